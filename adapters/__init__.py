@@ -1,0 +1,1 @@
+"""Model adapters shipped with the harness, one folder per system."""

@@ -1,0 +1,1 @@
+"""Statistics that do not know what a caption is."""

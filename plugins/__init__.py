@@ -1,0 +1,1 @@
+"""Metrics, distances and embeddings shipped with the harness, one folder per family."""

@@ -1,0 +1,1 @@
+"""Tasks shipped with the harness: YAML files, dataset readers and the sample."""
