@@ -118,7 +118,9 @@ class Features:
 def _checked_vectors(name: str, vectors: Any, texts: Sequence[str]) -> np.ndarray:
     array = np.asarray(vectors, dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
-        raise HarnessError(f"embedding '{name}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)")
+        raise HarnessError(
+            f"embedding '{name}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)"
+        )
     finite = np.isfinite(array).all(axis=1)
     if not finite.all():
         raise HarnessError(f"embedding '{name}' is not finite for the text {texts[int(np.argmin(finite))]!r}")

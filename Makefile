@@ -1,0 +1,51 @@
+# Two commands: `make demo` runs the main job, `make test` passes the tests; each sets everything up by itself in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP := $(VENV)/.installed
+
+.PHONY: demo test test-slow lint links setup clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   set up .venv and score the sample (or the real captions under HARNESS_DATA)"
+	@echo "make test   set up .venv, check style and types, run the fast tests"
+	@echo "make test-slow   the long tests"
+
+$(SETUP): pyproject.toml setup.py constraints.txt
+	@echo "Setting up $(VENV) (some minutes the first time, nearly all of it downloading packages) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=24" "setuptools>=77" wheel
+	@echo "  torch, as pinned in constraints.txt"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	@echo "  the harness with all extras and the development tools"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	@touch $@
+
+setup: $(SETUP)
+
+demo: $(SETUP)
+	@echo "harness run tasks/coco.yaml --output runs/demo --fresh"
+	@$(BIN)/harness run tasks/coco.yaml --output runs/demo --fresh
+
+# pyright cannot follow the import hook of the editable install: give it a git-ignored folder of links.
+links:
+	@rm -rf .links && mkdir -p .links/harness
+	@for f in harness/*; do ln -s ../../$$f .links/harness/; done
+	@for f in plugins adapters tasks; do ln -s ../../$$f .links/harness/$$f; done
+
+lint: $(SETUP) links
+	@echo "ruff and pyright"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/pyright
+
+test: lint
+	@echo "pytest (fast tests; 'make test-slow' runs the long ones)"
+	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+
+test-slow: $(SETUP)
+	@$(BIN)/python -m pytest -m slow
+
+clean:
+	rm -rf .links build dist *.egg-info .pytest_cache .ruff_cache

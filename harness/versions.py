@@ -1,0 +1,37 @@
+"""Comparing version numbers in manifests (``>=0.1,<1``)."""
+
+from __future__ import annotations
+
+import operator
+import re
+
+from harness.errors import HarnessError
+
+_OPERATORS = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    parts = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    return parts + (0,) * (3 - len(parts))
+
+
+def satisfies(version: str, specifier: str) -> bool:
+    """Whether ``version`` meets a comma-separated specifier; raises :class:`HarnessError` for one that is not understood.
+
+    >>> satisfies("0.1.0", ">=0.1,<1"), satisfies("1.2", "<1")
+    (True, False)
+    """
+    for clause in specifier.split(","):
+        match = re.fullmatch(r"\s*(>=|<=|==|!=|>|<)\s*([0-9][0-9.]*)\s*", clause)
+        if match is None:
+            raise HarnessError(f"version specifier '{specifier}' is not understood; expected something like '>=0.1,<1'")
+        if not _OPERATORS[match[1]](_numbers(version), _numbers(match[2])):
+            return False
+    return True
