@@ -84,6 +84,13 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """What an adapter may return for an example that it could not do: the run goes on, counts and lists it, and exits with 1."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CaptionSet:
     """What set metrics see of one example: n candidates and m references."""
 
@@ -104,6 +111,10 @@ class Batch:
     """(B, n + m) integers into ``Features.texts``; candidates first."""
     n: int
     m: int
+    parent: Batch | None = None
+    """A larger batch of the same examples of which this one holds some columns: its distances are slices of the parent's."""
+    columns: np.ndarray | None = None
+    """Columns of the parent, shape (n + m,)."""
 
     def __len__(self) -> int:
         return len(self.sets)
@@ -259,7 +270,7 @@ class Adapter(Protocol):
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
-    ) -> Iterable[Candidates | Generation]:
+    ) -> Iterable[Candidates | Generation | Failure]:
         """One result per example, in order. ``seeds`` holds one 63-bit integer per example, derived from the run seed and
         the example id, so that batch size, order and sharding never change a caption."""
         ...

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,6 +56,16 @@ class Features:
         ids = self.intern(text for item in sets for text in (*item.candidates, *item.references))
         return Batch(tuple(sets), ids.reshape(len(sets), n + m), n, m)
 
+    def sub_batch(self, parent: Batch, n: int, m: int) -> Batch:
+        """The first ``n`` candidates and ``m`` references of every example (nested sets); features are the parent's."""
+        if (n, m) == (parent.n, parent.m):
+            return parent
+        columns = np.concatenate([np.arange(n), parent.n + np.arange(m)])
+        sets = tuple(
+            replace(item, candidates=item.candidates[:n], references=item.references[:m]) for item in parent.sets
+        )
+        return Batch(sets, parent.text_ids[:, columns], n, m, parent, columns)
+
     # ------------------------------------------------------------------ per distinct text
     def per_text(self, key: Any, ids: Iterable[int], compute: Callable[[list[str]], Sequence[T]]) -> list[T]:
         """Values for text ids: ``compute`` gets the distinct texts not yet known under ``key`` (in one call) and
@@ -98,7 +109,11 @@ class Features:
         known = self._distances.get(key)
         if known is not None:
             return known[1]
-        matrices = np.ascontiguousarray(distance.matrices(batch, self), dtype=np.float64)
+        if batch.parent is not None and batch.columns is not None:
+            whole = self.distances(distance, batch.parent)
+            matrices = np.ascontiguousarray(whole[:, batch.columns[:, None], batch.columns])
+        else:
+            matrices = np.ascontiguousarray(distance.matrices(batch, self), dtype=np.float64)
         _check_distances(distance.name, matrices, batch)
         matrices.setflags(write=False)
         self._distances[key] = (batch, matrices)  # the batch is kept, so that its id is not given to another object
@@ -112,7 +127,11 @@ class Features:
 
     def forget(self, batch: Batch) -> None:
         """Drop what is kept for a batch that no metric will ask for again (bounds memory)."""
-        self._distances = {key: value for key, value in self._distances.items() if value[0] is not batch}
+        self._distances = {
+            key: value
+            for key, value in self._distances.items()
+            if value[0] is not batch and value[0].parent is not batch
+        }
 
 
 def _checked_vectors(name: str, vectors: Any, texts: Sequence[str]) -> np.ndarray:

@@ -193,6 +193,7 @@ def _check_api(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def _pairs(path: Path, kind: str, section: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    pairs: list[tuple[str, Mapping[str, Any]]]
     if isinstance(section, Mapping):
         pairs = [(str(name), {"import": raw} if isinstance(raw, str) else raw or {}) for name, raw in section.items()]
     elif isinstance(section, list) and all(isinstance(raw, Mapping) and "name" in raw for raw in section):

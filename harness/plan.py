@@ -1,0 +1,184 @@
+"""From a spec to what will be done: components made, grids expanded, names and parameters checked before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from harness.contracts import Adapter, Decoding, Metric, Reader
+from harness.errors import HarnessError, InputError
+from harness.registry import current, split_spec
+from harness.spec import DecodingSpec, Spec
+from harness.spec_loading import LoadedSpec
+
+DECODING_AXES = ("strategy", "temperature", "top_p", "top_k", "beams", "length_penalty", "max_length", "candidates")
+
+
+@dataclass(frozen=True)
+class ModelPlan:
+    """One model of the run."""
+
+    label: str
+    name: str
+    params: Mapping[str, Any]
+    adapter: Adapter
+
+
+@dataclass(frozen=True)
+class MetricPlan:
+    """One metric of the run; ``label`` is unique within it."""
+
+    label: str
+    name: str
+    params: Mapping[str, Any]
+    metric: Metric
+
+
+@dataclass(frozen=True)
+class Point:
+    """One decoding of the grid. Points that differ in ``candidates`` alone share one generation."""
+
+    decoding: Decoding
+    generation: Decoding
+
+    def described(self) -> dict[str, Any]:
+        """The fields that differ from the defaults, for results and tables."""
+        default = Decoding()
+        return {
+            f.name: (dict(value) if f.name == "options" else value)
+            for f in fields(Decoding)
+            if (value := getattr(self.decoding, f.name)) != getattr(default, f.name)
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a run will do."""
+
+    spec: Spec
+    reader: Reader
+    models: tuple[ModelPlan, ...]
+    points: tuple[Point, ...]
+    metrics: tuple[MetricPlan, ...]
+    reference_counts: tuple[int | None, ...]
+
+    def digest(self) -> str:
+        """Changes when anything that could change a number changes: spec, data, models, metric parameters, version."""
+        from harness import __version__
+
+        spec = self.spec.model_dump(mode="json", exclude={"views", "description", "notice"})
+        parts = {
+            "version": __version__,
+            "spec": spec,
+            "data": self.reader.fingerprint(),
+            "models": {model.label: model.adapter.fingerprint() for model in self.models},
+            "metrics": {metric.label: metric.metric.signature() for metric in self.metrics},
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def make_plan(loaded: LoadedSpec) -> Plan:
+    """The plan of a spec. Raises :class:`InputError` with ``file:line`` for every name or parameter that is not known."""
+    spec = loaded.spec
+    reader = _located(
+        loaded, ("dataset",), lambda: current().create("readers", spec.dataset.reader, spec.dataset.params)
+    )
+    models = _models(loaded)
+    metrics = _metrics(loaded)
+    counts = spec.references if isinstance(spec.references, list) else [spec.references]
+    return Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+
+
+def _located(loaded: LoadedSpec, key: tuple[str | int, ...], make: Any) -> Any:
+    try:
+        return make()
+    except InputError:
+        raise
+    except HarnessError as error:
+        raise InputError(str(error), loaded.where(*key)) from error
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{'.'.join(map(str, key))}: {error}", loaded.where(*key)) from error
+
+
+def decoding_points(spec: DecodingSpec) -> tuple[Point, ...]:
+    """The product of all list-valued fields, in the order written in :data:`DECODING_AXES`."""
+    axes = []
+    for name in DECODING_AXES:
+        value = getattr(spec, name)
+        axes.append(value if isinstance(value, list) else [value])
+    sizes = [size for size in axes[-1] if size is not None]
+    largest = max(sizes) if sizes else None
+    points = []
+    for values in itertools.product(*axes):
+        decoding = Decoding(**dict(zip(DECODING_AXES, values)), options=spec.options)
+        points.append(Point(decoding, replace(decoding, candidates=largest)))
+    return tuple(points)
+
+
+def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
+    made: list[ModelPlan] = []
+    for index, component in enumerate(loaded.spec.models):
+        name, params = split_spec(component, "model")
+        label = str(params.pop("label", "")) or _short_label(name, params)
+        key = ("models", index)
+        adapter = _located(loaded, key, lambda name=name, params=params: current().create("adapters", name, params))
+        made.append(ModelPlan(label, name, params, adapter))
+    labels = _unique([model.label for model in made])
+    return tuple(replace(model, label=label) for model, label in zip(made, labels))
+
+
+def _short_label(name: str, params: Mapping[str, Any]) -> str:
+    system = params.get("system")
+    return f"{name}({system})" if isinstance(system, str) else name
+
+
+def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every combination of the list-valued parameters, but for those in ``keep`` which are lists by nature.
+
+    >>> expand_params({"distance": ["a", "b"], "n": 2})
+    [{'distance': 'a', 'n': 2}, {'distance': 'b', 'n': 2}]
+    """
+    axes = [
+        [(name, item) for item in value] if isinstance(value, list) and name not in keep else [(name, value)]
+        for name, value in params.items()
+    ]
+    return [dict(choice) for choice in itertools.product(*axes)]
+
+
+def _metrics(loaded: LoadedSpec) -> tuple[MetricPlan, ...]:
+    made: list[MetricPlan] = []
+    for index, component in enumerate(loaded.spec.metrics):
+        name, params = split_spec(component, "metric")
+        key = ("metrics", index)
+        factory = _located(loaded, key, lambda name=name: current().load("metrics", name))
+        for choice in expand_params(params, getattr(factory, "list_params", ())):
+            metric = _located(loaded, key, lambda name=name, choice=choice: current().create("metrics", name, choice))
+            made.append(MetricPlan(metric.spec.name, name, choice, metric))
+    return tuple(replace(plan, label=label) for plan, label in zip(made, metric_labels(made)))
+
+
+def metric_labels(plans: Sequence[MetricPlan]) -> list[str]:
+    """Labels as given where they differ, else with the parameters that tell them apart."""
+    counts = Counter(plan.label for plan in plans)
+    labels = []
+    for plan in plans:
+        label = plan.label
+        if counts[label] > 1 and plan.params:
+            shown = ",".join(f"{name}={value}" for name, value in plan.params.items() if f"({value}" not in label)
+            label = f"{label}[{shown}]" if shown else label
+        labels.append(label)
+    return _unique(labels)
+
+
+def _unique(labels: Sequence[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    out = []
+    for label in labels:
+        seen[label] += 1
+        out.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
+    return out
