@@ -1,0 +1,99 @@
+"""Token scores from files: both formats, and line-numbered errors."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from harness.adapters.token_scores import TokenScoresFile
+from harness.contracts import Decoding, Example, Scorer
+from harness.errors import HarnessError, InputError
+from harness.plugins.pregen.metric import Pregen
+
+GOOD = [
+    {"id": "a", "probabilities": [0.5, 0.25], "ranks": [0, 3], "tokens": ["cat", "END"]},
+    {"id": "a", "reference": 1, "log_probs": [-1.0], "ranks": [0]},
+    {"id": 7, "references": [{"probabilities": [1.0], "ranks": [0]}]},
+]
+EXAMPLES = [Example("7", ("x",)), Example("a", ("cat", ""))]
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return TokenScoresFile(path=str(path))
+
+
+def test_jsonl(tmp_path):
+    adapter = write(tmp_path / "s.jsonl", GOOD)
+    assert isinstance(adapter, Scorer)
+    scores = list(adapter.score_references(EXAMPLES))
+    assert [len(item) for item in scores] == [1, 2]
+    assert scores[1][0].tokens == ("cat", "END")
+    np.testing.assert_allclose(np.exp(scores[1][0].log_probs), [0.5, 0.25])
+    assert Pregen().evaluate_scores(scores) == {"mean_max_normcount_prefix0": 1.0}
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / "s.parquet"
+    rows = [
+        {"id": "a", "probabilities": [0.5, 0.25], "ranks": [0, 3]},
+        {"id": "a", "probabilities": [0.1], "ranks": [9]},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    ((first, second),) = TokenScoresFile(path=str(path)).score_references([Example("a", ("x", "y"))])
+    assert (first.ranks.tolist(), second.ranks.tolist()) == ([0, 3], [9])
+    pq.write_table(pa.Table.from_pylist([*rows, {"id": "b", "probabilities": [2.0], "ranks": [0]}]), path)
+    with pytest.raises(InputError, match=r"s\.parquet: record 3: probability 2.0 of token 0"):
+        list(TokenScoresFile(path=str(path)).score_references([]))
+
+
+@pytest.mark.parametrize(
+    "record, message",
+    [
+        (
+            {"id": "b", "probabilities": [0.5, 1.5], "ranks": [0, 0]},
+            r"s\.jsonl:4: probability 1.5 of token 1, expected a number in",
+        ),
+        ({"id": "b", "probabilities": [float("nan")], "ranks": [0]}, "probability nan"),
+        ({"id": "b", "log_probs": [0.5], "ranks": [0]}, "log-probability 0.5"),
+        ({"id": "b", "probabilities": [0.5], "ranks": [-1]}, "rank -1.0 of token 0"),
+        ({"id": "b", "probabilities": [0.5], "ranks": [0.5]}, "rank 0.5"),
+        ({"id": "b", "probabilities": [0.5], "ranks": ["0"]}, "'ranks' is no flat list of numbers"),
+        ({"id": "b", "probabilities": [], "ranks": []}, "no tokens"),
+        ({"id": "b", "probabilities": [0.5], "ranks": [0, 1]}, "1 probabilities, 2 ranks"),
+        ({"id": "b", "ranks": [0]}, "expected one of"),
+        (
+            {"id": "b", "probabilites": [0.5], "ranks": [0]},
+            "unknown field 'probabilites'; did you mean 'probabilities'",
+        ),
+        ({"id": None, "probabilities": [0.5], "ranks": [0]}, "'id' is None"),
+        ({"id": "b", "references": []}, "has no references"),
+        ({"id": "a", "reference": 1, "probabilities": [0.5], "ranks": [0]}, "second time"),
+        (
+            {"id": "b", "reference": 2, "probabilities": [0.5], "ranks": [0]},
+            "reference 0 of the example 'b' is missing",
+        ),
+        ([1], "found a list, expected an object"),
+    ],
+)
+def test_bad_records_are_told_with_their_line(tmp_path, record, message):
+    adapter = write(tmp_path / "s.jsonl", [*GOOD, record])
+    with pytest.raises(InputError, match=message):
+        list(adapter.score_references(EXAMPLES))
+
+
+def test_other_mistakes(tmp_path):
+    adapter = write(tmp_path / "s.jsonl", GOOD)
+    with pytest.raises(InputError, match="no token scores for the example 'aa'; did you mean 'a'"):
+        list(adapter.score_references([Example("aa", ("x",))]))
+    with pytest.raises(InputError, match="2 scored references for the example 'a', which has 1"):
+        list(adapter.score_references([Example("a", ("x",))]))
+    with pytest.raises(HarnessError, match="no captions"):
+        adapter.generate(EXAMPLES, Decoding(), [0, 0])
+    with pytest.raises(InputError, match="no such file"):
+        TokenScoresFile(path=str(tmp_path / "none.jsonl"))
+    (tmp_path / "bad.jsonl").write_text("{\n")
+    with pytest.raises(InputError, match=r"bad\.jsonl:1: no JSON"):
+        list(TokenScoresFile(path=str(tmp_path / "bad.jsonl")).score_references(EXAMPLES))
