@@ -1,0 +1,98 @@
+"""Correlations against scipy and the published tables."""
+
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from harness.errors import InputError
+from harness.stats import correlation
+from harness.stats.correlation import correlate, correlate_columns, inversions
+
+numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
+columns = st.lists(st.tuples(numbers, numbers), min_size=3, max_size=25)
+
+
+@settings(max_examples=60, deadline=None)
+@given(columns)
+def test_all_three_agree_with_scipy(rows):
+    from scipy import stats
+
+    x, y = np.array(rows).T
+    assume(np.ptp(x) > 1e-6 and np.ptp(y) > 1e-6)
+    found = correlate(x, y)
+    r, p = stats.pearsonr(x, y)
+    assert found.r == pytest.approx(r, abs=1e-12)
+    if abs(r) < 1 - 1e-9:  # nearer to 1 the p-value has only the digits of 1 - r
+        assert found.p == pytest.approx(p, rel=1e-5, abs=1e-12)
+    assert found.spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert found.kendall == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert (found.n, found.note) == (len(rows), "")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 9), max_size=40))
+def test_inversions(values):
+    expected = sum(values[i] > values[j] for i in range(len(values)) for j in range(i + 1, len(values)))
+    assert inversions(np.array(values, dtype=np.int64)) == expected
+
+
+def test_kendall_of_long_columns_equals_that_over_all_pairs(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 30, (400, 3)).astype(float), rng.normal(size=(400, 2)).round(1)
+    y[:, 0] += x[:, 0]
+    short = correlate_columns(x, y).kendall
+    monkeypatch.setattr(correlation, "_SMALL", 10)
+    np.testing.assert_allclose(correlate_columns(x, y).kendall, short, atol=1e-14)
+
+
+def test_undefined_is_said_not_guessed():
+    constant = correlate([1, 1, 1], [1, 2, 3])
+    assert (constant.r, constant.r2, constant.p, constant.spearman, constant.kendall) == (None,) * 5
+    assert constant.note == "x is constant"
+    infinite = correlate([1, 2, math.inf], [1, 2, 3])
+    assert (infinite.r, infinite.spearman, infinite.kendall) == (None, pytest.approx(1), pytest.approx(1))
+    assert infinite.note == "x holds inf"
+    assert correlate([1, 2], [3, 4]).p == 1.0
+
+
+def test_scale_does_not_matter():
+    x, y = np.array([1.0, 2, 4, 3]), np.array([1.0, 3, 2, 5])
+    expected = correlate(x, y).r
+    for factor in (1e-200, 1e200):
+        assert correlate(x * factor, y).r == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "x, y, message",
+    [
+        ([1, 2, math.nan], [1, 2, 3], "x holds NaN in row 2 of column 0"),
+        ([1, 2], [1, 2, 3], "cannot be correlated"),
+        ([1], [1], "at least two rows; found 1"),
+        ([], [], "at least two rows; found 0"),
+    ],
+)
+def test_bad_columns(x, y, message):
+    with pytest.raises(InputError, match=message):
+        correlate(x, y)
+
+
+def test_the_published_correlations(shared):
+    with gzip.open(shared / "golden/pregen/correlations_golden.json.gz", "rt") as file:
+        golden = json.load(file)
+    with gzip.open(shared / "data/pregen/data.txt.gz", "rt") as file:
+        header, *rows = (line.rstrip("\n").split("\t") for line in file)
+    table = {name: np.array([row[k] for row in rows]) for k, name in enumerate(header)}
+    for at, group in enumerate(golden["order"]):
+        inside = np.ones(len(rows), dtype=bool) if group == "all" else table["dataset"] == group
+        for post, expected in golden["r"].items():
+            names = list(expected)
+            assert len(names) == 361
+            x = np.stack([table[name][inside].astype(float) for name in names], axis=1)
+            found = correlate_columns(x, table[post][inside].astype(float)[:, None])
+            np.testing.assert_allclose(found.r[:, 0], [expected[name][at] for name in names], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found.r2[:, 0], [golden["r2"][post][name][at] for name in names], atol=1e-12)
