@@ -194,6 +194,23 @@ class Metric(Protocol):
 
 
 @runtime_checkable
+class TokenScoreMetric(Protocol):
+    """A metric of level ``model``: it judges a model by its token scores for the references; no caption is generated."""
+
+    spec: MetricSpec
+
+    def signature(self) -> str: ...
+
+    def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
+        """Column name -> number, for the token scores of all examples (one sequence per example, one entry per reference)."""
+        ...
+
+    def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
+        """Column name -> (examples,) scores, for the columns that have a score per example."""
+        ...
+
+
+@runtime_checkable
 class Testable(Protocol):
     """A set or item metric with a permutation null: the statistic under relabelings of the N texts."""
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from harness import __version__
 from harness.errors import HarnessError, did_you_mean
-from harness.kinds import KINDS
+from harness.kinds import HIDDEN, KINDS
 
 ENTRY_POINT_GROUP = "harness.manifests"
 FILE_NAME = "registry.yaml"
@@ -105,26 +105,26 @@ def find_manifests(
 ) -> tuple[list[Manifest], list[PluginFailure]]:
     """Built-in, installed, the directory's own and the given manifests, in this order; and what failed."""
     built_in = Path(__file__).with_name(FILE_NAME)
-    manifests = [_read(built_in, "harness", KINDS)]
+    manifests = [_read(built_in, "harness", (*KINDS, *HIDDEN))]
     failures: list[PluginFailure] = []
     for provider, path, error in _installed(only):
         try:
             if error is not None:
                 raise error
             assert path is not None
-            manifests.append(_read(path, provider, KINDS))
+            manifests.append(_read(path, provider, (*KINDS, *HIDDEN)))
         except (HarnessError, OSError) as problem:
             if os.environ.get("HARNESS_STRICT_PLUGINS") == "1":
                 raise
             failures.append(PluginFailure(provider, "manifest", str(problem), problem))
     own = directory / FILE_NAME
     if own.is_file() and own.resolve() != built_in.resolve():
-        manifests.append(_read(own, directory.name, KINDS, local=True))
+        manifests.append(_read(own, directory.name, (*KINDS, *HIDDEN), local=True))
     for file in files:
         if not file.is_file():
             raise HarnessError(f"{file}: no such registry file")
         if file.resolve() not in (built_in.resolve(), own.resolve()):
-            manifests.append(_read(file, file.parent.name, KINDS, local=True))
+            manifests.append(_read(file, file.parent.name, (*KINDS, *HIDDEN), local=True))
     return manifests, failures
 
 

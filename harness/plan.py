@@ -156,7 +156,7 @@ def _metrics(loaded: LoadedSpec) -> tuple[MetricPlan, ...]:
         name, params = split_spec(component, "metric")
         key = ("metrics", index)
         factory = _located(loaded, key, lambda name=name: current().load("metrics", name))
-        for choice in expand_params(params, getattr(factory, "list_params", ())):
+        for choice in expand_params(params, getattr(factory, "list_parameters", ())):
             metric = _located(loaded, key, lambda name=name, choice=choice: current().create("metrics", name, choice))
             made.append(MetricPlan(metric.spec.name, name, choice, metric))
     return tuple(replace(plan, label=label) for plan, label in zip(made, metric_labels(made)))

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
-from harness.kinds import KINDS, SINGULAR
+from harness.kinds import HIDDEN, KINDS, SINGULAR
 from harness.manifests import Entry, Manifest, PluginFailure, find_manifests
 
 
@@ -39,10 +39,10 @@ class Registry:
 
     def entries(self, kind: str | None = None) -> list[Entry]:
         """Entries of a kind (or all), sorted by kind, name, provider; raises :class:`UnknownName` for an unknown kind."""
-        if kind is not None and kind not in KINDS:
+        if kind is not None and kind not in (*KINDS, *HIDDEN):
             raise UnknownName(f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}")
         found = [entry for manifest in self.manifests for entry in manifest.entries if kind in (None, entry.kind)]
-        return sorted(found, key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.provider))
+        return sorted(found, key=lambda entry: ((*KINDS, *HIDDEN).index(entry.kind), entry.name, entry.provider))
 
     def get(self, kind: str, name: str) -> Entry:
         """The one entry called ``name`` (or ``provider/name``, or an alias).

@@ -153,7 +153,7 @@ def combined(p_values: np.ndarray | None, fdr: float) -> dict[str, Any]:
         "log": float(np.log(harmonic)),
         "harmonic_mean_test": float(combine.harmonic_mean_test(p)),
         "fisher": float(combine.fisher(p)),
-        "discoveries": int(np.sum(getattr(rejected, "rejected", getattr(rejected, "mask", None)))),
+        "discoveries": rejected.count,
         "fdr": fdr,
         "n": len(p),
     }

@@ -175,7 +175,7 @@ class Store:
 
     def write_arrays(self, unit: str, arrays: Mapping[str, np.ndarray]) -> None:
         buffer = io.BytesIO()
-        np.savez(buffer, **{name: np.asarray(array) for name, array in arrays.items()})
+        np.savez(buffer, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
         write_atomically(self.path / "scores" / f"{unit}.npz", buffer.getvalue())
 
     # ------------------------------------------------------------------ results

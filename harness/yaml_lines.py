@@ -10,7 +10,7 @@ import yaml
 
 from harness.errors import InputError
 
-Key = tuple[str | int, ...]
+Key = tuple[str | int | float | bool, ...]
 
 
 @dataclass

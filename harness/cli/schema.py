@@ -1,0 +1,22 @@
+"""Print the JSON Schema of a spec, with the names that the registry holds, so that editors complete it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from harness.cli.options import add_registry, use_registry
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_registry(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    use_registry(args)
+    from harness.spec_schema import json_schema
+
+    json.dump(json_schema(), sys.stdout, indent=1)
+    print()
+    return 0

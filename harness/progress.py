@@ -1,0 +1,36 @@
+"""Progress bars for people: on stderr, only in a terminal, only for what takes longer than a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def bar(description: str, total: int, *, show: bool = True) -> Iterator[Callable[[int], None]]:
+    """A bar over ``total`` steps; yields ``advance(steps)``. Silent when ``show`` is false or stderr is no terminal."""
+    if not show or not sys.stderr.isatty():
+        yield lambda steps: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task(description, total=total)
+    started, live = time.monotonic(), False
+
+    def advance(steps: int) -> None:
+        nonlocal live
+        progress.advance(task, steps)
+        if not live and time.monotonic() - started > 1:
+            progress.start()
+            live = True
+
+    try:
+        yield advance
+    finally:
+        if live:
+            progress.stop()

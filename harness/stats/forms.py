@@ -1,0 +1,151 @@
+"""Statistics that are sums over (candidate, reference) pairs, under all relabelings at once.
+
+A *form* is an (N, N) matrix M; its value under labels s in {0, 1}^N is
+
+    f(s) = sum over candidates p and references q of M[p, q] = s' M (1 - s).
+
+For samples of fixed sizes every quadratic statistic is of this kind (terms linear in s are spread over the other
+sample): the triangle counts of TRM, MMD, the energy distance, mean CIDEr-D. All C(N, n) values are cheap: the texts
+are split in two halves, s = (s1, s2), and
+
+    f(s) = f1(s1) + f2(s2) - s1' (M12 + M21') s2,
+
+so that the relabelings with k candidates in the first half are one small matrix product, ranged as a block of
+(first-half labels) x (second-half labels), with no (P, N) table in sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from harness.stats import permutation
+from harness.stats.permutation import Tail
+
+MEMORY_BYTES = 128 << 20
+"""Bound on the temporary arrays of one call."""
+
+
+def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMORY_BYTES) -> np.ndarray:
+    """(..., P) values of forms (..., N, N) under labels (P, N) bool; sizes of the samples may differ from row to row."""
+    forms = np.asarray(forms, dtype=np.float64)
+    size = forms.shape[-1]
+    flat = forms.reshape(-1, size, size)
+    first, second = np.triu_indices(size, 1)
+    # [s_p (1 - s_q)] needs both orders of a pair; for a symmetric form they are one column.
+    columns = np.concatenate([flat[:, first, second], flat[:, second, first]], axis=1)
+    out = np.empty((len(flat), len(labels)))
+    step = max(1, memory_bytes // (16 * len(first) + 8 * len(flat) + 1))
+    for start in range(0, len(labels), step):
+        part = np.asarray(labels[start : start + step], dtype=bool)
+        a, b = part[:, first], part[:, second]
+        pairs = np.concatenate([a & ~b, b & ~a], axis=1).astype(np.float64)
+        out[:, start : start + step] = columns @ pairs.T
+    return out.reshape(*forms.shape[:-2], len(labels))
+
+
+def identity(forms: np.ndarray, n: int) -> np.ndarray:
+    """(...) values of the forms (..., N, N) under the observed labels: the first ``n`` texts are the candidates."""
+    return np.asarray(forms)[..., :n, n:].sum(axis=(-2, -1))
+
+
+@dataclass(frozen=True)
+class Block:
+    """All relabelings with one number of candidates in the first half: rows x columns."""
+
+    rows: np.ndarray
+    """(r, h) labels of the first half, float64."""
+    columns: np.ndarray
+    """(c, N - h) labels of the second half, float64."""
+
+
+@lru_cache(maxsize=64)
+def blocks(n: int, m: int, mirrored: bool = False) -> tuple[Block, ...]:
+    """The blocks that together hold every relabeling once.
+
+    ``mirrored`` (only for n = m): one of each pair s, 1 - s, namely the one where text 0 is a candidate; right for
+    statistics that do not change when the samples change places.
+    """
+    if mirrored and n != m:
+        raise ValueError("mirrored blocks need as many candidates as references")
+    half = (n + m) // 2
+    found = []
+    for k in range(max(0, n - (n + m - half)), min(n, half) + 1):
+        rows = _choices(half, k)
+        if mirrored:
+            rows = rows[rows[:, 0] == 1]
+        if len(rows):
+            found.append(Block(rows, _choices(n + m - half, n - k)))
+    return tuple(found)
+
+
+def _choices(size: int, k: int) -> np.ndarray:
+    """(C(size, k), size) float64: all 0/1 vectors with k ones."""
+    if k in (0, size):
+        return np.full((1, size), float(k > 0))
+    return permutation.relabelings(k, size - k).astype(np.float64)
+
+
+def sweep(
+    forms: np.ndarray, n: int, *, mirrored: bool = False, memory_bytes: int = MEMORY_BYTES
+) -> Iterator[np.ndarray]:
+    """(F, p) values of forms (F, N, N) under all relabelings with n candidates, some p at a time, in no promised order.
+
+    The array is reused: it is valid until the next one is asked for.
+    """
+    forms = np.asarray(forms, dtype=np.float64)
+    f, size = len(forms), forms.shape[-1]
+    half = size // 2
+    top, bottom = forms[:, :half, :half], forms[:, half:, half:]
+    across = forms[:, :half, half:] + forms[:, half:, :half].transpose(0, 2, 1)
+    top_out, bottom_out = forms[:, :half, half:].sum(axis=2), forms[:, half:, :half].sum(axis=2)
+    for block in blocks(n, size - n, mirrored):
+        rows, columns = block.rows, block.columns
+        ends = _own(bottom, columns) + bottom_out @ columns.T  # (F, c)
+        starts = _own(top, rows) + top_out @ rows.T  # (F, r)
+        slopes = np.matmul(rows, across)  # (F, r, N - h)
+        step = max(1, memory_bytes // (8 * f * len(columns)))
+        for first in range(0, len(rows), step):
+            part = slice(first, first + step)
+            values = slopes[:, part].reshape(-1, size - half) @ -columns.T
+            values = values.reshape(f, -1, len(columns))
+            values += ends[:, None, :]
+            values += starts[:, part, None]
+            yield values.reshape(f, -1)
+
+
+def _own(square: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(F, r): s' M (1 - s) within one half."""
+    return np.einsum("frq,rq->fr", np.matmul(labels, square), 1.0 - labels)
+
+
+def exact_p_values(
+    forms: np.ndarray,
+    n: int,
+    tail: Tail,
+    *,
+    mirrored: bool = False,
+    transform: Callable[[np.ndarray], np.ndarray] | None = None,
+    memory_bytes: int = MEMORY_BYTES,
+) -> np.ndarray:
+    """(B,) exact p-values of the statistics f(s) with forms (B, N, N), n candidates first; NaN forms give NaN.
+
+    ``transform`` is applied to the values (elementwise, must not depend on the labels).
+    """
+    forms = np.asarray(forms, dtype=np.float64)
+    total = sum(len(b.rows) * len(b.columns) for b in blocks(n, forms.shape[-1] - n, mirrored))
+    step = max(1, memory_bytes // (8 * min(total, 1 << 16) * 4))
+    out = np.empty(len(forms))
+    for start in range(0, len(forms), step):
+        part = forms[start : start + step]
+        observed = identity(part, n)
+        observed = observed if transform is None else transform(observed)
+        extreme = np.zeros(len(part), dtype=np.int64)
+        for values in sweep(part, n, mirrored=mirrored, memory_bytes=memory_bytes // 4):
+            values = values if transform is None else transform(values)
+            extreme += permutation.tail_counts(values, observed, tail)
+        out[start : start + step] = np.where(np.isnan(observed), np.nan, extreme / total)
+    return out

@@ -1,0 +1,113 @@
+"""The result table that a person reads: metric by metric, best model first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.runner import Run
+
+ARROWS = {True: "↑", False: "↓", None: " "}
+
+
+def number(value: Any) -> str:
+    """Four significant digits, at least three decimals below 10."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if not isinstance(value, (int, float)):
+        return str(value)
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def decoding_text(decoding: Mapping[str, Any]) -> str:
+    """``nucleus T=0.7 n=10`` from the fields that differ from the defaults."""
+    short = {
+        "temperature": "T",
+        "candidates": "n",
+        "references": "m",
+        "top_p": "p",
+        "top_k": "k",
+        "strategy": "",
+        "beams": "beams",
+    }
+    parts = []
+    for name, value in decoding.items():
+        label = short.get(name, name)
+        parts.append(
+            f"{label}={value:g}" if label and isinstance(value, float) else f"{label}={value}" if label else str(value)
+        )
+    return " ".join(parts)
+
+
+def sort_key(record: Mapping[str, Any]) -> float:
+    """Best first by the metric's direction; undefined last."""
+    value = record["value"]
+    if not isinstance(value, (int, float)) or math.isnan(value):
+        return math.inf
+    return -value if record["higher_is_better"] else value
+
+
+def rows(results: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Records grouped by metric, in the order of their first appearance, best first within a metric."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for record in results:
+        groups.setdefault(record["metric"], []).append(record)
+    return [
+        sorted(group, key=sort_key) if group[0]["higher_is_better"] is not None else group for group in groups.values()
+    ]
+
+
+def print_table(run: Run) -> None:
+    """Print a run's results, what was skipped, what failed, and where the run lies."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    title = f"{run.manifest.get('task', 'suite')}  [dim]{run.manifest.get('signature', '')}[/dim]"
+    table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
+    decodings = any(record["decoding"] for record in run.results)
+    tested = any(record.get("p_value") is not None for record in run.results)
+    headers = [
+        "metric",
+        "model",
+        *(["decoding"] if decodings else []),
+        "value",
+        "95 % interval",
+        *(["p"] if tested else []),
+        "n",
+        "skipped",
+    ]
+    for header in headers:
+        table.add_column(header, justify="left" if header in ("metric", "model", "decoding") else "right", no_wrap=True)
+    for group in rows(run.results):
+        for index, record in enumerate(group):
+            ci = record["ci95"]
+            interval = f"{number(ci[0])} … {number(ci[1])}" if ci else "–"
+            cells = [
+                escape(f"{record['metric']} {ARROWS[record['higher_is_better']]}") if index == 0 else "",
+                escape(record["model"]),
+            ]
+            cells += [escape(decoding_text(record["decoding"]))] if decodings else []
+            cells += [number(record["value"]), interval]
+            cells += [number(record.get("p_value"))] if tested else []
+            cells += [str(record["n"]), str(record["skipped"] or "")]
+            table.add_row(
+                *cells, style="bold" if index == 0 and len(group) > 1 else None, end_section=index == len(group) - 1
+            )
+    console.print(table)
+    for name, reason in list(run.failed.items())[:5]:
+        console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
+    if len(run.failed) > 5:
+        console.print(f"[red]... and {len(run.failed) - 5} more failed[/red]")
+    data = run.manifest.get("data", {})
+    if run.manifest.get("variant"):
+        console.print(f"data: [bold]{run.manifest['variant']}[/bold], {data.get('examples')} examples")
+    if run.path:
+        console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
