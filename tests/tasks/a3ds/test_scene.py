@@ -1,0 +1,80 @@
+"""Scenes against the authors' sandbox ids, labels and captions."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.tasks.a3ds import scene
+
+
+@pytest.fixture(scope="module")
+def sandbox(shared):
+    with gzip.open(shared / "data/a3ds/sandbox_1000.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_factors_and_phrases_of_the_sandbox(sandbox):
+    for row in sandbox:
+        assert scene.factors(row["id"]) == row["factors"]
+        assert scene.phrases(row["id"]) == row["phrases"]
+        assert scene.scene_id(row["factors"]) == row["id"]
+
+
+def test_captions_of_the_sandbox_are_equal_in_order(sandbox):
+    ids = [row["id"] for row in sandbox]
+    for row, long, short in zip(sandbox, scene.caption_sets(ids), scene.caption_sets(ids, "short")):
+        assert long == scene.captions(row["id"]) == row["captions_long"]
+        assert short == scene.captions(row["id"], kind="short") == row["captions_short"]
+
+
+def test_golden_captions_in_generation_order(shared):
+    for row in json.loads((shared / "golden/a3ds_pragmatic/captions_by_image.json").read_text()):
+        assert list(scene.factors(row["image_id"]).values()) == row["indices"]
+        assert scene.captions(row["image_id"]) == row["exhaustive"]
+        assert scene.captions(row["image_id"], "short") == row["short"]
+
+
+def test_labels_are_bit_equal(shared):
+    table = json.loads((shared / "data/a3ds/factors.json").read_text())["values"]
+    for name, values, phrases in zip(scene.FACTORS, scene.labels(), scene.PHRASES):
+        assert np.array_equal(values, [v["value"] for v in table[name]])
+        assert list(phrases) == [v["phrase"] for v in table[name]]
+
+
+@given(st.integers(0, scene.N_SCENES - 1))
+def test_ids_and_factors_are_inverse(number):
+    values = scene.factors(number)
+    assert scene.scene_id(values) == scene.scene_id(list(values.values())) == number
+    assert scene.indices([number]).tolist() == [list(values.values())]
+    assert (len(scene.captions(number)), len(scene.captions(number, "short"))) == (20, 27)
+
+
+def test_all_scenes_are_enumerated_lazily():
+    assert next(scene.caption_sets()) == scene.captions(0)
+    assert len(list(islice(scene.caption_sets(kind="short"), 100))) == 100
+
+
+@pytest.mark.parametrize("bad", [-1, 480_000, 1.5, "3", True, None])
+def test_ids_outside_are_refused(bad):
+    for call in (scene.factors, scene.captions, lambda i: scene.indices([0, i])):
+        if bad is True and call is not scene.factors:
+            continue  # a list [0, True] is a numpy array of integers
+        with pytest.raises(HarnessError, match="from 0 to 479999"):
+            call(bad)
+
+
+def test_kind_and_factor_names_are_checked():
+    with pytest.raises(HarnessError, match="exhaustive or short"):
+        scene.captions(0, "long")  # type: ignore[arg-type]
+    with pytest.raises(HarnessError, match="did you mean 'shape'"):
+        scene.scene_id({"shap": 1})
+    with pytest.raises(HarnessError, match="six numbers"):
+        scene.scene_id([0, 0, 0, 8, 0, 0])
