@@ -1,0 +1,232 @@
+"""The triangle-rank statistic and its exact permutation test, on arrays.
+
+Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language Generation*, section 3.2, with the
+definitions of Liu & Modarres 2011 (*A triangle test for equality of distribution functions in high dimensions*).
+N = n + m texts, the n candidates first; ``d[i, j]`` is the distance with text i as hypothesis and j as reference.
+Triangles are all ordered pairs (a, b), a != b, of one sample with every x of the other, both ways round; their edges are
+d_IN = d[a, b], d_0 = d[x, a], d_1 = d[x, b]. T_r counts the triangles in which d_IN is the smallest (r = 0), the middle
+(1), the largest (2) edge; ties count wherever they satisfy the inequality. With T = T_0 + T_1 + T_2:
+
+    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|      in [0, 4/3]; 0 when the distances do not tell the samples apart
+
+**Why all relabelings are cheap.** With labels s in {0, 1}^N a triangle (i, j | k) counts when s_i = s_j != s_k, and
+
+    [s_i = s_j != s_k] = s_i s_j + s_k - s_i s_k - s_j s_k = ([s_i != s_k] + [s_j != s_k] - [s_i != s_j]) / 2,
+
+so T_r(s) is a sum over pairs with different labels: a form in the sense of :mod:`harness.stats.forms`, built once in
+O(N^3). And since E_r = 3 T_r - T sum to zero, sum |E_r| = 2 max |E_r|: Q(s) = 2 max_r |E_r(s)| / (3 T(s)).
+
+**Per direction** (Liu & Modarres): Q of the triangles with two candidates plus Q of those with two references, in
+[0, 8/3]; a direction without triangles adds 0. Here the cubic terms s_i s_j s_k stay, and the test is a matrix product
+with all pairs and triples.
+
+All counts are integers held exactly in float64.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from harness.stats import forms, permutation
+from harness.stats.permutation import TOLERANCE
+
+Pooling = Literal["pooled", "per-direction"]
+
+MEMORY_BYTES = 64 << 20
+"""Bound on temporary arrays; results do not depend on it."""
+
+
+def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray | float:
+    """Q of distances (N, N) as a float, or of (B, N, N) as (B,); NaN where the samples make no triangle.
+
+    Raises ValueError for arrays that are not square, or without a candidate or a reference.
+    """
+    batch, n, _ = _shaped(distances, n_candidates)
+    values = np.concatenate([_observed(part, n, pooling) for part in _parts(batch)]) if len(batch) else np.empty(0)
+    return values if np.ndim(distances) == 3 else float(values[0])
+
+
+def relabeled(distances: np.ndarray, n_candidates: int, labels: np.ndarray, pooling: Pooling = "pooled") -> np.ndarray:
+    """(B, P): Q of distances (B, N, N) under labels (P, N) bool, True = candidate; NaN where there is no triangle."""
+    batch, n, m = _shaped(distances, n_candidates)
+    labels = np.asarray(labels, dtype=bool)
+    if labels.ndim != 2 or labels.shape[1] != n + m:
+        raise ValueError(f"labels have shape {labels.shape}; expected (P, {n + m})")
+    out = np.empty((len(batch), len(labels)))
+    for start, part in _enumerated_parts(batch):
+        rows = slice(start, start + len(part))
+        if pooling == "pooled":
+            triangle_forms = _forms(part)
+            values = forms.evaluate(triangle_forms, labels, memory_bytes=MEMORY_BYTES)
+            out[rows] = _pooled(values)
+        else:
+            coefficients = _direction_coefficients(part)
+            step = _label_step(n + m, len(part))
+            for first in range(0, len(labels), step):
+                chunk = slice(first, first + step)
+                out[rows, chunk] = _per_direction(coefficients, labels[chunk])
+    return out
+
+
+def exact_p_values(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray:
+    """(B,) exact p-values: the share of all C(N, n) relabelings with Q at least the observed one, itself counted.
+
+    Values within 1e-6 count as equal. NaN where there is no triangle. Memory stays bounded for any shape; when n = m only
+    half of the relabelings are visited, since s and 1 - s give the same Q.
+    """
+    batch, n, m = _shaped(distances, n_candidates)
+    observed = np.asarray(triangle_rank(batch, n, pooling))
+    extreme = np.zeros(len(batch), dtype=np.int64)
+    total = permutation.count(n, m) // (2 if n == m else 1)
+    for start, part in _enumerated_parts(batch):
+        rows = slice(start, start + len(part))
+        if pooling == "pooled":
+            extreme[rows] = _pooled_extremes(part, n, observed[rows], mirrored=n == m)
+        else:
+            coefficients = _direction_coefficients(part)
+            labels = permutation.chunks(n, m, _label_step(n + m, len(part)))
+            seen = 0
+            for chunk in labels:  # with n = m the first half has text 0 among the candidates
+                chunk = chunk[: total - seen]
+                if not len(chunk):
+                    break
+                seen += len(chunk)
+                extreme[rows] += permutation.tail_counts(_per_direction(coefficients, chunk), observed[rows], "upper")
+    return np.where(np.isnan(observed), np.nan, extreme / total)
+
+
+# --------------------------------------------------------------------------- shapes and chunks
+def _shaped(distances: np.ndarray, n: int) -> tuple[np.ndarray, int, int]:
+    array = np.asarray(distances, dtype=np.float64)
+    if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
+        raise ValueError(f"distances have shape {array.shape}; expected (N, N) or (B, N, N)")
+    m = array.shape[-1] - n
+    if n < 1 or m < 1:
+        raise ValueError(f"{n} candidates of {n + m} texts leave no sample to compare with")
+    return array.reshape(-1, n + m, n + m), n, m
+
+
+def _enumerated_parts(batch: np.ndarray):
+    """(start, part) pieces of a batch whose N^3 indicator arrays stay within a cache-friendly 4 MB."""
+    step = max(1, (4 << 20) // (8 * batch.shape[-1] ** 3))
+    return ((start, batch[start : start + step]) for start in range(0, len(batch), step))
+
+
+def _parts(batch: np.ndarray):
+    return (part for _, part in _enumerated_parts(batch))
+
+
+# --------------------------------------------------------------------------- triangles
+def _indicators(distances: np.ndarray) -> list[np.ndarray]:
+    """I_0, I_1, I_2, each (B, N, N, N) bool over (a, b, x); False where two of the three are one text."""
+    size = distances.shape[-1]
+    inner = distances[:, :, :, None]
+    to_a = distances.transpose(0, 2, 1)[:, :, None, :]  # d[x, a]
+    to_b = distances.transpose(0, 2, 1)[:, None, :, :]  # d[x, b]
+    le_a, le_b, ge_a, ge_b = inner <= to_a, inner <= to_b, inner >= to_a, inner >= to_b
+    a, b, x = np.ogrid[:size, :size, :size]
+    distinct = (a != b) & (a != x) & (b != x)
+    return [le_a & le_b & distinct, ((ge_a & le_b) | (ge_b & le_a)) & distinct, ge_a & ge_b & distinct]
+
+
+def _forms(distances: np.ndarray) -> np.ndarray:
+    """(B, 3, N, N) symmetric forms of E_0 = 3 T_0 - T, E_1 = 3 T_1 - T and T, from the identity in the module's docstring."""
+    counts = np.stack([_pair_counts(indicator) for indicator in _indicators(distances)], axis=1)
+    total = counts.sum(axis=1)
+    return np.stack([3 * counts[:, 0] - total, 3 * counts[:, 1] - total, total], axis=1)
+
+
+def _pair_counts(indicator: np.ndarray) -> np.ndarray:
+    """(B, N, N) symmetric, half-integers: what a pair with different labels adds to T_r."""
+    flat = indicator.view(np.uint8)
+    with_x = flat.sum(axis=2, dtype=np.float64) + flat.sum(axis=1, dtype=np.float64)  # [a or b, x]
+    within = flat.sum(axis=3, dtype=np.float64)  # [a, b]
+    half = 0.5 * (with_x - within)
+    return half + half.transpose(0, 2, 1)
+
+
+def _pooled(values: np.ndarray) -> np.ndarray:
+    """Q from E_0, E_1, T along axis 1: (B, 3, P) -> (B, P); NaN where T = 0."""
+    first, second, total = values[:, 0], values[:, 1], values[:, 2]
+    largest = np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(first + second))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total > 0, largest * (2 / 3) / total, np.nan)
+
+
+def _observed(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
+    labels = np.arange(distances.shape[-1]) < n
+    if pooling == "pooled":
+        return _pooled(forms.identity(_forms(distances), n)[:, :, None])[:, 0]
+    return _per_direction(_direction_coefficients(distances), labels[None])[:, 0]
+
+
+def _pooled_extremes(distances: np.ndarray, n: int, observed: np.ndarray, *, mirrored: bool) -> np.ndarray:
+    """(B,) how many relabelings have Q >= observed - tolerance: max |E_r| >= 3/2 (observed - tolerance) T, no division."""
+    batch, size = len(distances), distances.shape[-1]
+    stacked = _forms(distances).transpose(1, 0, 2, 3).reshape(3 * batch, size, size)
+    slope = 1.5 * (observed - TOLERANCE)[:, None]
+    extreme = np.zeros(batch, dtype=np.int64)
+    for values in forms.sweep(stacked, n, mirrored=mirrored):
+        first, second, total = values.reshape(3, batch, -1)
+        third = first + second
+        for array in (first, second, third):
+            np.abs(array, out=array)
+        np.maximum(first, second, out=first)
+        np.maximum(first, third, out=first)
+        total *= slope
+        extreme += np.count_nonzero(first >= total, axis=1)
+    return extreme
+
+
+# --------------------------------------------------------------------------- one direction at a time
+def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
+    """(B, 6, N + pairs + triples): T_r of the two-candidate triangles (3) and of both kinds together (3), as
+    polynomials in the labels: T_r^C = sum I_r(i, j | k) s_i s_j (1 - s_k)."""
+    size = distances.shape[-1]
+    pairs, triples = _tuples(size)
+    out = np.zeros((len(distances), 6, size + len(pairs) + len(triples)))
+    singles, twos, threes = slice(0, size), slice(size, size + len(pairs)), slice(size + len(pairs), None)
+    for r, indicator in enumerate(_indicators(distances)):
+        cut = _pair_counts(indicator)
+        out[:, 3 + r, singles] = cut.sum(axis=2)
+        out[:, 3 + r, twos] = -2 * cut[:, pairs[:, 0], pairs[:, 1]]
+        within = indicator.sum(axis=3, dtype=np.float64)
+        out[:, r, twos] = (within + within.transpose(0, 2, 1))[:, pairs[:, 0], pairs[:, 1]]
+        for i, j, k in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
+            a, b, x = triples[:, i], triples[:, j], triples[:, k]
+            out[:, r, threes] -= indicator[:, a, b, x].astype(np.float64) + indicator[:, b, a, x]
+    return out
+
+
+def _tuples(size: int) -> tuple[np.ndarray, np.ndarray]:
+    pairs = np.array(list(combinations(range(size), 2)), dtype=np.intp).reshape(-1, 2)
+    triples = np.array(list(combinations(range(size), 3)), dtype=np.intp).reshape(-1, 3)
+    return pairs, triples
+
+
+def _label_step(size: int, batch: int) -> int:
+    width = size + size * (size - 1) // 2 + size * (size - 1) * (size - 2) // 6
+    return max(1, MEMORY_BYTES // (10 * width + 100 * batch))
+
+
+def _per_direction(coefficients: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(B, P): Q of the two-candidate triangles plus Q of the two-reference ones; NaN where there are none at all."""
+    pairs, triples = _tuples(labels.shape[1])
+    table = np.concatenate(
+        [labels, labels[:, pairs].all(axis=2), labels[:, triples].all(axis=2)], axis=1, dtype=np.float64
+    )
+    batch, _, width = coefficients.shape
+    counts = (coefficients.reshape(-1, width) @ table.T).reshape(batch, 6, -1)
+    two_candidates, both = counts[:, :3], counts[:, 3:]
+    q = _direction(two_candidates) + _direction(both - two_candidates)
+    return np.where(both.sum(axis=1) > 0, q, np.nan)
+
+
+def _direction(counts: np.ndarray) -> np.ndarray:
+    total = counts.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = counts / total[:, None]
+    return np.where(total > 0, np.abs(shares - 1 / 3).sum(axis=1), 0.0)
