@@ -40,9 +40,10 @@ lint: $(SETUP) links
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/pyright
 
+# CI (the variable CI is set) runs the long tests too.
 test: lint
-	@echo "pytest (fast tests; 'make test-slow' runs the long ones)"
-	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	@echo "pytest$(if $(CI),, (fast tests; 'make test-slow' runs the long ones))"
+	@$(BIN)/python -m pytest $(if $(CI),,-m "not slow") -n 2 --dist loadfile
 
 test-slow: $(SETUP)
 	@$(BIN)/python -m pytest -m slow

@@ -117,6 +117,8 @@ def _p_values(
 ) -> Any:
     from harness.stats.significance import metric_p_values
 
+    assert spec.method != "none"
+
     return metric_p_values(
         metric, batch, features, state, metric.per_example(stats),
         method=spec.method, budget=spec.budget, draws=spec.draws, seed=seed,

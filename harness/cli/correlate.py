@@ -1,0 +1,121 @@
+"""Correlation between two groups of metrics over the rows of a table or over runs.
+
+harness correlate scores.tsv.gz --x pregen --y METEOR,CIDEr --top 5
+harness correlate runs/a runs/b --x 'trm*' --y cider --rows example
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.options import add_json, add_registry, print_json, use_registry
+
+if TYPE_CHECKING:
+    from harness.columns import ColumnTable
+    from harness.correlate import Study
+
+GROUPINGS = ("dataset", "task")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", nargs="+", help="a TSV or CSV file (may be .gz), or run directories")
+    parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
+    parser.add_argument("--y", required=True, metavar="COLUMNS", help="likewise: what x is held against")
+    parser.add_argument("--rows", choices=["system", "example"], default="system", help="what a row of a run is")
+    parser.add_argument("--by", metavar="COLUMN", help="also within each group (default: 'dataset' if there is one); 'none'")
+    parser.add_argument("--groups", metavar="A,B", help="these groups only, in this order")
+    parser.add_argument(
+        "--drop", choices=["published", "never"], default="published",
+        help="published: an x column with an infinity or constant in any group leaves the study",
+    )  # fmt: skip
+    parser.add_argument("--top", type=int, metavar="K", help="the K best x columns of each y by R² (default: all)")
+    parser.add_argument("--plot", metavar="DIR", help="write best.png, ranking.png and, with --baseline, baseline.png")
+    parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
+    parser.add_argument(
+        "--strata", type=int, nargs="?", const=5, metavar="K",
+        help="over runs: split each system's examples into 1..K strata by a score, and compute all metrics anew on each",
+    )  # fmt: skip
+    parser.add_argument("--strata-by", default="cider", metavar="METRIC", help="the score that makes the strata")
+    add_registry(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from harness.columns import read_columns
+    from harness.correlate import choose, study
+    from harness.errors import HarnessError
+
+    use_registry(args)
+    if args.top is not None and args.top < 1:
+        raise HarnessError(f"--top is {args.top}; expected at least 1")
+    if args.strata is not None:
+        from harness.strata import stratified_runs
+
+        table = stratified_runs([Path(source) for source in args.source], args.strata, args.strata_by)
+    else:
+        table = read_columns(args.source, args.rows)
+    by = _grouping(table, args.by)
+    groups = [name.strip() for name in args.groups.split(",")] if args.groups else None
+    done = study(table, choose(table, args.x), choose(table, args.y), by=by, groups=groups, drop=args.drop)
+    baseline = choose(table, args.baseline)[0] if args.baseline else None
+    files = []
+    if args.plot:
+        from harness.correlate_plots import write_plots
+
+        files = write_plots(done, table, Path(args.plot), by=by, baseline=baseline)
+    if args.json:
+        print_json({
+            "source": done.source, "by": by, "groups": done.groups, "correlations": done.records(args.top),
+            "dropped": done.dropped, "left_out": done.left_out, "plots": [str(file) for file in files],
+        })  # fmt: skip
+    else:
+        print_study(done, args.top, baseline)
+        for file in files:
+            print(f"wrote {file}")
+    return 0
+
+
+def _grouping(table: ColumnTable, asked: str | None) -> str | None:
+    if asked is not None:
+        return None if asked == "none" else asked
+    for name in GROUPINGS:
+        if name in table.labels and len(set(table.labels[name])) > 1:
+            return name
+    return None
+
+
+def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
+    """One table for each y: its best x columns, pooled coefficients first, then R² within each group."""
+    inner = [group for group in study.groups if group != "all"]
+    sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
+    print(f"{study.source}: {len(study.x)} columns against {len(study.y)}; rows: {sizes}")
+    if study.left_out:
+        print(f"{study.left_out} rows left out: a chosen column is missing there")
+    if study.dropped:
+        print(f"{len(study.dropped)} columns dropped: {_counted(list(study.dropped.values()))}")
+    for y in study.y:
+        names = study.best(y, top)
+        if baseline is not None and baseline in study.x and baseline not in names:
+            names.append(baseline)
+        width = max([len(name) for name in names] + [len(y)])
+        head = f"\n{y:<{width}}  {'R²':>14} {'r':>9} {'p':>9} {'Spearman':>9} {'Kendall':>9}"
+        print(head + "".join(f"  {'R² ' + group:>12}" for group in inner))
+        for name in names:
+            row = study.record(name, y)
+            cells = f"{_shown(row['r2'], '14.12f')} {_shown(row['r'], '9.4f')} {_shown(row['p'], '9.2e')}"
+            cells += f" {_shown(row['spearman'], '9.4f')} {_shown(row['kendall'], '9.4f')}"
+            parts = "".join(f"  {_shown(study.record(name, y, group)['r2'], '12.4f')}" for group in inner)
+            print(f"{name:<{width}}  {cells}{parts}")
+        if not names:
+            print("no column has a defined correlation")
+
+
+def _shown(value: Any, form: str) -> str:
+    return f"{'–':>{form.split('.')[0]}}" if value is None else f"{value:{form}}"
+
+
+def _counted(reasons: list[str]) -> str:
+    return ", ".join(f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))

@@ -1,0 +1,128 @@
+"""A small project of its own: a registry.yaml with a reader, models and metrics that need nothing installed."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+CODE = '''
+import numpy as np
+from harness.contracts import Example, Failure, Generation, MeanMetric, MetricSpec, TextDistance
+
+
+class Words:
+    """Six examples with two references each."""
+
+    def __init__(self, *, count=6):
+        self.count = count
+
+    def fingerprint(self):
+        return f"words-{self.count}"
+
+    def __iter__(self):
+        for i in range(self.count):
+            yield Example(f"e{i}", (f"a dog number {i}", f"the dog {i} runs"))
+
+
+class Echo:
+    """Repeats the first reference; ``fail`` names examples it cannot do; ``log`` counts its calls."""
+
+    def __init__(self, *, n=2, fail=(), log=None, die_at=None):
+        self.n, self.fail, self.log, self.die_at = n, tuple(fail), log, die_at
+
+    def fingerprint(self):
+        return f"echo-{self.n}-{self.fail}"
+
+    def generate(self, examples, decoding, seeds):
+        for example, seed in zip(examples, seeds):
+            if self.log:
+                with open(self.log, "a") as file:
+                    file.write(f"{example.id} {seed}\\n")
+            if example.id == self.die_at:
+                import os, signal
+                os.kill(os.getpid(), signal.SIGKILL)
+            if example.id in self.fail:
+                yield Failure("could not read it")
+            else:
+                size = decoding.candidates or self.n
+                yield Generation(tuple(example.references[k % 2] + " x" * k for k in range(size)))
+
+
+class Length(MeanMetric):
+    """Mean number of words of the candidates; undefined where ``undefined`` is among the ids."""
+
+    def __init__(self, *, scale=1.0, undefined=()):
+        self.scale, self.undefined = scale, tuple(undefined)
+        self.spec = MetricSpec("length", higher_is_better=True)
+
+    list_parameters = frozenset({"undefined"})
+
+    def signature(self):
+        return f"length|scale:{self.scale:g}"
+
+    def scores(self, batch, features, state):
+        words = features.per_text("words", batch.candidate_ids, lambda texts: [len(t.split()) for t in texts])
+        scores = self.scale * np.asarray(words, dtype=float).reshape(len(batch), batch.n).mean(axis=1)
+        scores[[i for i, name in enumerate(batch.ids) if name in self.undefined]] = np.nan
+        return scores
+
+    def null(self, batch, features, state, labels):
+        words = np.asarray(features.per_text("words", batch.text_ids, lambda texts: [len(t.split()) for t in texts]), float)
+        return words.reshape(len(batch), -1) @ labels.T / labels.sum(axis=1)
+
+
+class Chars(TextDistance):
+    """Difference of lengths."""
+
+    name = "chars"
+
+    def pairwise(self, texts):
+        lengths = np.array([len(t) for t in texts], dtype=float)
+        return np.abs(lengths[:, None] - lengths)
+
+
+class Broken:
+    import nothing_of_this_name
+'''
+
+REGISTRY = """
+api: 1
+provider: mine
+readers: {words: {import: "mine_parts:Words", summary: six examples}}
+adapters: {echo: {import: "mine_parts:Echo", summary: repeats}}
+metrics: {length: {import: "mine_parts:Length", summary: words, level: item, higher_is_better: true}}
+distances: {chars: {import: "mine_parts:Chars", summary: lengths}}
+"""
+
+SPEC = """
+task: words
+dataset: {reader: words}
+models:
+  - echo: {}
+metrics:
+  - length
+bootstrap: {samples: 50}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with ``registry.yaml``, its code and ``spec.yaml``; the current directory during the test."""
+    (tmp_path / "mine_parts.py").write_text(
+        textwrap.dedent(CODE).replace("class Broken:\n    import nothing_of_this_name\n", "")
+    )
+    (tmp_path / "registry.yaml").write_text(REGISTRY)
+    (tmp_path / "spec.yaml").write_text(SPEC.lstrip())
+    monkeypatch.chdir(tmp_path)
+    from harness import registry
+
+    registry._load.cache_clear()
+    monkeypatch.setattr(registry, "_extra_files", [])
+    import sys
+
+    sys.modules.pop("mine_parts", None)
+    yield tmp_path
+    sys.modules.pop("mine_parts", None)
+    registry._load.cache_clear()
