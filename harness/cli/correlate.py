@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
     parser.add_argument("--y", required=True, metavar="COLUMNS", help="likewise: what x is held against")
     parser.add_argument("--rows", choices=["system", "example"], default="system", help="what a row of a run is")
-    parser.add_argument("--by", metavar="COLUMN", help="also within each group (default: 'dataset' if there is one); 'none'")
+    parser.add_argument(
+        "--by", metavar="COLUMN", help="also within each group (default: 'dataset' if there is one); 'none'"
+    )
     parser.add_argument("--groups", metavar="A,B", help="these groups only, in this order")
     parser.add_argument(
         "--drop", choices=["published", "never"], default="published",

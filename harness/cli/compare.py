@@ -1,0 +1,63 @@
+"""Does model A beat model B? Paired tests on the same examples.
+
+  harness compare RUN              every pair of models of one run
+  harness compare RUN_A RUN_B      the same models (or the only ones) of two runs
+  harness compare RUN::A RUN::B    two chosen models
+
+Per metric: mean difference of the per-example scores, bootstrap 95 % interval, two-sided sign-flip permutation p-value.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.cli.options import add_json, print_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
+    parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
+    parser.add_argument(
+        "--draws", type=int, default=10_000, metavar="N", help="random sign patterns (exact up to 16 examples)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from harness.comparison import compare_systems, directions, pairs, verdict
+
+    paths = [args.run_a, *([args.run_b] if args.run_b else [])]
+    better = directions(paths)
+    rows = []
+    for a, b in pairs(paths):
+        for row in compare_systems(a, b, draws=args.draws, seed=args.seed):
+            rows.append({**row, "better": verdict(row, better.get(row["metric"]))})
+    if args.json:
+        print_json({"comparisons": rows})
+        return 0
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from harness.table import ARROWS, number
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    for header in ("A", "B", "metric", "A", "B", "A - B", "95 % interval", "p", "n", "better"):
+        table.add_column(header, justify="left" if header in ("metric", "better") else "right", no_wrap=True)
+    pair = None
+    for row in rows:
+        names = (row["system_a"], row["system_b"])
+        shown = [escape(name) for name in names] if names != pair else ["", ""]
+        pair = names
+        ci = row["ci95"]
+        interval = f"{number(ci[0])} … {number(ci[1])}" if ci else "–"
+        better_name = {"A": row["system_a"], "B": row["system_b"], "=": "="}[row["better"]]
+        metric = f"{row['metric']} {ARROWS[better.get(row['metric'])]}"
+        cells = [*shown, escape(metric), number(row["a"]), number(row["b"]), number(row["difference"]), interval]
+        table.add_row(*cells, number(row["p_value"]), str(row["n"]), escape(better_name))
+    console.print(table)
+    return 0
