@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -23,25 +23,6 @@ TIERS: Mapping[str, tuple[str, ...]] = {
 """The four tiers by what they act on, outermost first, and their options."""
 
 
-@runtime_checkable
-class TokenScoreMetric(Protocol):
-    """A metric of level ``model``: it judges a model by its token scores for the references, no caption is generated."""
-
-    spec: MetricSpec
-
-    def signature(self) -> str:
-        """All that changes the numbers, and nothing else."""
-        ...
-
-    def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
-        """Column name -> number, for the token scores of all examples (one sequence per example, one entry per reference)."""
-        ...
-
-    def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
-        """Column name -> (examples,) scores, for the columns that have a score per example."""
-        ...
-
-
 class Pregen:
     """One, some or all of the 504 pre-gen metrics.
 
@@ -52,6 +33,8 @@ class Pregen:
 
     list_parameters = frozenset({"names", "tiers"})
     """Parameters whose value may be a list as such: not axes of the grid."""
+    column_names = functions.NAMES + functions.KEPT_NAMES
+    """All columns that the metric may have in a table of scores."""
 
     def __init__(
         self,

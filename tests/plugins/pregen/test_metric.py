@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from harness.contracts import TokenScores
+from harness.contracts import TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError, UnknownName
 from harness.plugins.pregen.functions import NAMES, evaluate
-from harness.plugins.pregen.metric import Pregen, TokenScoreMetric
+from harness.plugins.pregen.metric import Pregen
 
 
 def scores_of(dataset):
