@@ -1,0 +1,23 @@
+"""Make an HTML page of one or several finished runs; it needs no network and no server.
+
+harness report runs/coco
+harness report runs/a runs/b --output both.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
+    parser.add_argument("--output", metavar="FILE", help="where to write (default: report.html in the first run)")
+    parser.add_argument("--title", default="", help="the page's title")
+
+
+def run(args: argparse.Namespace) -> int:
+    from harness.report.page import write
+
+    print(write(args.runs, Path(args.output) if args.output else None, args.title))
+    return 0

@@ -1,0 +1,1 @@
+"""Reports: one self-contained HTML page of one or several runs, readable offline."""

@@ -1,0 +1,155 @@
+"""The page: manifest, results with interval bars, views, examples, sections from plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import require
+from harness.hooks import Plugins
+from harness.report.plots import draw
+from harness.store import read_run, write_atomically
+from harness.table import ARROWS, decoding_text, number, rows
+
+EXAMPLES = 12
+
+
+def build(paths: Sequence[str | Path], title: str = "") -> str:
+    """The HTML text of a report over finished runs. Raises :class:`InputError` for a run that is not whole."""
+    require("jinja2", extra="plots", needed_by="harness report")
+    import jinja2
+
+    runs = [_run(Path(path)) for path in paths]
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["number"] = number
+    template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    name = title or ", ".join(run["manifest"]["task"] for run in runs)
+    return template.render(title=name, runs=runs, style=style)
+
+
+def write(paths: Sequence[str | Path], output: Path | None = None, title: str = "") -> Path:
+    """Write the report (into the first run's folder unless told otherwise) and return its path."""
+    target = output or Path(paths[0]) / "report.html"
+    write_atomically(target, build(paths, title).encode("utf-8"))
+    return target
+
+
+def _run(path: Path) -> dict[str, Any]:
+    manifest, file = read_run(path)
+    results = file["results"]
+    views = manifest["spec"].get("views") or _default_views(results)
+    plugins = Plugins().load()
+    sections = [
+        item for part in plugins.call("harness_report_sections", manifest=manifest, results=results) for item in part
+    ]
+    return {
+        "path": str(path),
+        "manifest": manifest,
+        "failed": file.get("failed", {}),
+        "groups": [_group(group) for group in rows(results)],
+        "has_decoding": any(record["decoding"] for record in results),
+        "has_p": any(record.get("p_value") is not None for record in results),
+        "views": [_view(view, results) for view in views],
+        "examples": _examples(path, results),
+        "sections": sections,
+        "json": json.dumps(manifest, indent=1, ensure_ascii=False),
+    }
+
+
+def _group(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rows of one metric with the ends of their interval bars in percent."""
+    ends = [x for record in group for x in (*(record["ci95"] or ()), record["value"]) if isinstance(x, (int, float))]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    span = (high - low) or 1.0
+
+    def at(value: Any) -> float:
+        return round(100 * (value - low) / span, 2) if isinstance(value, (int, float)) else 0.0
+
+    shown = []
+    for record in group:
+        ci = record["ci95"]
+        bar = {"low": at(ci[0]), "width": round(at(ci[1]) - at(ci[0]), 2)} if ci else None
+        shown.append(
+            {**record, "shown_decoding": decoding_text(record["decoding"]), "bar": bar, "dot": at(record["value"])}
+        )
+    first = group[0]
+    direction = {True: "higher is better", False: "lower is better", None: ""}[first["higher_is_better"]]
+    return {
+        "metric": first["metric"],
+        "arrow": ARROWS[first["higher_is_better"]],
+        "direction": direction,
+        "rows": shown,
+        "first": first,
+    }
+
+
+def _default_views(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A line over each decoding axis that varies, for every metric, when the spec names no views."""
+    views = []
+    for axis in ("temperature", "top_p", "candidates", "references"):
+        values = {record["decoding"].get(axis) for record in results}
+        if len(values - {None}) > 1:
+            metrics = list(dict.fromkeys(record["metric"] for record in results))
+            views += [
+                {"plot": "line", "x": f"decoding.{axis}", "y": name, "by": "model", "title": name} for name in metrics
+            ]
+    return views
+
+
+def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    from harness.report.views import series
+
+    made: dict[str, Any] = {
+        "title": view.get("title") or str(view["y"]),
+        "note": view.get("note", ""),
+        "svg": "",
+        "table": None,
+    }
+    if view["plot"] == "table":
+        groups = series(results, view["x"], view["y"], view.get("by"))
+        heads = list(dict.fromkeys(str(x) for group in groups for x in group.x))
+        cells = []
+        for group in groups:
+            values = {str(x): y for x, y in zip(group.x, group.y)}
+            published = (view.get("reference") or {}).get(group.label)
+            cells.append(
+                {"label": group.label, "values": [number(values.get(head)) for head in heads], "published": published}
+            )
+        made["table"] = {
+            "x": view["x"],
+            "heads": heads,
+            "rows": cells,
+            "published": any(row["published"] is not None for row in cells),
+        }
+    else:
+        made["svg"] = draw(view, results)
+    return made
+
+
+def _examples(path: Path, results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The first examples with every model's candidates and scores."""
+    import pyarrow.parquet as pq
+
+    file = path / "samples.parquet"
+    if not file.is_file():
+        return []
+    table = pq.read_table(file).to_pylist()
+    metrics = list(dict.fromkeys(record["metric"] for record in results))
+    ids = list(dict.fromkeys(row["example"] for row in table))[:EXAMPLES]
+    examples = []
+    for name in ids:
+        chosen = [row for row in table if row["example"] == name]
+        models = []
+        for row in chosen:
+            scores = [(metric, row.get(metric)) for metric in metrics if row.get(metric) is not None]
+            decoding = decoding_text(json.loads(row["decoding"]))
+            models.append(
+                {"model": row["model"], "decoding": decoding, "candidates": row["candidates"], "scores": scores}
+            )
+        examples.append({"id": name, "references": chosen[0]["references"], "models": models})
+    return examples
