@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Candidates, Decoding, Example, Generation, TokenScores
+from harness.contracts import Candidates, Decoding, Example, Generation, Prepares, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
+from harness.registry import resolve
 
 FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")
 
@@ -25,22 +26,31 @@ class TokenScoresFile:
     and ``tokens``. Instead of those, ``references`` may hold a list of such records without ``id``.
     """
 
-    def __init__(self, *, path: str) -> None:
+    def __init__(self, *, path: str, captions: Any = None) -> None:
+        """``captions``: an adapter (name, or name with parameters) that gives the same model's captions, if there are any."""
         self.path = Path(path)
         if not self.path.is_file():
             raise InputError("no such file of token scores", str(path))
+        self.captions = None if captions is None else resolve("adapters", captions)
         self._scores: dict[str, list[TokenScores]] | None = None
 
     def fingerprint(self) -> str:
+        own = f"+{self.captions.fingerprint()}" if self.captions else ""
         with self.path.open("rb") as file:
-            return f"token-scores:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+            return f"token-scores:{hashlib.file_digest(file, 'sha256').hexdigest()}{own}"
+
+    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+        if isinstance(self.captions, Prepares):
+            self.captions.prepare(examples, decoding)
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterable[Candidates | Generation]:
+        if self.captions is not None:
+            return self.captions.generate(examples, decoding, seeds)
         raise HarnessError(
             f"the adapter 'token-scores' ({self.path}) holds token scores and no captions:"
-            " use it with metrics of level 'model' only (pregen)"
+            " use it with metrics of level 'model' only, or give captions: an adapter for them"
         )
 
     def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:

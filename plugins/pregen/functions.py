@@ -18,8 +18,12 @@ import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.plugins.pregen.tokens import FlatTokens, flatten, from_token_scores
+from harness.stats.strata import strata
 
 __all__ = ["KEPT_NAMES", "NAMES", "evaluate", "from_token_scores", "per_image", "split_name", "strata"]
+
+Dataset = Iterable[Any] | FlatTokens
+"""images -> captions -> tokens -> (probability, rank), or the same flat."""
 
 TIER4 = ("sum", "mean", "median", "geomean", "max", "min")
 TIER3 = (*TIER4, "join")
@@ -33,7 +37,7 @@ KEPT_NAMES: tuple[str, ...] = tuple("_".join(parts) for parts in product(TIER4, 
 _KNOWN = {name: tuple(name.split("_", 3)) for name in (*NAMES, *KEPT_NAMES)}
 
 
-def evaluate(dataset: Iterable[Any] | FlatTokens, names: Sequence[str] | None = None) -> np.ndarray:
+def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray:
     """The metrics ``names`` of a data set, float64 (len(names),); all 504 in the order of :data:`NAMES` by default.
 
     ``dataset`` is images -> captions -> tokens -> ``(probability, rank)``, END counted and START not, or
@@ -46,48 +50,29 @@ def evaluate(dataset: Iterable[Any] | FlatTokens, names: Sequence[str] | None = 
     names = NAMES if names is None else names
     parts = [split_name(name) for name in names]
     tokens = flatten(dataset)
-    values: dict[tuple[str, ...], float] = {}
+    values: dict[Any, float] = {}
     with np.errstate(over="ignore", divide="ignore"):
         for tier3, kinds, rows in _images(tokens, [part[1:] for part in parts]):
             for tier4 in dict.fromkeys(part[0] for part in parts if part[1] == tier3):
                 whole = np.array([0, rows.shape[1]])
                 scores = AGGREGATIONS[tier4](rows, whole)[:, 0].tolist()
-                values.update(((tier4, tier3, *kind), score) for kind, score in zip(kinds, scores))
+                values.update({(tier4, tier3, *kind): score for kind, score in zip(kinds, scores)})
     return np.array([values[part] for part in parts])
 
 
-def per_image(dataset: Iterable[Any] | FlatTokens, names: Sequence[str]) -> np.ndarray:
+def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
     """(len(names), I): the numbers that tier 4 aggregates; raises :class:`InputError` for a ``join``, which has none."""
     parts = [split_name(name)[1:] for name in names]
     for name, part in zip(names, parts):
         if part[0] == "join":
             raise InputError(f"'{name}' joins the captions of all images: it has no score per image")
     with np.errstate(over="ignore", divide="ignore"):
-        found = {
+        found: dict[Any, np.ndarray] = {
             (tier3, *kind): row
             for tier3, kinds, rows in _images(flatten(dataset), parts)
             for kind, row in zip(kinds, rows)
         }
     return np.stack([found[part] for part in parts])
-
-
-def strata(per_image_scores: Sequence[float], k: int) -> list[list[int]]:
-    """k lists of image indices by ascending score (stable): stratum s holds sorted positions [N//k * s, N//k * (s + 1)).
-
-    The N mod k best images belong to none, as published; with k > N every stratum is empty (and evaluating an empty one
-    is an error). Raises :class:`InputError` when k is not an integer of at least 1 or a score is NaN.
-    """
-    scores = np.asarray(per_image_scores, dtype=np.float64)
-    if scores.ndim != 1:
-        raise InputError(f"strata need one score per image; found an array of shape {scores.shape}")
-    if isinstance(k, bool) or int(k) != k or k < 1:
-        raise InputError(f"cannot make {k!r} strata; expected an integer of at least 1")
-    if np.isnan(scores).any():
-        raise InputError(
-            "a score is NaN; strata need a number for every image", f"image {int(np.argmax(np.isnan(scores)))}"
-        )
-    order, size = np.argsort(scores, kind="stable"), len(scores) // int(k)
-    return [order[size * s : size * (s + 1)].tolist() for s in range(int(k))]
 
 
 def split_name(name: str) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class FlatTokens:
         )
 
 
-def flatten(dataset: Iterable[Any]) -> FlatTokens:
+def flatten(dataset: Iterable[Any] | FlatTokens) -> FlatTokens:
     """Flat arrays of ``images -> captions -> tokens -> (probability, rank)``; a :class:`FlatTokens` passes through.
 
     Raises :class:`InputError` naming image, caption and token (counted from 0) for anything that is not a probability in
@@ -117,9 +117,9 @@ def _pairs(tokens: list[Any], images: np.ndarray, captions: np.ndarray) -> np.nd
         pass  # told below, with the place
     for k, token in enumerate(tokens):
         try:
-            float(token[0]), float(token[1])
-            fine = len(token) == 2
-        except (TypeError, ValueError, IndexError, KeyError):
+            probability, rank = token
+            fine = isinstance(float(probability) + float(rank), float)
+        except (TypeError, ValueError):
             fine = False
         if not fine:
             raise InputError(f"found {token!r}, expected a (probability, rank) pair", _place(images, captions, k))

@@ -174,7 +174,7 @@ def test_strata_of_bad_input():
     for k in (0, -1, 1.5, True):
         with pytest.raises(InputError, match="integer of at least 1"):
             strata([0.3, 0.1], k)
-    with pytest.raises(InputError, match="image 1: a score is NaN"):
+    with pytest.raises(InputError, match="item 1: a score is NaN"):
         strata([0.3, math.nan], 1)
     with pytest.raises(InputError, match="no images"):
         evaluate([])
