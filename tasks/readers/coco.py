@@ -1,0 +1,66 @@
+"""The ``coco`` reader: caption annotations as the COCO site gives them (``captions_val2014.json``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.contracts import Example
+from harness.errors import InputError
+from harness.tasks.readers import captions as checks
+from harness.tasks.readers import files
+
+
+class CocoCaptions:
+    """``{"images": [{"id", "file_name"}], "annotations": [{"image_id", "caption"}]}``, gzipped or not.
+
+    Examples come in the order of ``images``, their references in the order of ``annotations``.
+    """
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        media_root: str | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+    ) -> None:
+        self.path = files.existing(path, "file of COCO annotations")
+        self.media_root = media_root
+        self.limit_references = checks.positive(limit_references, "limit_references")
+        self.allow_empty = allow_empty
+
+    def fingerprint(self) -> str:
+        params = {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
+        return files.fingerprint("coco", [self.path], params)
+
+    def __iter__(self) -> Iterator[Example]:
+        """Raises :class:`InputError` for images without captions, captions of no image, and duplicate ids."""
+        data = files.load_json(self.path)
+        images: dict[str, tuple[str | None, dict[str, Any]]] = {}
+        for where, record in section(data, "images", str(self.path)):
+            key = checks.identity(record.get("id"), where, "id")
+            if key in images:
+                raise InputError(f"the image id '{key}' occurs twice", where)
+            images[key] = (checks.with_root(record.get("file_name"), self.media_root), {})
+        references: dict[str, list[str]] = {key: [] for key in images}
+        for where, record in section(data, "annotations", str(self.path)):
+            key = checks.identity(record.get("image_id"), where, "image_id")
+            if key not in references:
+                raise InputError(f"the annotation is of the image '{key}', which 'images' does not list", where)
+            references[key].append(
+                checks.caption(record.get("caption"), where, what="reference", allow_empty=self.allow_empty)
+            )
+        yield from checks.examples_by_image(
+            images, references, str(self.path), noun="image", limit_references=self.limit_references
+        )
+
+
+def section(data: Any, name: str, path: str) -> Iterator[files.Record]:
+    """The records of one list of an annotation file. Raises :class:`InputError` where there is no such list."""
+    if not isinstance(data, dict):
+        raise InputError(f"found {files.kind(data)}; expected an object with the list '{name}'", path)
+    if name not in data:
+        found = ", ".join(f"'{key}'" for key in list(data)[:8]) or "nothing"
+        raise InputError(f"no list '{name}'; found {found}", path)
+    return files.list_items(data[name], f"{path}: {name}")

