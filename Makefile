@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 
-.PHONY: demo test test-slow lint links setup clean
+.PHONY: help demo test test-slow lint links setup browser clean
 .DEFAULT_GOAL := help
 
 help:
@@ -40,8 +40,12 @@ lint: $(SETUP) links
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/pyright
 
+# Pages are tested in a real browser. CI installs Debian's; elsewhere that test is skipped where there is none.
+browser:
+	@command -v chromium >/dev/null || test -z "$(CI)" || (echo "installing chromium"; apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+
 # CI (the variable CI is set) runs the long tests too.
-test: lint
+test: lint browser
 	@echo "pytest$(if $(CI),, (fast tests; 'make test-slow' runs the long ones))"
 	@$(BIN)/python -m pytest $(if $(CI),,-m "not slow") -n 2 --dist loadfile
 
