@@ -1,0 +1,1 @@
+"""Captions that a model gave beforehand, read from files."""

@@ -102,7 +102,9 @@ def check_mapping(columns: Mapping[str, Any] | None) -> dict[str, Any]:
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        raise InputError(f"columns is {kind(columns)}; expected a mapping such as {{id: image_id, references: captions}}")
+        raise InputError(
+            f"columns is {kind(columns)}; expected a mapping such as {{id: image_id, references: captions}}"
+        )
     for name in columns:
         if name not in COLUMN_NAMES:
             known = ", ".join(COLUMN_NAMES)
@@ -148,9 +150,7 @@ def _id_column(given: Mapping[str, Any], present: Sequence[str], where: str) -> 
     return column
 
 
-def _one(
-    given: Mapping[str, Any], name: str, usual: Sequence[str], present: Sequence[str], where: str
-) -> str | None:
+def _one(given: Mapping[str, Any], name: str, usual: Sequence[str], present: Sequence[str], where: str) -> str | None:
     """The column given under ``name``, or else the first usual one that is there. A null says: none."""
     if name not in given:
         return _usual(usual, present)
@@ -221,7 +221,9 @@ class RowReader:
                 yield from self._given_out(groups)
                 groups = {}
             if key in done:
-                raise InputError(f"the id '{key}' comes again after others; a stream needs the rows of one id together", row.where)
+                raise InputError(
+                    f"the id '{key}' comes again after others; a stream needs the rows of one id together", row.where
+                )
             self._add(groups, key, row)
         yield from self._given_out(groups)
 

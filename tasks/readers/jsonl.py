@@ -63,7 +63,9 @@ class TableReader:
             yield from rows
             return
         if column is None:
-            raise InputError(f"split {', '.join(self.splits)} is asked for, but the records have no column 'split'", str(self.path))
+            raise InputError(
+                f"split {', '.join(self.splits)} is asked for, but the records have no column 'split'", str(self.path)
+            )
         present: dict[str, None] = {}
         for row in rows:
             present[str(row.fields.get(column))] = None
