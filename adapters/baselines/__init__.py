@@ -1,0 +1,1 @@
+"""Stand-ins for models, built from references: what a metric should and should not prefer."""
