@@ -1,0 +1,140 @@
+"""Document-frequency tables on disk: JSON (also gzipped), Parquet or npz, told apart by the file's ending.
+
+All hold the same: ``format`` ("harness-df"), ``version`` (1), ``documents`` (N), ``tokenizer``, and for every n-gram of one
+to four words (joined by one blank) in how many documents it stands. JSON: an object with these keys and ``df``, a mapping.
+Parquet: columns ``gram`` and ``df``, the rest in the schema's metadata. npz: ``grams`` (the UTF-8 bytes of the n-grams, one a
+line), ``df`` and ``header`` (JSON bytes). Pickled tables of other tools are not read: unpickling runs code.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import InputError
+
+FORMAT = "harness-df"
+VERSION = 1
+_ENDINGS = (".json", ".json.gz", ".parquet", ".npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    grams: list[str]
+    counts: np.ndarray
+    """(grams,) int64."""
+    documents: int
+    tokenizer: str
+
+    def header(self) -> dict[str, Any]:
+        return {"format": FORMAT, "version": VERSION, "documents": self.documents, "tokenizer": self.tokenizer}
+
+
+def content_hash(path: Path, hint: str = "") -> str:
+    """First eight hex digits of the file's SHA-256; raises :class:`InputError` when it cannot be read."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"no document-frequency table there ({reason}); {hint}".rstrip("; "), str(path)) from error
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def write(path: Path, table: Table) -> None:
+    """Write atomically in the format that the ending names; raises :class:`InputError` for another ending."""
+    ending = _ending(path)
+    buffer = io.BytesIO()
+    if ending == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = pa.table({"gram": table.grams, "df": table.counts})
+        pq.write_table(columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}), buffer)
+    elif ending == ".npz":
+        arrays = {"grams": "\n".join(table.grams).encode(), "header": json.dumps(table.header()).encode()}
+        np.savez_compressed(
+            buffer, df=table.counts, **{name: np.frombuffer(data, np.uint8) for name, data in arrays.items()}
+        )  # fmt: skip
+    else:
+        text = json.dumps({**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))}, ensure_ascii=False)
+        buffer.write(gzip.compress(text.encode(), mtime=0) if ending == ".json.gz" else text.encode())
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(buffer.getvalue())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read(path: Path, tokenizer: str) -> Table:
+    """The table at ``path``; raises :class:`InputError` when it is damaged or was made with another tokeniser."""
+    ending, where = _ending(path), str(path)
+    try:
+        header, grams, counts = _READERS[ending](path)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise InputError(f"not a document-frequency table ({type(error).__name__}: {error})", where) from error
+    if header.get("format") != FORMAT or header.get("version") != VERSION:
+        raise InputError(f"not a {FORMAT} table of version {VERSION}; its header is {header!r:.80}", where)
+    documents = header.get("documents")
+    if not isinstance(documents, int) or documents < 1 or counts.ndim != 1 or len(counts) != len(grams):
+        raise InputError(f"damaged: {documents!r} documents, {len(grams)} n-grams, {counts.size} frequencies", where)
+    if counts.size and (counts.min() < 0 or counts.max() > documents):
+        worst = int(np.argmax((counts < 0) | (counts > documents)))
+        raise InputError(f"{grams[worst]!r} stands in {counts[worst]} of {documents} documents", where)
+    for number, gram in enumerate(grams):
+        if not isinstance(gram, str) or not 1 <= len(gram.split()) <= 4:
+            raise InputError(f"n-gram {number} is {gram!r:.60}; expected one to four words", where)
+    if header.get("tokenizer") != tokenizer:
+        raise InputError(
+            f"made with tokenizer '{header.get('tokenizer')}', but the metric uses '{tokenizer}': their n-grams differ",
+            where,
+        )
+    return Table(grams, counts, documents, tokenizer)
+
+
+def _ending(path: Path) -> str:
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
+        if path.name.endswith(ending):
+            return ending
+    raise InputError(f"a document-frequency table ends in {', '.join(_ENDINGS)}", str(path))
+
+
+def _integers(values: Any) -> np.ndarray:
+    counts = np.asarray(values)
+    if counts.size and counts.dtype.kind not in "iu":
+        raise ValueError(f"frequencies are whole numbers; found {counts.dtype}")
+    return counts.astype(np.int64)
+
+
+def _read_json(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
+    data = path.read_bytes()
+    content = json.loads(gzip.decompress(data) if path.name.endswith(".gz") else data)
+    table = content.pop("df")
+    return content, list(table), _integers(list(table.values()))
+
+
+def _read_parquet(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
+    import pyarrow.parquet as pq
+
+    columns = pq.read_table(path)
+    header = json.loads((columns.schema.metadata or {})[FORMAT.encode()])
+    return header, columns["gram"].to_pylist(), _integers(columns["df"].to_numpy())
+
+
+def _read_npz(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        text = arrays["grams"].tobytes().decode()
+        header = json.loads(arrays["header"].tobytes())
+        return header, text.split("\n") if text else [], _integers(arrays["df"])
+
+
+_READERS = {".json": _read_json, ".json.gz": _read_json, ".parquet": _read_parquet, ".npz": _read_npz}

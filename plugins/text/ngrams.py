@@ -1,0 +1,232 @@
+"""Words and n-grams as integers, once per run.
+
+A text becomes a *row*: its n-grams of order 1 to 4 with their counts, laid end to end in flat arrays (``ids``,
+``counts``) with ``bounds[row, k - 1] : bounds[row, k]`` for order k. Equal token sequences share a row. Inside an order
+the n-grams stand by first occurrence in the text, which is what the COCO toolkit's dictionaries do too: sums taken in this
+order depend on the text alone, whatever was interned before it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.errors import require
+from harness.plugins.text.tokens import tokens_of
+
+if TYPE_CHECKING:
+    from harness.features import Features
+
+ORDERS = 4
+_CHUNK_WORDS = 1 << 16
+
+
+def kernels():
+    """The compiled loops; raises :class:`~harness.errors.MissingExtra` where numba is not installed."""
+    require("numba", extra="text", needed_by="n-gram metrics (bleu, rouge, cider)")
+    from harness.plugins.text import ngram_kernels
+
+    return ngram_kernels
+
+
+def count_ngrams(words: Sequence[str], orders: int = ORDERS) -> list[Counter[tuple[str, ...]]]:
+    """n-gram counts of order 1 to ``orders``, by first occurrence: the readable form, oracle of :class:`NgramIndex`.
+
+    >>> count_ngrams(["a", "b", "a"], 2)
+    [Counter({('a',): 2, ('b',): 1}), Counter({('a', 'b'): 1, ('b', 'a'): 1})]
+    """
+    return [Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1)) for k in range(1, orders + 1)]
+
+
+def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
+    """``array`` or a copy at least twice as long that holds ``size`` rows; the new ones are ``fill``."""
+    if len(array) >= size:
+        return array
+    new = np.full((max(size, 2 * len(array)), *array.shape[1:]), fill, dtype=array.dtype)
+    new[: len(array)] = array
+    return new
+
+
+class NgramIndex:
+    """Interned n-grams of a run; texts are given tokenised, split at white space."""
+
+    def __init__(self) -> None:
+        self.key = uuid.uuid4().hex
+        """Names this index in caches: rows mean nothing in another."""
+        self._words: dict[str, int] = {}
+        self._rows: dict[tuple[int, ...], int] = {}
+        self._table_keys = np.full(1 << 12, -1, dtype=np.int64)
+        self._table_values = np.zeros(1 << 12, dtype=np.int64)
+        self._table_used = 0
+        self._seen = np.full(1 << 12, -1, dtype=np.int64)
+        self._ids = np.zeros(1 << 12, dtype=np.int64)
+        self._counts = np.zeros(1 << 12, dtype=np.int64)
+        self._bounds = np.zeros((1 << 8, ORDERS + 1), dtype=np.int64)
+        self._lengths = np.zeros(1 << 8, dtype=np.int64)
+        self.n_grams = 0
+        self.n_rows = 0
+        self.n_entries = 0
+
+    # ------------------------------------------------------------------ views of what is there
+    @property
+    def ids(self) -> np.ndarray:
+        """(entries,) n-gram ids."""
+        return self._ids[: self.n_entries]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(entries,) how often the n-gram stands in its text."""
+        return self._counts[: self.n_entries]
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """(rows, 5) first entry of each order of each row, and the end."""
+        return self._bounds[: self.n_rows]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """(rows,) words of each row."""
+        return self._lengths[: self.n_rows]
+
+    # ------------------------------------------------------------------ adding
+    def add(self, texts: Iterable[str]) -> np.ndarray:
+        """Rows (T,) of tokenised texts; new token sequences are counted, known ones are looked up."""
+        vocabulary, known = self._words, self._rows
+        rows: list[int] = []
+        new: list[tuple[int, ...]] = []
+        for text in texts:
+            ids: list[int] = []
+            for word in text.split():
+                gram = vocabulary.get(word)
+                if gram is None:
+                    gram = vocabulary[word] = self.n_grams
+                    self.n_grams += 1
+                ids.append(gram)
+            sequence = tuple(ids)
+            row = known.get(sequence)
+            if row is None:
+                row = known[sequence] = self.n_rows + len(new)
+                new.append(sequence)
+            rows.append(row)
+        self._count(new)
+        return np.asarray(rows, dtype=np.int64)
+
+    def _count(self, sequences: list[tuple[int, ...]]) -> None:
+        start = 0
+        while start < len(sequences):
+            stop, words = start, 0
+            while stop < len(sequences) and (stop == start or words + len(sequences[stop]) <= _CHUNK_WORDS):
+                words += len(sequences[stop])
+                stop += 1
+            self._count_chunk(sequences[start:stop], words)
+            start = stop
+
+    def _count_chunk(self, sequences: list[tuple[int, ...]], n_words: int) -> None:
+        flat = np.fromiter((w for sequence in sequences for w in sequence), dtype=np.int64, count=n_words)
+        starts = np.zeros(len(sequences) + 1, dtype=np.int64)
+        np.cumsum([len(sequence) for sequence in sequences], out=starts[1:])
+        self._reserve((ORDERS - 1) * n_words)
+        self._ids = grown(self._ids, self.n_entries + ORDERS * n_words)
+        self._counts = grown(self._counts, self.n_entries + ORDERS * n_words)
+        self._bounds = grown(self._bounds, self.n_rows + len(sequences))
+        self._lengths = grown(self._lengths, self.n_rows + len(sequences))
+        self._lengths[self.n_rows : self.n_rows + len(sequences)] = np.diff(starts)
+        before = self.n_grams
+        self.n_grams, self.n_entries = kernels().count_texts(
+            flat,
+            starts,
+            self._table_keys,
+            self._table_values,
+            before,
+            self._seen,
+            self.n_entries,
+            self._ids,
+            self._counts,
+            self._bounds[self.n_rows : self.n_rows + len(sequences)],
+        )
+        self._table_used += self.n_grams - before
+        self.n_rows += len(sequences)
+
+    def _reserve(self, n_new: int) -> None:
+        """Room for ``n_new`` more n-grams in the table (at most 60 % full) and in ``seen``."""
+        self._seen = grown(self._seen, self.n_grams + n_new, fill=-1)
+        size = len(self._table_keys)
+        while (self._table_used + n_new) > 0.6 * size:
+            size *= 2
+        if size > len(self._table_keys):
+            keys, values = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)
+            kernels().rehash(self._table_keys, self._table_values, keys, values)
+            self._table_keys, self._table_values = keys, values
+
+    # ------------------------------------------------------------------ n-grams by name, and documents
+    def gram_ids(self, grams: Sequence[str]) -> np.ndarray:
+        """Ids of n-grams given as words joined by one blank; unknown ones are interned.
+
+        Raises ValueError for an n-gram that is empty or longer than four words.
+        """
+        split = [gram.split() for gram in grams]
+        lengths = np.fromiter((len(words) for words in split), dtype=np.int64, count=len(split))
+        if len(split) and not (lengths.min() >= 1 and lengths.max() <= ORDERS):
+            bad = grams[int(np.argmax((lengths < 1) | (lengths > ORDERS)))]
+            raise ValueError(f"{bad!r} is not an n-gram of one to {ORDERS} words")
+        out = np.empty(len(split), dtype=np.int64)
+        vocabulary = self._words
+        for words in split:
+            for word in words:
+                if word not in vocabulary:
+                    vocabulary[word] = self.n_grams
+                    self.n_grams += 1
+        out[:] = [vocabulary[words[0]] for words in split]
+        for order in range(2, ORDERS + 1):
+            where = np.flatnonzero(lengths >= order)
+            self._reserve(len(where))
+            word = np.fromiter((vocabulary[split[i][order - 1]] for i in where), dtype=np.int64, count=len(where))
+            before = self.n_grams
+            out[where], self.n_grams = kernels().extend_grams(
+                word, out[where], self._table_keys, self._table_values, before
+            )
+            self._table_used += self.n_grams - before
+        self._reserve(0)
+        return out
+
+    def names(self) -> list[str]:
+        """Every n-gram as its words joined by one blank, by id."""
+        found = [""] * self.n_grams
+        for word, gram in self._words.items():
+            found[gram] = word
+        words = list(found)
+        used = np.flatnonzero(self._table_keys >= 0)
+        used = used[np.argsort(self._table_values[used])]  # a prefix has a smaller id than what it is extended to
+        keys = self._table_keys[used]
+        longer = zip(self._table_values[used].tolist(), (keys >> 32).tolist(), (keys & 0xFFFFFFFF).tolist())
+        for gram, prefix, word in longer:
+            found[gram] = f"{found[prefix]} {words[word]}"
+        return found
+
+    def document_frequencies(self, documents: Sequence[np.ndarray]) -> np.ndarray:
+        """(n_grams,) in how many documents (arrays of rows) each n-gram stands."""
+        starts = np.zeros(len(documents) + 1, dtype=np.int64)
+        np.cumsum([len(rows) for rows in documents], out=starts[1:])
+        rows = np.concatenate([np.empty(0, dtype=np.int64), *documents])
+        return kernels().document_frequencies(rows, starts, self.bounds, self.ids, self.n_grams)
+
+
+def index_of(features: Features, tokenizer: str) -> NgramIndex:
+    """The n-gram index that the metrics of a run share for one tokeniser."""
+    return features.memo(("ngrams", tokenizer), NgramIndex)
+
+
+def rows_of(features: Features, ids: np.ndarray, tokenizer: str, index: NgramIndex | None = None) -> np.ndarray:
+    """Rows of interned texts in ``index`` (default: the run's own), shaped like ``ids``; each text counted once."""
+    index = index_of(features, tokenizer) if index is None else index
+    ids = np.asarray(ids, dtype=np.int64)
+
+    def compute(texts: list[str]) -> list[int]:
+        return index.add(tokens_of(features, features.intern(texts), tokenizer)).tolist()
+
+    rows = features.per_text(("ngram-row", index.key, tokenizer), ids, compute)
+    return np.asarray(rows, dtype=np.int64).reshape(ids.shape)
