@@ -1,0 +1,48 @@
+"""Small left-to-right models for tests of the decoder."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+from torch import nn
+
+
+class Recurrent(nn.Module):
+    """A GRU language model as a step: state is the hidden vector (R, H)."""
+
+    def __init__(self, vocabulary: int = 7, width: int = 8, seed: int = 0, scale: float = 3.0) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.embed = nn.Embedding(vocabulary, width)
+        self.cell = nn.GRUCell(width, width)
+        self.head = nn.Linear(width, vocabulary)
+        with torch.no_grad():
+            for weight in self.parameters():
+                weight.mul_(scale)
+        self.double().requires_grad_(False)
+
+    def __call__(self, tokens, state):
+        hidden = self.cell(self.embed(tokens), state)
+        return self.head(hidden), hidden
+
+    def prefix(self, examples: int, seed: int = 0) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randn(examples, self.cell.hidden_size, generator=generator, dtype=torch.float64)
+
+    def log_probs(self, start: int, state: torch.Tensor, tokens: list[int]) -> torch.Tensor:
+        """(L,) forced log-probabilities for one example; state (H,)."""
+        found, state = [], state[None]
+        for last, token in zip([start, *tokens], tokens):
+            logits, state = self(torch.tensor([last]), state)
+            found.append(logits.log_softmax(-1)[0, token])
+        return torch.stack(found)
+
+
+def every_sequence(vocabulary: int, stop: int, limit: int):
+    """All token lists that end at their first ``stop`` or at ``limit``."""
+    for length in range(1, limit + 1):
+        for body in itertools.product([t for t in range(vocabulary) if t != stop], repeat=length - 1):
+            yield [*body, stop]
+    for body in itertools.product([t for t in range(vocabulary) if t != stop], repeat=limit):
+        yield list(body)
