@@ -97,7 +97,7 @@ class Features:
             texts = [self.texts[i] for i in missing]
             new = _checked_vectors(embedding.name, embedding.encode(texts), texts)
             table = np.concatenate([table.reshape(-1, new.shape[1]), new]) if rows else new
-            rows.update((i, len(rows) + k) for k, i in enumerate(missing))
+            rows.update(zip(missing, range(len(rows), len(rows) + len(missing))))
             self._vectors[key] = (rows, table)
         position = np.fromiter((rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size)
         return table[position].reshape(*ids.shape, table.shape[1])
