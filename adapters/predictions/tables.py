@@ -12,7 +12,7 @@ from harness.tasks.readers import captions as checks
 from harness.tasks.readers import files
 from harness.tasks.readers.vdtk import vdtk_records
 
-FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk")
+FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", "mapping")
 CANDIDATE_COLUMNS = ("candidates", "captions", "predictions", "caption", "prediction", "systems")
 """Where captions are looked for, in this order."""
 
@@ -63,6 +63,8 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
         rows, ids = vdtk_records(path)
         for row, key in zip(rows, ids):
             _add(table, key, row, choice.candidates or "candidates", choice)
+    elif form == "mapping":
+        _fill_mapping(table, choice)
     else:
         _fill(table, files.records(path), choice)
     if not table.captions and not table.nothing:
@@ -72,7 +74,7 @@ def read_table(path: Path, form: str, choice: Choice) -> Table:
 
 def detect(path: Path) -> str:
     """The format of a file, told by its content: parquet; a JSON list of ``image_id`` and ``caption`` (coco), or of
-    ``candidates`` without ids (vdtk); an object with ``annotations`` (coco); anything else is read as records (jsonl)."""
+    ``candidates`` without ids (vdtk); an object with ``annotations`` (coco) or of ids with lists (mapping); else records (jsonl)."""
     if files.is_parquet(path):
         return "parquet"
     begins = files.first_byte(path)
@@ -87,16 +89,33 @@ def detect(path: Path) -> str:
             if "candidates" in first and not any(name in first for name in checks.ID_COLUMNS):
                 return "vdtk"
         return "jsonl"
-    return "coco" if begins == b"{" and _is_annotation_file(path) else "jsonl"
+    return _format_of_object(path)
 
 
-def _is_annotation_file(path: Path) -> bool:
-    """Whether a file that begins with ``{`` is one object with ``annotations``, and no JSON Lines."""
+def _format_of_object(path: Path) -> str:
+    """Of a file that begins with ``{``: one object with ``annotations`` (coco), one of ids and lists (mapping), or JSON Lines."""
     try:
-        first = next(files.json_lines(path), None)
+        found = next(files.json_lines(path), None)
+        first = found.fields if found else {}
     except InputError:  # no object on its first line: one object over many lines, or broken, which reading it will tell
-        return isinstance(value := files.load_json(path), dict) and "annotations" in value
-    return first is not None and "annotations" in first.fields
+        first = files.load_json(path)
+    if not isinstance(first, dict):
+        return "jsonl"
+    if "annotations" in first:
+        return "coco"
+    return "mapping" if first and all(isinstance(value, list) for value in first.values()) else "jsonl"
+
+
+def _fill_mapping(table: Table, choice: Choice) -> None:
+    value = files.load_json(table.path)
+    if not isinstance(value, dict):
+        raise InputError(
+            f"found {files.kind(value)}; expected an object of ids with lists of captions", str(table.path)
+        )
+    for name, given in value.items():
+        where = f"{table.path}: '{name}'"
+        texts = None if given is None else checks.captions(given, where, allow_empty=choice.allow_empty)
+        table.add(checks.identity(name, where, "id"), texts, single=False, where=where)
 
 
 def _coco_records(path: Path) -> Iterator[files.Record]:

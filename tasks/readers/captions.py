@@ -238,19 +238,17 @@ class RowReader:
             raise InputError(f"the id '{key}' occurs twice (first in {known.where})", row.where)
 
     def _references(self, row: Record) -> tuple[list[str], bool]:
-        names = self.columns.captions
-        values = [row.fields.get(name) for name in names]
-        if len(names) > 1:  # one caption a column; a null is a caption that is not there
-            values = [value for value in values if value is not None]
-            single = False
-        else:
-            if values[0] is None:
-                raise InputError(f"'{names[0]}' is missing or null; expected captions", row.where)
-            single = not isinstance(values[0], (list, tuple))
+        first, *others = self.columns.captions
+        value = row.fields.get(first)
+        single = not others and not isinstance(value, (list, tuple))
+        if value is None and not others:
+            raise InputError(f"'{first}' is missing or null; expected captions", row.where)
+        # One caption a column: a null is a caption that is not there.
+        values = [item for item in (value, *map(row.fields.get, others)) if item is not None]
         found = [
             text
-            for value in values
-            for text in captions(value, row.where, what="reference", allow_empty=self.allow_empty)
+            for item in values
+            for text in captions(item, row.where, what="reference", allow_empty=self.allow_empty)
         ]
         return found, single
 
