@@ -105,10 +105,10 @@ def score(
                 methods.add(tested.method)
                 floor = min(floor, tested.floor)
         advance(len(batch))
-    width = len(next(iter(rows.values()))) if rows else 1
-    stats = np.full((total, width), np.nan)
+    width = max((len(row) for row in rows.values()), default=1)
+    stats = np.full((total, width), np.nan)  # rows of batches may differ in length: NaN at the end
     for position, row in rows.items():
-        stats[position] = row
+        stats[position, : len(row)] = row
     return Scored(stats, p_values, " + ".join(sorted(methods)), floor, time.perf_counter() - started)
 
 
