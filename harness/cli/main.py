@@ -94,6 +94,10 @@ def _dispatch(arguments: list[str]) -> int:
             return added
         raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, commands)}; verbs are {', '.join(commands)}")
     module = importlib.import_module(commands[verb][0])
+    if hasattr(module, "dispatch"):  # a verb with further verbs below it
+        done = module.dispatch(rest)
+        if done is not None:
+            return done
     parser = argparse.ArgumentParser(prog=f"harness {verb}", description=module.__doc__, formatter_class=_Formatter)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(rest)) or 0)
