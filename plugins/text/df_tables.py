@@ -51,7 +51,19 @@ def content_hash(path: Path, hint: str = "") -> str:
 
 def write(path: Path, table: Table) -> None:
     """Write atomically in the format that the ending names; raises :class:`InputError` for another ending."""
-    ending = _ending(path)
+    try:
+        content = _encode(_ending(path), table)
+    except UnicodeEncodeError as error:
+        raise InputError(f"an n-gram is not text that can be stored: {error.object!r:.60}", str(path)) from error
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _encode(ending: str, table: Table) -> bytes:
     buffer = io.BytesIO()
     if ending == ".parquet":
         import pyarrow as pa
@@ -67,12 +79,7 @@ def write(path: Path, table: Table) -> None:
     else:
         text = json.dumps({**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))}, ensure_ascii=False)
         buffer.write(gzip.compress(text.encode(), mtime=0) if ending == ".json.gz" else text.encode())
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    return buffer.getvalue()
 
 
 def read(path: Path, tokenizer: str) -> Table:
