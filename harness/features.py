@@ -31,7 +31,7 @@ class Features:
         self._ids: dict[str, int] = {}
         self._per_text: dict[Any, dict[int, Any]] = defaultdict(dict)
         self._vectors: dict[str, tuple[dict[int, int], np.ndarray]] = {}
-        self._fitted_embeddings: set[str] = set()
+        self._embeddings: dict[str, Embedding] = {}
         self._distances: dict[tuple[str, int], tuple[Batch, np.ndarray]] = {}
         self._memo: dict[Any, Any] = {}
 
@@ -87,9 +87,10 @@ class Features:
         """
         ids = np.asarray(ids, dtype=np.int64)
         key = embedding.signature()
-        if key not in self._fitted_embeddings:
+        if key not in self._embeddings:
             embedding.fit(self.references)
-            self._fitted_embeddings.add(key)
+            self._embeddings[key] = embedding
+        embedding = self._embeddings[key]  # one fitted model per signature, however many metrics name it
         rows, table = self._vectors.get(key, ({}, np.empty((0, 0), dtype=np.float32)))
         missing = [int(i) for i in np.unique(ids) if int(i) not in rows]
         if missing:

@@ -1,0 +1,135 @@
+"""Distribution metrics on text embeddings: MMD, Frechet, energy distance, sliced Wasserstein.
+
+Each is the mean over examples of a divergence between the vectors of the candidates and of the references; lower is better.
+``embedding``: a registered embedding (name, ``{name: {params}}`` or instance).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness import registry
+from harness.contracts import Batch, Embedding, MeanMetric, MetricSpec
+from harness.errors import HarnessError, did_you_mean
+from harness.features import Features
+from harness.plugins.kernel import frechet, geometry, mmd, sliced_wasserstein
+from harness.plugins.kernel.energy import energy_form
+from harness.stats import forms
+
+EmbeddingSpec = str | Mapping[str, Any] | Embedding
+
+
+class KernelMetric(MeanMetric):
+    """Shared: resolves the embedding, looks its vectors up."""
+
+    def __init__(
+        self, name: str, embedding: EmbeddingSpec, *options: str, upper: float | None = None, least: int = 1
+    ) -> None:
+        self.embedding: Embedding = registry.resolve("embeddings", embedding)
+        self._signature = "|".join([name, *options, self.embedding.signature()])
+        shown = ", ".join([self.embedding.name, *options])
+        self.spec = MetricSpec(
+            name=f"{name}({shown})",
+            higher_is_better=False,
+            level="set",
+            needs=frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ())),
+            min_candidates=least,
+            min_references=least,
+            min_texts=2,
+            bounds=None if upper is None else (0.0, upper),
+        )
+
+    def signature(self) -> str:
+        return self._signature
+
+    def _gram(self, batch: Batch, features: Features) -> np.ndarray:
+        return geometry.gram(features.vectors(self.embedding, batch.text_ids))
+
+
+class _FormMetric(KernelMetric):
+    """A statistic that is one pair form per example: value, null and exact test follow from it."""
+
+    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
+        raise NotImplementedError
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        return forms.identity(self._forms(batch, features), batch.n)
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        return forms.evaluate(self._forms(batch, features), labels)
+
+    def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        matrices = self._forms(batch, features)
+        return forms.exact_p_values(matrices, batch.n, "upper", mirrored=batch.n == batch.m)
+
+
+class Mmd(_FormMetric):
+    """Maximum mean discrepancy, Gaussian kernel, half the median distance as its width; see :mod:`harness.plugins.kernel.mmd`."""
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", estimator: str = "biased") -> None:
+        if estimator not in ("biased", "unbiased"):
+            hint = did_you_mean(estimator, ("biased", "unbiased"))
+            raise HarnessError(f"mmd: unknown estimator {estimator!r}{hint}; expected biased or unbiased")
+        self.estimator = estimator
+        if estimator == "biased":
+            super().__init__("mmd", embedding, upper=2.0)
+        else:
+            super().__init__("mmd", embedding, "unbiased", least=2)
+
+    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
+        return mmd.mmd_form(self._gram(batch, features), batch.n, self.estimator)
+
+
+class Energy(_FormMetric):
+    """Energy distance; see :mod:`harness.plugins.kernel.energy`."""
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
+        super().__init__("energy", embedding)
+
+    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
+        return energy_form(self._gram(batch, features), batch.n)
+
+
+class Frechet(KernelMetric):
+    """Frechet distance between Gaussian fits; see :mod:`harness.plugins.kernel.frechet`."""
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
+        super().__init__("frechet", embedding)
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        return frechet.from_gram(self._gram(batch, features), batch.n)
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        return frechet.relabeled(self._gram(batch, features), labels)
+
+    def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        return frechet.exact_p_values(self._gram(batch, features), batch.n)
+
+
+class SlicedWasserstein(KernelMetric):
+    """Sliced Wasserstein distance of order ``p`` along seeded directions; see :mod:`harness.plugins.kernel.sliced_wasserstein`."""
+
+    def __init__(
+        self, *, embedding: EmbeddingSpec = "minilm", projections: int = 128, p: float = 2.0, seed: int = 0
+    ) -> None:
+        if projections < 1 or not p >= 1:
+            raise HarnessError(f"sliced-wasserstein: projections >= 1 and p >= 1; found {projections!r} and {p!r}")
+        self.projections, self.p, self.seed = projections, p, seed
+        super().__init__("sliced-wasserstein", embedding)
+        self._signature += f"|p:{p:g}|projections:{projections}|seed:{seed}"
+
+    def _lines(self, batch: Batch, features: Features) -> np.ndarray:
+        vectors = features.vectors(self.embedding, batch.text_ids)
+        return sliced_wasserstein.projected(vectors, self.projections, self.seed)
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        return sliced_wasserstein.observed(self._lines(batch, features), batch.n, self.p)
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        return sliced_wasserstein.relabeled(self._lines(batch, features), labels, self.p)
+
+    def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        return sliced_wasserstein.exact_p_values(self._lines(batch, features), batch.n, self.p)
