@@ -180,38 +180,6 @@ def _read_rows(path: Path, count: int) -> dict[int, int]:
     return {int(scene): row for row, scene in enumerate(ids)}
 
 
-class ResNet50:
-    """(B, 64, 64, 3) uint8 -> (B, 2048): global average pool of a ResNet-50 with weights from a local file.
-
-    Pictures are enlarged to 256, cut to the middle 224 and normalised as for ImageNet (the authors' loader cut at random).
-    """
-
-    def __init__(self, weights: Path) -> None:
-        import torch
-
-        import harness.adapters.torchvision_guard  # noqa: F401  (a torchvision without operators must import)
-
-        models = require("torchvision.models", extra="a3ds", needed_by="the image features 'resnet50'")
-        state = torch.load(weights, map_location="cpu", weights_only=True)
-        network = models.resnet50(weights=None)
-        missing, unexpected = network.load_state_dict(state, strict=False)
-        wrong = [key for key in (*missing, *unexpected) if not key.startswith("fc.")]
-        if wrong:
-            raise InputError(f"no weights of ResNet-50: key '{wrong[0]}' is missing or unknown", str(weights))
-        network.fc = torch.nn.Identity()
-        self._network = network.eval()
-
-    def __call__(self, pictures: np.ndarray) -> np.ndarray:
-        import torch
-        from torch.nn import functional
-
-        with torch.inference_mode():
-            x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
-            x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[:, :, 16:240, 16:240]
-            mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
-            return self._network((x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)).numpy()
-
-
 # --------------------------------------------------------------------------- by name
 SOURCES = ("efficientnet-lite0", "resnet50", "tensor")
 
@@ -259,6 +227,8 @@ def _features(name: str, options_json: str, pictures: str | None) -> ImageFeatur
         return NetworkFeatures(images(pictures), network, label, WIDTHS[network.view])
     if weights is None:
         raise HarnessError("image features 'resnet50' need local weights: {resnet50: {weights: FILE}}")
+    from harness.tasks.a3ds.resnet import ResNet50
+
     return NetworkFeatures(images(pictures), ResNet50(weights), f"resnet50:{_digest(weights)}", 2048)
 
 

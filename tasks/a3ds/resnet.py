@@ -1,0 +1,67 @@
+"""ResNet-50 up to its global average pool, from a local file of weights in torchvision's naming (He et al. 2016)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import InputError
+
+_BLOCKS = (3, 4, 6, 3)
+_EPS = 1e-5
+
+
+class ResNet50:
+    """(B, 64, 64, 3) uint8 -> (B, 2048) float32.
+
+    Pictures are enlarged to 256, cut to the middle 224 and normalised as for ImageNet (the authors' loader cut at random).
+    Raises :class:`InputError` when the file lacks a weight.
+    """
+
+    def __init__(self, weights: Path) -> None:
+        import torch
+
+        state = torch.load(weights, map_location="cpu", weights_only=True)
+        if not isinstance(state, dict):
+            raise InputError(f"holds a {type(state).__name__}, expected a state dict of ResNet-50", str(weights))
+        self._state = state
+        try:
+            self._network(torch.zeros(1, 3, 32, 32))
+        except KeyError as error:
+            raise InputError(f"no weights of ResNet-50: the key {error} is missing", str(weights)) from None
+
+    def __call__(self, pictures: np.ndarray) -> np.ndarray:
+        import torch
+        from torch.nn import functional
+
+        with torch.inference_mode():
+            x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
+            x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[:, :, 16:240, 16:240]
+            mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+            return self._network((x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)).numpy()
+
+    def _network(self, x: Any) -> Any:
+        from torch.nn import functional
+
+        x = functional.max_pool2d(self._step("conv1", "bn1", x, 2).relu(), 3, 2, 1)
+        for layer, blocks in enumerate(_BLOCKS, start=1):
+            for block in range(blocks):
+                name, stride = f"layer{layer}.{block}.", 2 if layer > 1 and block == 0 else 1
+                y = self._step(f"{name}conv1", f"{name}bn1", x, 1).relu()
+                y = self._step(f"{name}conv2", f"{name}bn2", y, stride).relu()
+                y = self._step(f"{name}conv3", f"{name}bn3", y, 1)
+                if block == 0:
+                    x = self._step(f"{name}downsample.0", f"{name}downsample.1", x, stride)
+                x = (x + y).relu()
+        return x.mean((2, 3))
+
+    def _step(self, conv: str, norm: str, x: Any, stride: int) -> Any:
+        """Convolution and batch normalisation with the stored statistics."""
+        from torch.nn import functional
+
+        weight, state = self._state[f"{conv}.weight"], self._state
+        x = functional.conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
+        mean, variance = state[f"{norm}.running_mean"], state[f"{norm}.running_var"]
+        return functional.batch_norm(x, mean, variance, state[f"{norm}.weight"], state[f"{norm}.bias"], eps=_EPS)
