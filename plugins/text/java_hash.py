@@ -1,0 +1,16 @@
+"""Java's ``String.hashCode``: what meteor-1.5.jar compares in place of words."""
+
+from __future__ import annotations
+
+
+def java_hash(word: str) -> int:
+    """32-bit signed hash over the UTF-16 units.
+
+    >>> java_hash("dog")
+    99644
+    """
+    value = 0
+    units = word.encode("utf-16-le", "surrogatepass")
+    for k in range(0, len(units), 2):
+        value = (value * 31 + units[k] + (units[k + 1] << 8)) & 0xFFFFFFFF
+    return value - (1 << 32) if value & 0x80000000 else value

@@ -1,0 +1,199 @@
+"""METEOR's English word knowledge: function words, non-breaking prefixes, stems, synonym sets, paraphrases.
+
+Everything comes from the installed pycocoevalcap (its jar is a zip; WordNet synonyms and the paraphrase table keep their own
+licences and are not part of this package). The first use turns it into a folder of flat arrays under the user's cache
+folder, later uses map them into memory: see :mod:`harness.plugins.text.lexicon_cache`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.errors import HarnessError, require
+from harness.plugins.text.java import pycocoevalcap_file
+from harness.plugins.text.paraphrases import ParaphraseTable, parse_paraphrases
+
+_NEEDED_BY = "METEOR"
+_SUFFIXES = (
+    *(
+        ("s", ""),
+        ("ses", "s"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ),
+    *(("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    *(("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+)
+"""WordNet's rules of detachment (morphy; Fellbaum 1998) for nouns, verbs and adjectives, in this order."""
+
+
+class Sources(NamedTuple):
+    """The two files of pycocoevalcap that hold the data."""
+
+    jar: Path
+    paraphrases: Path
+
+
+class Lexicon(NamedTuple):
+    """What the matchers ask about words."""
+
+    function_words: frozenset[str]
+    prefixes: dict[str, bool]
+    """Words after which a dot stays; True where it stays before a number only."""
+    exceptions: dict[str, list[str]]
+    """Irregular form -> base forms."""
+    synset_rows: dict[str, int]
+    """Word -> row of ``synset_starts``."""
+    synset_starts: np.ndarray
+    """(words + 1,) int32 bounds of each word's run in ``synset_ids``."""
+    synset_ids: np.ndarray
+    """int32, synonym sets numbered from 0, ascending per word."""
+    n_synsets: int
+    paraphrase_words: dict[str, int]
+    """Word -> id in the paraphrase table."""
+    paraphrases: ParaphraseTable
+
+    def own_synsets(self, word: str) -> np.ndarray:
+        """Synonym sets listed for exactly this word."""
+        row = self.synset_rows.get(word)
+        if row is None:
+            return self.synset_ids[:0]
+        return self.synset_ids[self.synset_starts[row] : self.synset_starts[row + 1]]
+
+    def synsets(self, word: str) -> np.ndarray:
+        """Synonym sets of a word and of its base forms, ascending int32."""
+        found = [self.own_synsets(word), *(self.own_synsets(base) for base in self.base_forms(word))]
+        return np.unique(np.concatenate(found))
+
+    def base_forms(self, word: str) -> list[str]:
+        """From the exception list when the word is on it, otherwise by the first suffix rule that gives a listed word.
+
+        The tool takes ``-ful`` off first and puts it back behind the result, but no rule ends a word in ``-ful``, so that
+        such a word has no base form.
+        """
+        if word in self.exceptions:
+            return self.exceptions[word]
+        if word.endswith("ss") or len(word.encode("utf-16-le")) <= 4:
+            return [word]
+        for suffix, ending in _SUFFIXES:
+            if word.endswith(suffix) and (base := word[: -len(suffix)] + ending) in self.synset_rows:
+                return [base]
+        return []
+
+
+def find_sources() -> Sources:
+    """Paths of the data; one line of error names what is missing."""
+    return Sources(
+        pycocoevalcap_file("meteor", "meteor-1.5.jar", needed_by=_NEEDED_BY),
+        pycocoevalcap_file("meteor", "data", "paraphrase-en.gz", needed_by=_NEEDED_BY),
+    )
+
+
+@cache
+def load() -> Lexicon:
+    """The lexicon, mapped once per process; builds the cache when there is none that fits.
+
+    Raises :class:`~harness.errors.HarnessError` or :class:`~harness.errors.MissingExtra` when the data is missing or damaged.
+    """
+    from harness.plugins.text.lexicon_cache import load_cached
+
+    return load_cached(find_sources())
+
+
+class SynonymData(NamedTuple):
+    """Synonym sets as flat arrays: the words, and a run of set numbers for each."""
+
+    words: list[str]
+    starts: np.ndarray
+    ids: np.ndarray
+
+
+class JarData(NamedTuple):
+    """What the jar holds for English."""
+
+    function_words: list[str]
+    prefixes: dict[str, bool]
+    exceptions: dict[str, list[str]]
+    synonyms: SynonymData
+
+
+def read_jar(path: Path) -> JarData:
+    """The English word lists of a ``meteor-1.5.jar``; raises :class:`HarnessError` when it is no such jar."""
+    try:
+        with zipfile.ZipFile(path) as jar:
+            return JarData(
+                _lines(jar, "function/english.words"),
+                _prefixes(_lines(jar, "nonbreaking/english.prefixes")),
+                _exceptions(_lines(jar, "synonym/english.exceptions")),
+                _synonyms(_lines(jar, "synonym/english.synsets")),
+            )
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, ValueError) as error:
+        raise HarnessError(
+            f"{path} is not the METEOR 1.5 jar ({error}): pip install --force-reinstall --no-deps pycocoevalcap"
+        ) from error
+
+
+def read_paraphrases(path: Path):
+    """The paraphrase table of ``paraphrase-en.gz`` and its words; see :func:`parse_paraphrases`."""
+    return parse_paraphrases(path)
+
+
+def _lines(jar: zipfile.ZipFile, name: str) -> list[str]:
+    return jar.read(name).decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def _line_pairs(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    for head, tail in zip(lines[0::2], lines[1::2], strict=True):
+        yield head, tail.split()
+
+
+def _prefixes(lines: list[str]) -> dict[str, bool]:
+    words = (line.split() for line in lines if line.strip() and not line.startswith("#"))
+    return {first: "#NUMERIC_ONLY#" in rest for first, *rest in words}
+
+
+def _exceptions(lines: list[str]) -> dict[str, list[str]]:
+    bases: dict[str, list[str]] = {}
+    for base, forms in _line_pairs(lines):
+        for form in forms:
+            bases.setdefault(form, []).append(base)
+    return bases
+
+
+def _synonyms(lines: list[str]) -> SynonymData:
+    sets = {word: sorted({int(number) for number in numbers}) for word, numbers in _line_pairs(lines)}
+    counts = np.fromiter(map(len, sets.values()), dtype=np.int64, count=len(sets))
+    offsets = np.fromiter(
+        (number for numbers in sets.values() for number in numbers), dtype=np.int64, count=counts.sum()
+    )
+    _, ids = np.unique(offsets, return_inverse=True)  # ranks keep the order inside each word
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return SynonymData(list(sets), starts, ids.astype(np.int32))
+
+
+@cache
+def _stemmer():
+    module = require("snowballstemmer", extra="text", needed_by=_NEEDED_BY)
+    version = getattr(module, "__version__", None)
+    if version is None:
+        from importlib.metadata import version as installed_version
+
+        version = installed_version("snowballstemmer")
+    if int(str(version).split(".")[0]) >= 3:  # 3.x stems 165 of 97,435 words otherwise than the jar
+        raise HarnessError(f"METEOR needs snowballstemmer 2, found {version}: pip install 'snowballstemmer<3'")
+    return module.stemmer("english").stemWord
+
+
+def stem(word: str) -> str:
+    """English Snowball stem (Porter2), as in the jar."""
+    return _stemmer()(word)

@@ -1,0 +1,183 @@
+"""The lexicon's cache on disk: one folder of ``.npy`` arrays and word lists, named after the content it was made from.
+
+Layout: ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/FORMAT-KEY/``; ``meta.json`` holds the
+size and CRC-32 of every other file and is written last. A folder is built under a temporary name and renamed, so it is whole
+or absent; a folder that does not agree with its ``meta.json`` is put aside and built anew. Processes that start together wait
+for the first one's lock; where the file system has no locks, the last rename wins and all have the same content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.plugins.text.lexicon import Lexicon, Sources, read_jar, read_paraphrases
+from harness.plugins.text.paraphrases import ParaphraseTable
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Raised whenever the layout or the meaning of a file changes."""
+
+_ARRAYS = ("synset_starts", "synset_ids", *ParaphraseTable._fields)
+
+
+class DamagedCache(Exception):
+    """The folder is not what its ``meta.json`` says; it is rebuilt."""
+
+
+def cache_root() -> Path:
+    """The folder under which caches are kept; see the module's docstring."""
+    if own := os.environ.get("HARNESS_CACHE"):
+        return Path(own).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "harness"
+
+
+def load_cached(sources: Sources) -> Lexicon:
+    """The lexicon from the cache, which is built first when it is missing or damaged."""
+    folder = cache_root() / "meteor" / f"{FORMAT}-{content_key(sources)}"
+    lexicon = _try_read(folder)
+    if lexicon is not None:
+        return lexicon
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder.with_name(folder.name + ".lock")):
+            lexicon = _try_read(folder)  # another process may have built it meanwhile
+            if lexicon is None:
+                build(sources, folder)
+                lexicon = read(folder)
+    except OSError as error:
+        raise HarnessError(
+            f"METEOR cannot write its cache {folder} ({error.strerror or error}): set HARNESS_CACHE to a folder with 150 MB free"
+        ) from error
+    return lexicon
+
+
+def content_key(sources: Sources) -> str:
+    """20 hexadecimal digits of the hash of both files."""
+    digest = hashlib.sha256()
+    for path in sources:
+        with open(path, "rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:20]
+
+
+def build(sources: Sources, folder: Path) -> None:
+    """Write the cache folder: whole, or not at all."""
+    started = time.monotonic()
+    log.info("METEOR: building the lexicon cache in %s (once, about 15 s)", folder)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _write(sources, scratch)
+        if folder.exists():
+            os.rename(folder, scratch / "replaced")
+        try:
+            os.rename(_shell(scratch), folder)
+        except OSError:
+            if not folder.exists():  # otherwise a process without locks was faster, with the same content
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    log.info("METEOR: lexicon cache ready after %.1f s", time.monotonic() - started)
+
+
+def _shell(scratch: Path) -> Path:
+    return scratch / "cache"
+
+
+def _write(sources: Sources, scratch: Path) -> None:
+    folder = _shell(scratch)
+    folder.mkdir()
+    jar = read_jar(sources.jar)
+    table, words = read_paraphrases(sources.paraphrases)
+    arrays = {"synset_starts": jar.synonyms.starts, "synset_ids": jar.synonyms.ids, **table._asdict()}
+    for name in _ARRAYS:
+        np.save(folder / f"{name}.npy", arrays[name], allow_pickle=False)
+    (folder / "paraphrase_words.txt").write_bytes(words)
+    (folder / "synset_words.txt").write_bytes("\n".join(jar.synonyms.words).encode("utf-8"))
+    lists = {"function_words": jar.function_words, "prefixes": jar.prefixes, "exceptions": jar.exceptions}
+    (folder / "lists.json").write_text(json.dumps(lists), encoding="utf-8")
+    files = {path.name: _size_and_crc(path) for path in sorted(folder.iterdir())}
+    (folder / "meta.json").write_text(json.dumps({"format": FORMAT, "files": files}, indent=1), encoding="utf-8")
+    for path in folder.iterdir():
+        with open(path, "rb") as stream:
+            os.fsync(stream.fileno())
+
+
+def _size_and_crc(path: Path) -> list[int]:
+    crc = size = 0
+    with open(path, "rb") as stream:
+        while block := stream.read(1 << 22):
+            crc = zlib.crc32(block, crc)
+            size += len(block)
+    return [size, crc]
+
+
+def _try_read(folder: Path) -> Lexicon | None:
+    if not folder.exists():
+        return None
+    try:
+        return read(folder)
+    except DamagedCache as error:
+        log.warning("METEOR: the lexicon cache %s is damaged (%s); building it anew", folder, error)
+        return None
+
+
+def read(folder: Path) -> Lexicon:
+    """Map a cache folder; raises :class:`DamagedCache` when a file is missing, short or altered."""
+    try:
+        files = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["files"]
+        for name, expected in files.items():
+            if _size_and_crc(folder / name) != expected:
+                raise DamagedCache(f"{name} has changed")
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+        lists = json.loads((folder / "lists.json").read_text(encoding="utf-8"))
+        synset_words, paraphrase_words = (
+            (folder / f"{name}_words.txt").read_text(encoding="utf-8").split("\n") for name in ("synset", "paraphrase")
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedCache(f"{type(error).__name__}: {error}") from error
+    synset_ids = arrays.pop("synset_ids")
+    return Lexicon(
+        function_words=frozenset(lists["function_words"]),
+        prefixes=lists["prefixes"],
+        exceptions=lists["exceptions"],
+        synset_rows={word: row for row, word in enumerate(synset_words)},
+        synset_starts=arrays.pop("synset_starts"),
+        synset_ids=synset_ids,
+        n_synsets=int(synset_ids.max()) + 1,
+        paraphrase_words={word: i for i, word in enumerate(paraphrase_words)},
+        paraphrases=ParaphraseTable(**arrays),
+    )
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on ``path``; the operating system frees it when the process dies."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: the rename decides
+        yield
+        return
+    with open(path, "w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("METEOR: another process is building the lexicon cache; waiting for it")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError:
+            log.debug("no file locks under %s", path.parent)
+        yield
