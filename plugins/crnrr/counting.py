@@ -114,7 +114,7 @@ class NgramCounter:
         for order, held in self.counts.items():
             starts = np.flatnonzero(remaining >= order)
             if len(starts):
-                keys = _pack([ids[starts + k] for k in range(order)], self.bits)
+                keys = pack([ids[starts + k] for k in range(order)], self.bits)
                 run, within = _counted(keys, sentence[starts])
                 held.runs.append(run)
                 held.within += within
@@ -127,7 +127,7 @@ class NgramCounter:
         """Repack the runs when the (shared) vocabulary has outgrown 16 bits a word."""
         if self.bits == 16 and len(self.vocabulary) > 1 << 16:
             for order, held in self.counts.items():
-                held.runs = [NgramRun(_pack(_unpack(r.keys, order, 16), 32), np.asarray(r.counts)) for r in held.runs]
+                held.runs = [NgramRun(pack(unpack(r.keys, order, 16), 32), np.asarray(r.counts)) for r in held.runs]
             self.bits = 32
         if len(self.vocabulary) > 1 << 32:
             raise HarnessError("a vocabulary of more than 2**32 words is not supported")
@@ -195,14 +195,14 @@ class NgramCounter:
         for order, held in self.counts.items():
             out[order] = []
             for run in held.runs:
-                words = _unpack(run.keys, order, self.bits)
+                words = unpack(run.keys, order, self.bits)
                 words = words if mapped is None else [mapped[column] for column in words]
-                out[order].append(merged([NgramRun(_pack(words, other.bits), np.asarray(run.counts))]))
+                out[order].append(merged([NgramRun(pack(words, other.bits), np.asarray(run.counts))]))
         return out
 
 
 # --------------------------------------------------------------------------- keys and runs
-def _pack(words: Sequence[np.ndarray], bits: int) -> np.ndarray:
+def pack(words: Sequence[np.ndarray], bits: int) -> np.ndarray:
     """(columns, K) uint64 of n arrays of word ids, 64 // bits words a column, the first word highest."""
     per = 64 // bits
     columns = []
@@ -214,7 +214,7 @@ def _pack(words: Sequence[np.ndarray], bits: int) -> np.ndarray:
     return np.stack(columns)
 
 
-def _unpack(keys: np.ndarray, order: int, bits: int) -> list[np.ndarray]:
+def unpack(keys: np.ndarray, order: int, bits: int) -> list[np.ndarray]:
     per, mask = 64 // bits, np.uint64((1 << bits) - 1)
     words = []
     for start in range(0, order, per):
@@ -224,11 +224,11 @@ def _unpack(keys: np.ndarray, order: int, bits: int) -> list[np.ndarray]:
     return words
 
 
-def _order(keys: np.ndarray) -> np.ndarray:
+def sort_order(keys: np.ndarray) -> np.ndarray:
     return np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
 
 
-def _changes(keys: np.ndarray) -> np.ndarray:
+def changes(keys: np.ndarray) -> np.ndarray:
     """(K,) bool: where a sorted key differs from the one before."""
     new = np.ones(keys.shape[1], dtype=bool)
     new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
@@ -237,9 +237,9 @@ def _changes(keys: np.ndarray) -> np.ndarray:
 
 def _counted(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
     """The run of one chunk, and the sum of squared counts within sentences. ``sentence`` ascends along the keys."""
-    order = _order(keys)
+    order = sort_order(keys)
     keys, sentence = keys[:, order], sentence[order]
-    new = _changes(keys)
+    new = changes(keys)
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=keys.shape[1])
     new[1:] |= sentence[1:] != sentence[:-1]  # equal keys stand by sentence, as the sort is stable
@@ -251,9 +251,9 @@ def merged(runs: Sequence[NgramRun]) -> NgramRun:
     """One run of the distinct n-grams of several, their counts added."""
     keys = np.concatenate([run.keys for run in runs], axis=1)
     counts = np.concatenate([run.counts for run in runs])
-    order = _order(keys)
+    order = sort_order(keys)
     keys = keys[:, order]
-    starts = np.flatnonzero(_changes(keys))
+    starts = np.flatnonzero(changes(keys))
     return NgramRun(keys[:, starts], np.add.reduceat(counts[order], starts) if len(starts) else counts)
 
 

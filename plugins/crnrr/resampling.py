@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.plugins.crnrr.counting import Tokens, Vocabulary, _changes, _order, _pack
+from harness.plugins.crnrr.counting import Tokens, Vocabulary, changes, pack, sort_order
 from harness.plugins.crnrr.ngrams import CrNrr, Sums, from_sums
 
 FIELDS = ("cr", "nrr", "cnd", "nrr_unbiased", "cnd_unbiased", "nrr_cross_sentence")
@@ -54,10 +54,10 @@ def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
         starts = np.flatnonzero(ends - np.arange(len(ends)) >= n)
         parts.append(starts)
     columns = [np.concatenate([side.ids[at + k] for side, at in zip(sides, parts)]) for k in range(n)]
-    keys = _pack(columns, 32)
-    order = _order(keys)
+    keys = pack(columns, 32)
+    order = sort_order(keys)
     gram = np.empty(keys.shape[1], dtype=np.int64)
-    gram[order] = np.cumsum(_changes(keys[:, order])) - 1
+    gram[order] = np.cumsum(changes(keys[:, order])) - 1
     split = np.split(gram, np.cumsum([len(at) for at in parts])[:-1])
     return [Grams(own, side.sentence[at], side.unit[side.sentence[at]]) for own, side, at in zip(split, sides, parts)]
 
@@ -95,7 +95,7 @@ def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """(units,) each: n-gram tokens, sum of squared counts within sentences, sum of squared sentence sizes."""
     order = np.lexsort((side.gram, side.sentence))
     pair = np.stack([side.sentence[order], side.gram[order]])
-    starts = np.flatnonzero(_changes(pair))
+    starts = np.flatnonzero(changes(pair))
     counts = np.diff(starts, append=len(order))
     within = np.bincount(side.unit[order][starts], counts * counts, units)
     sentences, first, sizes = np.unique(side.sentence, return_index=True, return_counts=True)

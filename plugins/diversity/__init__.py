@@ -1,0 +1,1 @@
+"""Diversity of captions: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary, novelty."""

@@ -1,0 +1,78 @@
+"""The run metrics of diversity against their definitions on plain lists."""
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, Metric
+from harness.errors import HarnessError, InputError
+from harness.features import Features
+from harness.plugins.diversity.corpus_bleu import self_bleu
+from harness.plugins.diversity.metric import Distinct, Novelty, PairwiseBleu, SelfBleu, VocabularySize
+
+SETS = [
+    CaptionSet("1", ("a dog runs", "a dog"), ("a dog runs fast", "dog")),
+    CaptionSet("2", ("a cat sits here", "the the the"), ("a cat", "a dog")),
+    CaptionSet("3", ("", "a dog"), ("x", "y")),
+]
+TEXTS = [text.split() for item in SETS for text in item.candidates]
+
+
+def run(metric, items=SETS):
+    features = Features([item.references for item in items])
+    batch = features.batch(items)
+    return metric.stats(batch, features, metric.fit(features.references, features))
+
+
+def test_all_meet_the_contract():
+    for metric in (SelfBleu(), Distinct(), VocabularySize(), PairwiseBleu(), Novelty()):
+        assert isinstance(metric, Metric)
+
+
+def test_self_bleu_is_pooled_or_per_example():
+    metric = SelfBleu(n=2, tokenizer="none")
+    assert metric.reduce(run(metric)) == pytest.approx(self_bleu(TEXTS, 2)[1], abs=1e-15)
+    pairs = [self_bleu(TEXTS[k : k + 2], 2)[1] for k in (0, 2, 4)]
+    conditional = SelfBleu(n=2, conditional=True, tokenizer="none")
+    np.testing.assert_allclose(conditional.per_example(run(conditional)), pairs)
+    assert conditional.reduce(run(conditional)) == pytest.approx(np.mean(pairs))
+    assert conditional.reduce(run(conditional), np.array([[1, 0, 2]]))[0] == pytest.approx(
+        (pairs[0] + 2 * pairs[2]) / 3
+    )
+    negative = SelfBleu(n=2, negative=True, tokenizer="none")
+    assert negative.reduce(run(negative)) == -metric.reduce(run(metric))
+    assert (metric.spec.higher_is_better, negative.spec.higher_is_better) == (False, True)
+    weighted = metric.reduce(run(metric), np.array([[1, 2, 1]]))[0]
+    assert weighted == pytest.approx(self_bleu([*TEXTS, *TEXTS[2:4]], 2)[1], abs=1e-15)
+
+
+def test_distinct_and_vocabulary():
+    metric = Distinct(n=1, tokenizer="none")
+    assert metric.reduce(run(metric)) == pytest.approx(7 / 14)
+    assert metric.per_example(run(metric)).tolist() == pytest.approx([3 / 5, 5 / 7, 1.0])
+    assert np.isnan(Distinct(n=9, tokenizer="none").reduce(run(Distinct(n=9, tokenizer="none"))))
+    words = VocabularySize(tokenizer="none")
+    assert (words.reduce(run(words)), words.per_example(run(words)).tolist()) == (7.0, [3.0, 5.0, 2.0])
+
+
+def test_pairwise_bleu():
+    metric = PairwiseBleu(n=1, tokenizer="none")
+    forth, back = 2 / 3, np.exp(1 - 3 / 2)
+    assert metric.per_example(run(metric))[0] == pytest.approx((forth + back) / 2, rel=1e-6)
+    same = [CaptionSet("1", ("a dog", "a dog", "a dog"), ("x",))]
+    assert metric.reduce(run(metric, same)) == pytest.approx(1.0)
+
+
+def test_novelty(tmp_path):
+    metric = Novelty(tokenizer="none")
+    assert metric.per_example(run(metric)).tolist() == [0.5, 1.0, 0.5]
+    (tmp_path / "train.txt").write_text("a dog runs\nthe the the\n")
+    metric = Novelty(corpus=str(tmp_path / "train.txt"), tokenizer="none")
+    assert metric.per_example(run(metric)).tolist() == [0.5, 0.5, 1.0]
+    with pytest.raises(InputError, match="no such file"):
+        Novelty(corpus=str(tmp_path / "none.txt"))
+
+
+def test_bad_orders():
+    for make in (lambda: SelfBleu(n=0), lambda: Distinct(n=1.5), lambda: PairwiseBleu(n=5)):
+        with pytest.raises(HarnessError, match="expected an integer from 1"):
+            make()
