@@ -110,7 +110,7 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     try:
         return json.loads(text, parse_constant=no_constant)
     except json.JSONDecodeError as error:
-        at = offset + len(text[: error.pos].encode("utf-8"))
+        at = offset + len(text.rstrip()[: error.pos].encode("utf-8"))
         raise InputError(f"not JSON at byte {at}: {error.msg}{_cut_off(text, error, complete)}", where) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists nested thousands deep
         raise InputError(f"not readable as JSON: {error}", where) from error
@@ -119,8 +119,10 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
 def _cut_off(text: str, error: json.JSONDecodeError, complete: bool) -> str:
     if not text.strip():
         return " (the file is empty)" if complete else " (the line is empty)"
-    ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-    return f" (the {'file' if complete else 'line'} breaks off: {len(text.encode('utf-8'))} bytes)" if ends else ""
+    held = text.rstrip()
+    if error.pos < len(held) and not error.msg.startswith("Unterminated string"):
+        return ""
+    return f" (the {'file' if complete else 'line'} breaks off after {len(held.encode('utf-8'))} bytes)"
 
 
 # --------------------------------------------------------------------------- records

