@@ -1,0 +1,304 @@
+"""Checkpoints read safely and compared strictly.
+
+Pickles are read with ``weights_only=True`` and nothing else; only numpy's scalar pieces are allow-listed (published files hold a
+CIDEr score as a numpy float). A file that needs more is refused by name, with what to do about it. Keys and shapes must match
+exactly: what is missing, unexpected or of another shape is listed, with a guess at what the checkpoint looks like.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import re
+import struct
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from harness.errors import HarnessError, InputError, require
+
+_HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
+_SHOWN = 12
+_BROKEN = (
+    RuntimeError, EOFError, OSError, zipfile.BadZipFile, struct.error, AssertionError,
+    ValueError, KeyError, IndexError, TypeError, AttributeError,
+)  # fmt: skip
+"""What torch raises over a file cut short or of another kind, depending on where it notices."""
+_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (  # first whose every pattern matches some key wins
+    ("CLIPCap (transformer mapper)", (r"^clip_project\.transformer\.", r"^gpt\.")),
+    ("CLIPCap (MLP mapper)", (r"^clip_project\.(model\.0\.|weight)", r"^gpt\.")),
+    ("CLIPCap (mapper alone, GPT-2 weights left out)", (r"^clip_project\.",)),
+    ("VLP", (r"^vis_embed\.", r"^bert\.encoder\.")),
+    ("NACF or ARB2", (r"^tgt_word_prj\.", r"^decoder\.bert\.")),
+    ("ARB or NAB", (r"^tgt_word_prj\.", r"^decoder\.layer\.")),
+    ("TVT (of this harness)", (r"^views\.", r"^fusion\.|^decoder\.layers\.\d+\.fusion")),
+    ("O2NA (of this harness)", (r"^object_predictor\.", r"^refiner\.|^decoder\.")),
+    ("captioner (of this harness)", (r"^feature_map\.", r"^cell\.|^layers\.")),
+    ("A3DS speaker", (r"^project\.weight$", r"^lstm\.weight_ih_l0$", r"^linear\.weight$")),
+    ("A3DS listener", (r"^lstm\.weight_ih_l0$", r"^embed\.weight$")),
+    ("a BERT model of transformers", (r"^(bert\.)?encoder\.layer\.\d+\.attention\.self\.query\.",)),
+    ("a GPT-2 model of transformers", (r"^(transformer\.)?h\.\d+\.attn\.c_attn\.",)),
+    ("a LLaMA-style model of transformers", (r"^(model\.)?layers\.\d+\.self_attn\.q_proj\.",)),
+)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Tensors by key, the plain settings found beside them, and where they came from."""
+
+    tensors: dict[str, torch.Tensor]
+    settings: dict[str, Any] = field(default_factory=dict)
+    path: Path = Path()
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {key: tuple(value.shape) for key, value in self.tensors.items()}
+
+    def shape(self, key: str, architecture: str) -> tuple[int, ...]:
+        """The shape of one tensor; raises :class:`InputError` with a guess when it is not there."""
+        if key not in self.tensors:
+            raise InputError(
+                f"no tensor '{key}', so this is no {architecture} checkpoint; {looks_like(self.tensors)}",
+                str(self.path),
+            )
+        return tuple(self.tensors[key].shape)
+
+
+def looks_like(keys: Iterable[str]) -> str:
+    """``it looks like VLP``, judged by key names; or what the first keys are called.
+
+    >>> looks_like(["vis_embed.0.weight", "bert.encoder.layer.0.output.dense.weight"])
+    'it looks like VLP'
+    """
+    names = list(keys)
+    for name, patterns in _MARKS:
+        if all(any(re.search(pattern, key) for key in names) for pattern in patterns):
+            return f"it looks like {name}"
+    return f"it looks like nothing known here (first keys: {', '.join(sorted(names)[:4]) or 'none'})"
+
+
+# --------------------------------------------------------------------------- reading
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """A ``.safetensors`` file or a folder with one, a ``.npz`` of arrays, or a PyTorch file (``.pt``, ``.bin``, ``.pth.tar``, ...).
+
+    Settings come from the PyTorch file itself, or from ``config.json`` (``NAME.json``) beside the safetensors file.
+    Raises :class:`InputError` when the file is missing, truncated, no checkpoint, or needs more than safe loading gives.
+    """
+    path = Path(path)
+    if path.is_dir():
+        found = sorted(path.glob("*.safetensors"))
+        if len(found) != 1:
+            raise InputError(f"a checkpoint folder holds one .safetensors file; found {len(found)}", str(path))
+        path = found[0]
+    if not path.is_file():
+        raise InputError("no such checkpoint file", str(path))
+    if path.suffix == ".safetensors":
+        return Checkpoint(_read_safetensors(path), _settings_beside(path), path)
+    if path.suffix == ".npz":
+        return Checkpoint(_read_npz(path), _settings_beside(path), path)
+    tensors, settings = _split(_read_torch(path), path)
+    return Checkpoint(tensors, settings, path)
+
+
+def _read_safetensors(path: Path) -> dict[str, torch.Tensor]:
+    safetensors = require("safetensors.torch", extra="models", needed_by="reading a .safetensors checkpoint")
+    try:
+        return safetensors.load_file(str(path))
+    except Exception as error:  # the Rust library raises its own error class
+        if type(error).__name__ != "SafetensorError":
+            raise
+        raise InputError(f"not a whole safetensors file ({error})", str(path)) from error
+
+
+def _read_npz(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {key: torch.from_numpy(archive[key]) for key in archive.files}
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+        raise InputError(f"not a whole .npz of arrays ({error})", str(path)) from error
+
+
+def _settings_beside(path: Path) -> dict[str, Any]:
+    for candidate in (path.with_suffix(".json"), path.with_name("config.json")):
+        if candidate.is_file():
+            try:
+                settings = json.loads(candidate.read_text(encoding="utf-8"))
+            except ValueError as error:
+                raise InputError(f"not valid JSON ({error})", str(candidate)) from error
+            if not isinstance(settings, dict):
+                raise InputError("expected a mapping of settings", str(candidate))
+            return settings
+    return {}
+
+
+def numpy_scalar_pieces() -> list[Any]:
+    """What ``weights_only`` must allow for numpy scalars, under the names of numpy 1 and numpy 2."""
+    multiarray = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray  # type: ignore[attr-defined]
+    kinds = ("Float64DType", "Float32DType", "Float16DType", "Int64DType", "Int32DType", "BoolDType")
+    return [
+        (multiarray.scalar, "numpy.core.multiarray.scalar"),
+        (multiarray.scalar, "numpy._core.multiarray.scalar"),
+        np.dtype,
+        *(getattr(np.dtypes, kind) for kind in kinds),
+        __import__("_codecs").encode,
+    ]
+
+
+def _read_torch(path: Path) -> Any:
+    try:
+        with torch.serialization.safe_globals(numpy_scalar_pieces()):
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        wanted = re.search(r"(?:GLOBAL|Unsupported global:?(?: GLOBAL)?|class) ([\w.]+\.[\w.]+)", str(error))
+        if wanted:
+            raise InputError(
+                f"holds an object of type {wanted[1]}, which safe loading refuses; in the code base that wrote the file, load it "
+                "and save the plain state dict again (torch.save(model.state_dict(), ...)) or write safetensors",
+                str(path),
+            ) from error
+        raise InputError(f"not a checkpoint, or truncated ({_first_line(error)})", str(path)) from error
+    except _BROKEN as error:
+        raise InputError(f"not a checkpoint, or truncated ({_first_line(error)})", str(path)) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+
+
+def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    if isinstance(data, Mapping) and not any(isinstance(value, torch.Tensor) for value in data.values()):
+        holder = next((name for name in _HOLDERS if isinstance(data.get(name), Mapping)), None)
+        if holder is not None:
+            rest = {str(key): value for key, value in data.items() if key != holder}
+            return _split(data[holder], path)[0], rest
+    if not isinstance(data, Mapping) or not data:
+        raise InputError(f"expected a state dict; found {type(data).__name__}", str(path))
+    tensors = {str(key): value for key, value in data.items() if isinstance(value, torch.Tensor)}
+    if not tensors:
+        raise InputError(f"no tensors in it (keys: {', '.join(map(str, list(data)[:6]))})", str(path))
+    if all(key.startswith("module.") for key in tensors):  # saved from DataParallel
+        tensors = {key.removeprefix("module."): value for key, value in tensors.items()}
+    return tensors, {str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)}
+
+
+# --------------------------------------------------------------------------- strict comparison
+def check_keys(
+    checkpoint: Checkpoint,
+    expected: Mapping[str, tuple[int, ...]],
+    architecture: str,
+    *,
+    ignored: Iterable[str] = (),
+) -> None:
+    """Raise :class:`InputError` listing every missing, unexpected and misshapen tensor; ``ignored`` are regular expressions of
+    keys that may be there and are dropped (old buffers)."""
+    patterns = [re.compile(pattern) for pattern in ignored]
+    found = {k: s for k, s in checkpoint.shapes().items() if not any(p.search(k) for p in patterns)}
+    missing = [f"{key} {_shape(expected[key])}" for key in expected if key not in found]
+    unexpected = [f"{key} {_shape(found[key])}" for key in found if key not in expected]
+    other = [
+        f"{key} {_shape(found[key])}, expected {_shape(expected[key])}"
+        for key in expected
+        if key in found and tuple(found[key]) != tuple(expected[key])
+    ]
+    if not (missing or unexpected or other):
+        return
+    lists = "; ".join(
+        _listed(title, names)
+        for title, names in (("missing", missing), ("unexpected", unexpected), ("of another shape", other))
+        if names
+    )
+    raise InputError(f"does not fit {architecture} ({looks_like(found)}): {lists}", str(checkpoint.path))
+
+
+def _shape(shape: Iterable[int]) -> str:
+    return "(" + ", ".join(str(size) for size in shape) + ")"
+
+
+def _listed(title: str, names: list[str]) -> str:
+    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{len(names)} {title}: {', '.join(names[:_SHOWN])}{more}"
+
+
+def load_strictly(
+    module: torch.nn.Module, checkpoint: Checkpoint, architecture: str, *, ignored: Iterable[str] = ()
+) -> None:
+    """Put the tensors into ``module`` (float32, evaluation mode) after :func:`check_keys`."""
+    patterns = [re.compile(pattern) for pattern in ignored]
+    expected = {key: tuple(value.shape) for key, value in module.state_dict().items()}
+    check_keys(checkpoint, expected, architecture, ignored=ignored)
+    tensors = {k: v for k, v in checkpoint.tensors.items() if not any(p.search(k) for p in patterns)}
+    for key, value in tensors.items():
+        if value.is_floating_point() and not bool(torch.isfinite(value).all()):
+            raise InputError(f"the tensor '{key}' holds NaN or infinity", str(checkpoint.path))
+    module.load_state_dict(tensors, strict=True)
+    module.eval()
+
+
+def layer_count(keys: Iterable[str], pattern: str) -> int:
+    """1 + the largest number that ``pattern`` (one group) finds in the keys; 0 if it finds none."""
+    return 1 + max((int(m[1]) for key in keys if (m := re.match(pattern, key))), default=-1)
+
+
+# --------------------------------------------------------------------------- fingerprints and conversion
+def file_fingerprint(*paths: str | Path) -> str:
+    """SHA-256 over the bytes of files (16 hex digits): the same wherever they lie."""
+    digest = hashlib.sha256()
+    for path in paths:
+        path = Path(path)
+        for part in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
+            with part.open("rb") as handle:
+                digest.update(hashlib.file_digest(handle, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def convert(checkpoint: str | Path, to: str | Path, *, force: bool = False) -> Path:
+    """Write ``model.safetensors`` and ``config.json`` (settings, and the architecture guessed from the keys) into folder ``to``.
+
+    Raises :class:`HarnessError` when files are there already (unless ``force``) or when a setting cannot be written as JSON.
+    """
+    loaded = load_checkpoint(checkpoint)
+    return save_checkpoint(loaded.tensors, loaded.settings, to, force=force)
+
+
+def save_checkpoint(
+    tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any], to: str | Path, *, force: bool = False
+) -> Path:
+    """``model.safetensors`` + ``config.json`` in folder ``to``, each written whole or not at all."""
+    safetensors = require("safetensors.torch", extra="models", needed_by="writing a checkpoint")
+    folder = Path(to)
+    for name in ("model.safetensors", "config.json"):
+        if (folder / name).exists() and not force:
+            raise HarnessError(f"{folder / name} exists already; choose another folder or say --force")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        text = json.dumps(
+            {"looks_like": looks_like(tensors).removeprefix("it looks like "), **_plain(settings)},
+            indent=1,
+            ensure_ascii=False,
+        )
+    except TypeError as error:
+        raise HarnessError(f"a setting of the checkpoint cannot be written as JSON: {error}") from error
+    whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}  # tied tensors apart
+    safetensors.save_file(whole, str(folder / "model.safetensors.part"), metadata={"format": "pt"})
+    os.replace(folder / "model.safetensors.part", folder / "model.safetensors")
+    (folder / "config.json.part").write_text(text + "\n", encoding="utf-8")
+    os.replace(folder / "config.json.part", folder / "config.json")
+    return folder / "model.safetensors"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, torch.Tensor) and value.numel() <= 1024:
+        return value.tolist()
+    return value

@@ -1,0 +1,102 @@
+"""Feature pickles read through an unpickler that builds plain data, numpy arrays and torch tensors, and nothing else."""
+
+from __future__ import annotations
+
+import collections
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.errors import InputError
+
+_PLAIN = {
+    "list",
+    "dict",
+    "set",
+    "frozenset",
+    "tuple",
+    "int",
+    "float",
+    "str",
+    "bytes",
+    "bytearray",
+    "bool",
+    "complex",
+    "slice",
+    "range",
+}
+_STORAGES = {
+    f"{kind}Storage" for kind in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+}
+
+
+def load_plain_pickle(path: str | Path) -> Any:
+    """What the pickle holds. Raises :class:`InputError` naming the first class that is not plain data, or a truncated file."""
+    path = Path(path)
+    try:
+        with path.open("rb") as handle:
+            return _Plain(handle).load()
+    except FileNotFoundError as error:
+        raise InputError("no such file", str(path)) from error
+    except _Refused as error:
+        raise InputError(
+            f"holds an object of type {error}, which is not plain data, a numpy array or a torch tensor; "
+            "write the features as .npz or .safetensors instead",
+            str(path),
+        ) from error
+    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, AttributeError, TypeError) as error:
+        raise InputError(f"not a whole pickle ({type(error).__name__}: {error})", str(path)) from error
+
+
+class _Refused(Exception):
+    pass
+
+
+class _Plain(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module in ("builtins", "__builtin__") and name in _PLAIN:
+            return getattr(__import__("builtins"), name)
+        if (module, name) in (("collections", "OrderedDict"), ("collections", "defaultdict")):
+            return getattr(collections, name)
+        if (module, name) == ("_codecs", "encode"):
+            return _latin1
+        if module.split(".")[0] == "numpy":
+            return self._numpy(module, name)
+        if module.split(".")[0] == "torch":
+            return self._torch(module, name)
+        raise _Refused(f"{module}.{name}")
+
+    def _numpy(self, module: str, name: str) -> Any:
+        if module == "numpy" and name in ("ndarray", "dtype"):
+            return getattr(np, name)
+        if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name in ("_reconstruct", "scalar"):
+            core = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray  # type: ignore[attr-defined]
+            return getattr(core, name)
+        if module in ("numpy.core.numeric", "numpy._core.numeric") and name == "_frombuffer":
+            core = np._core.numeric if hasattr(np, "_core") else np.core.numeric  # type: ignore[attr-defined]
+            return core._frombuffer
+        raise _Refused(f"{module}.{name}")
+
+    def _torch(self, module: str, name: str) -> Any:
+        import torch
+        from torch._utils import _rebuild_tensor_v2
+
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuild_tensor_v2
+        if (module, name) == ("torch.storage", "_load_from_bytes"):  # torch's own would unpickle anything
+            return lambda data: torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        if (module, name) == ("torch", "Size"):
+            return torch.Size
+        if module == "torch" and (name in _STORAGES or isinstance(getattr(torch, name, None), torch.dtype)):
+            return getattr(torch, name)
+        raise _Refused(f"{module}.{name}")
+
+
+def _latin1(text: str, encoding: str = "latin1") -> bytes:
+    """What protocol 2 pickles bytes through: ``_codecs.encode`` held to the one codec it uses."""
+    if encoding != "latin1":
+        raise _Refused(f"_codecs.encode with {encoding}")
+    return text.encode("latin1")
