@@ -121,8 +121,9 @@ class Mixture:
             other = self._others[pick]
             if other.id in used:
                 continue
-            text = other.references[int(rng.integers(len(other.references)))]
-            if text not in own and text not in texts:
+            order = rng.permutation(len(other.references)).tolist()
+            text = next((t for i in order if (t := other.references[i]) not in own and t not in texts), None)
+            if text is not None:
                 used.add(other.id)
                 texts[text] = None
                 if len(texts) == wanted:

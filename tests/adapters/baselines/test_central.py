@@ -1,0 +1,90 @@
+"""The bland captioner: the reference closest to the others, again and again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.adapters.baselines.central import Central, central_references
+from harness.contracts import Adapter, Decoding, Example, Prepares, TextDistance
+from harness.errors import HarnessError, InputError, UnknownName
+
+
+class Length(TextDistance):
+    """How much longer the hypothesis is than the reference; shorter counts half as much again. Not symmetric."""
+
+    name = "length"
+
+    def pairwise(self, texts):
+        sizes = np.array([len(text) for text in texts], dtype=float)
+        more = sizes[:, None] - sizes[None, :]
+        return np.where(more > 0, more, -1.5 * more)
+
+
+sets = st.lists(
+    st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=6).map(tuple), min_size=1, max_size=6
+)
+
+
+@given(sets)
+def test_least_mean_distance_with_itself_as_hypothesis(many):
+    examples = [Example(str(i), texts) for i, texts in enumerate(many)]
+    found = central_references(examples, Length())
+    for example in examples:
+        texts = example.references
+        d = Length().pairwise(texts)
+        totals = [sum(d[i][j] for j in range(len(texts))) for i in range(len(texts))]
+        assert found[example.id] == totals.index(min(totals))
+
+
+def central(examples, decoding=None, **params):
+    adapter = Central(distance=Length(), **params)
+    adapter.prepare(examples, decoding or Decoding())
+    return list(adapter.generate(examples, decoding or Decoding(), [0] * len(examples)))
+
+
+EXAMPLE = Example("x", ("aaaa", "a", "aaa"))
+
+
+def test_repeats_and_keeps_the_references():
+    made = central([EXAMPLE])[0]
+    assert made.candidates == ("aaa",) * 10
+    assert made.references == EXAMPLE.references
+    assert central([EXAMPLE], Decoding(candidates=3))[0].candidates == ("aaa",) * 3
+    assert central([EXAMPLE], Decoding(candidates=3), n=2)[0].candidates == ("aaa",) * 2
+
+
+def test_held_out():
+    assert central([EXAMPLE], held_out=True)[0].references == ("aaaa", "a")
+    with pytest.raises(InputError, match="central: 1 of 1 examples have fewer than 2 references"):
+        central([Example("y", ("a",))], held_out=True)
+    assert central([Example("y", ("a",))])[0].candidates == ("a",) * 10
+
+
+def test_batches_do_not_matter():
+    examples = [Example(str(i), tuple("a" * (1 + (i * j) % 7) for j in range(1, 5))) for i in range(9)]
+    adapter = Central(distance=Length())
+    adapter.prepare(examples, Decoding())
+    whole = list(adapter.generate(examples, Decoding(), [0] * 9))
+    assert whole == [next(iter(adapter.generate([e], Decoding(), [1]))) for e in examples]
+
+
+def test_needs_to_be_prepared():
+    assert isinstance(Central(distance=Length()), Adapter)
+    assert isinstance(Central(distance=Length()), Prepares)
+    with pytest.raises(HarnessError, match="the example 'x' was not among those prepared"):
+        list(Central(distance=Length()).generate([EXAMPLE], Decoding(), [0]))
+
+
+def test_distance_by_name():
+    with pytest.raises(UnknownName, match=r"unknown distance 'rogue'; did you mean 'rouge'\?"):
+        Central(distance="rogue")
+    assert "rouge" in Central(distance="rouge").fingerprint()
+
+
+@pytest.mark.parametrize("n", [0, -1, "2", True, 1.5])
+def test_bad_count(n):
+    with pytest.raises(InputError, match="central: n is"):
+        Central(distance=Length(), n=n)

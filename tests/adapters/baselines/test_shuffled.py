@@ -1,0 +1,57 @@
+"""Captions of another example: nobody keeps their own, nobody's are used twice."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.adapters.baselines.shuffled import Shuffled
+from harness.contracts import Adapter, Decoding, Example, Prepares
+from harness.errors import HarnessError, InputError
+
+
+def shuffled(examples, seeds=None, decoding=None, **params):
+    adapter = Shuffled(**params)
+    adapter.prepare(examples, decoding or Decoding())
+    return list(adapter.generate(examples, decoding or Decoding(), seeds or [7] * len(examples)))
+
+
+def examples_of(count: int) -> list[Example]:
+    return [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(5))) for i in range(count)]
+
+
+@given(st.integers(2, 30), st.integers(0, 1000), st.integers(1, 5))
+def test_a_derangement(count, order, n):
+    made = shuffled(examples_of(count), order=order, n=n)
+    sources = [{text.split("-")[0] for text in item.candidates} for item in made]
+    assert all(len(source) == 1 and str(i) not in source for i, source in enumerate(sources))
+    assert set().union(*sources) == {str(i) for i in range(count)}
+    assert all(len(set(item.candidates)) == n and item.references is None for item in made)
+
+
+def test_neither_batches_nor_order_matter():
+    examples = examples_of(9)
+    adapter = Shuffled(n=2)
+    adapter.prepare(examples[::-1], Decoding())
+    single = [next(iter(adapter.generate([e], Decoding(), [i]))) for i, e in enumerate(examples)]
+    assert single == shuffled(examples, list(range(9)), n=2)
+    assert shuffled(examples, n=2, order=1) != shuffled(examples, n=2)
+
+
+def test_size():
+    examples = examples_of(3)
+    assert len(shuffled(examples)[0].candidates) == 1
+    assert len(shuffled(examples, decoding=Decoding(candidates=3))[0].candidates) == 3
+    assert len(shuffled(examples, n=9)[0].candidates) == 5
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="shuffled: takes captions of another example, but there is only 1"):
+        shuffled(examples_of(1))
+    with pytest.raises(HarnessError, match="the example 'e0' was not among those prepared"):
+        list(Shuffled().generate(examples_of(1), Decoding(), [0]))
+    with pytest.raises(InputError, match="shuffled: n is 0"):
+        Shuffled(n=0)
+    assert isinstance(Shuffled(), Adapter)
+    assert isinstance(Shuffled(), Prepares)
