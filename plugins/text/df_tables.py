@@ -72,10 +72,10 @@ def _encode(ending: str, table: Table) -> bytes:
         columns = pa.table({"gram": table.grams, "df": table.counts})
         pq.write_table(columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}), buffer)
     elif ending == ".npz":
-        arrays = {"grams": "\n".join(table.grams).encode(), "header": json.dumps(table.header()).encode()}
+        grams, header = "\n".join(table.grams).encode(), json.dumps(table.header()).encode()
         np.savez_compressed(
-            buffer, df=table.counts, **{name: np.frombuffer(data, np.uint8) for name, data in arrays.items()}
-        )  # fmt: skip
+            buffer, grams=np.frombuffer(grams, np.uint8), header=np.frombuffer(header, np.uint8), df=table.counts
+        )
     else:
         text = json.dumps({**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))}, ensure_ascii=False)
         buffer.write(gzip.compress(text.encode(), mtime=0) if ending == ".json.gz" else text.encode())

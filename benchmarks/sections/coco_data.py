@@ -1,0 +1,44 @@
+"""The COCO captions that the text benchmarks read, from the folder of shared data."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+
+def shared_folder() -> Path:
+    """``HARNESS_SHARED``, or ``../shared`` beside the repository; ends the script where there is none."""
+    path = Path(os.environ.get("HARNESS_SHARED") or Path(__file__).resolve().parents[2].parent / "shared")
+    if not (path / "data").is_dir():
+        raise SystemExit(f"no data at {path}: set HARNESS_SHARED")
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def references(shared: Path) -> list[list[str]]:
+    """5000 lists of five references, COCO Karpathy test split."""
+    return [row["references"][:5] for row in read(shared / "data/coco_karpathy_test/references.jsonl.gz")]
+
+
+def one_candidate(shared: Path, system: str = "merge_3") -> list[str]:
+    """One captioner's caption of each of the 5000 images."""
+    rows = read(shared / "data/coco_karpathy_test/candidates_where_image.jsonl.gz")
+    return [row["candidates"][system] for row in rows]
+
+
+def ten_candidates(shared: Path) -> list[list[str]]:
+    """5000 lists of ten sampled captions."""
+    return [row["candidates"] for row in read(shared / "data/coco_diversity/candidates_10_per_image.jsonl.gz")]
+
+
+def plain_words(text: str) -> str:
+    """Lower case, letters, digits and apostrophes: tokens for comparisons that leave the PTB step out on both sides."""
+    return " ".join(re.sub(r"[^a-z0-9']", " ", text.lower()).split())
