@@ -1,0 +1,153 @@
+"""Buckets for vectors: principal components, then k-means, as MAUVE prescribes (Pillutla et al. 2021, section 2 and A).
+
+Vectors are scaled to unit length, projected on the leading principal components that hold 90 % of the variance, and clustered
+by Lloyd's algorithm from ``redo`` random starts, of which the one with the smallest within-cluster sum of squares is kept.
+Points are put into an order of their own first, so that neither their order nor their labels change a bucket; one seed,
+one result.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EXPLAINED = 0.9
+_ROWS = 8192
+
+
+def buckets(
+    vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500, explained: float = EXPLAINED
+) -> np.ndarray:
+    """(N,) bucket 0 .. k-1 of each vector (N, d). Raises ValueError for k < 1."""
+    return clusters(reduced(vectors, explained), k, seed=seed, redo=redo, max_iter=max_iter)
+
+
+def many_buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 100) -> np.ndarray:
+    """(B, N) buckets of many small sets (B, N, d), each quantised by itself."""
+    points, order = _small_coordinates(vectors)
+    batch, size, _ = points.shape
+    rng = np.random.default_rng([seed, size, k])
+    starts = np.stack([rng.permutation(size)[np.arange(k) % size] for _ in range(redo)])  # [redo, k]
+    found = _lloyd_batch(points, points[:, starts], max_iter)
+    out = np.empty((batch, size), dtype=np.int64)
+    np.put_along_axis(out, order, found, axis=1)
+    return out
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    points = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(points, axis=-1, keepdims=True)
+    return points / np.where(lengths > 0, lengths, 1.0)
+
+
+def _canonical_key(points: np.ndarray) -> np.ndarray:
+    """(..., N) a number for each point that depends on nothing but the point; equal only for equal points, in practice."""
+    direction = np.random.default_rng(points.shape[-1]).standard_normal(points.shape[-1])
+    return (points * direction).sum(axis=-1)
+
+
+def reduced(vectors: np.ndarray, explained: float = EXPLAINED) -> np.ndarray:
+    """(N, r) float32: unit vectors on their leading principal components, at least ``explained`` of the variance."""
+    points = _unit(vectors)
+    points -= points.mean(axis=0)
+    values, axes = np.linalg.eigh(points.T @ points)
+    values = np.maximum(values[::-1], 0.0)
+    if not values.sum() > 0:
+        return np.zeros((len(points), 1), dtype=np.float32)
+    keep = int(np.argmax(np.cumsum(values) >= explained * values.sum())) + 1
+    return (points @ axes[:, ::-1][:, :keep]).astype(np.float32)
+
+
+def clusters(points: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500) -> np.ndarray:
+    """(N,) k-means clusters of points (N, r); at most N clusters are used."""
+    if k < 1:
+        raise ValueError(f"k-means needs k >= 1; found {k}")
+    order = np.argsort(_canonical_key(points.astype(np.float64)), kind="stable")
+    ordered = np.ascontiguousarray(points[order], dtype=np.float32)
+    k = min(k, len(ordered))
+    best: tuple[float, np.ndarray] | None = None
+    for start in range(redo):
+        rng = np.random.default_rng([seed, start])
+        centres = ordered[rng.choice(len(ordered), size=k, replace=False)]
+        found = _lloyd(ordered, centres, max_iter)
+        best = found if best is None or found[0] < best[0] else best
+    assert best is not None
+    out = np.empty(len(points), dtype=np.int64)
+    out[order] = best[1]
+    return out
+
+
+def _lloyd(points: np.ndarray, centres: np.ndarray, max_iter: int) -> tuple[float, np.ndarray]:
+    """(within-cluster sum of squares, assignment) where Lloyd's iteration stands still."""
+    labels = np.full(len(points), -1)
+    for _ in range(max_iter):
+        new, squared = _nearest(points, centres)
+        if np.array_equal(new, labels):
+            break
+        labels = new
+        centres = _means(points, labels, squared, centres)
+    return float(squared.sum(dtype=np.float64)), labels
+
+
+def _nearest(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    labels, squared = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.float32)
+    half = 0.5 * np.einsum("kd,kd->k", centres, centres)
+    for start in range(0, len(points), _ROWS):
+        part = points[start : start + _ROWS]
+        closeness = part @ centres.T
+        closeness -= half
+        chosen = closeness.argmax(axis=1)
+        labels[start : start + _ROWS] = chosen
+        best = np.take_along_axis(closeness, chosen[:, None], axis=1)[:, 0]
+        squared[start : start + _ROWS] = np.maximum(np.einsum("nd,nd->n", part, part) - 2 * best, 0)
+    return labels, squared
+
+
+def _means(points: np.ndarray, labels: np.ndarray, squared: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """New centres; a cluster without points is put on the point that is worst served."""
+    from scipy.sparse import csr_matrix
+
+    k = len(centres)
+    sizes = np.bincount(labels, minlength=k)
+    belongs = csr_matrix((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), k))
+    sums = belongs.T @ points.astype(np.float64)
+    out = (sums / np.maximum(sizes, 1)[:, None]).astype(np.float32)
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty):
+        out[empty] = points[np.argsort(-squared, kind="stable")[: len(empty)]]
+    return out
+
+
+# --------------------------------------------------------------------------- many small sets
+def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(B, N, N) principal coordinates in canonical order (components that are dropped are 0), and the order (B, N)."""
+    points = _unit(vectors)
+    order = np.argsort(_canonical_key(points), axis=1, kind="stable")
+    points = np.take_along_axis(points, order[:, :, None], axis=1)
+    points -= points.mean(axis=1, keepdims=True)
+    values, axes = np.linalg.eigh(points @ points.transpose(0, 2, 1))
+    values, axes = np.maximum(values[:, ::-1], 0.0), axes[:, :, ::-1]
+    before = np.cumsum(values, axis=1) - values
+    kept = np.where(before < EXPLAINED * values.sum(axis=1, keepdims=True), values, 0.0)
+    return axes * np.sqrt(kept)[:, None, :], order
+
+
+def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.ndarray:
+    """(B, N) best of R runs of Lloyd's iteration on (B, N, r) from centres (B, R, k, r)."""
+    batch, runs, k, width = centres.shape
+    size = points.shape[1]
+    norms = np.einsum("bnd,bnd->bn", points, points)
+    labels = np.full((batch, runs, size), -1)
+    for _ in range(max_iter):
+        flat = centres.reshape(batch, runs * k, width)
+        cross = (flat @ points.transpose(0, 2, 1)).reshape(batch, runs, k, size)
+        squared = np.einsum("brkd,brkd->brk", centres, centres)[..., None] - 2 * cross + norms[:, None, None, :]
+        new = squared.argmin(axis=2)
+        cost = np.take_along_axis(squared, new[:, :, None, :], axis=2).sum(axis=(2, 3))
+        if np.array_equal(new, labels):
+            break
+        labels = new
+        one_hot = (labels[:, :, None, :] == np.arange(k)[:, None]).astype(np.float64)  # [B, R, k, N]
+        sizes = one_hot.sum(axis=3, keepdims=True)
+        sums = (one_hot.reshape(batch, runs * k, size) @ points).reshape(batch, runs, k, width)
+        centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+    return labels[np.arange(batch), cost.argmin(axis=1)]
