@@ -64,7 +64,7 @@ class Decoding:
     candidates: int | None = None
     """How many captions an example gets; None: as many as the adapter has."""
     max_length: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Anything an adapter's own strategy takes (for example ``alpha`` for rsa)."""
 
 
@@ -313,7 +313,11 @@ class Listener(Protocol):
 
 @runtime_checkable
 class Prepares(Protocol):
-    """An adapter that wants to see the whole task first (to find missing predictions, say)."""
+    """An adapter that wants to see the whole task first (to find missing predictions, say).
+
+    ``prepare`` may take a keyword ``partial``, which is True when the run takes only the first examples of its data set: what
+    belongs to none of them is then no mistake.
+    """
 
     def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
         """Raise :class:`~harness.errors.InputError` for what cannot work, before anything is generated."""

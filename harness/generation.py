@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,6 +53,7 @@ def generate(
     *,
     seed: int,
     store: Store | None,
+    partial: bool = False,
     advance: Callable[[int], None] = lambda n: None,
 ) -> Generated:
     """Run a model over all examples. Shards that ``store`` already holds are read, not drawn again.
@@ -61,8 +63,7 @@ def generate(
     unit = Store.unit(
         model.label, model.name, dict(model.params), model.adapter.fingerprint(), _described(decoding), seed
     )
-    if isinstance(model.adapter, Prepares):
-        model.adapter.prepare(examples, decoding)
+    prepare(model, decoding, examples, partial=partial)
     made: list[Generation | Failure] = []
     for index, start in enumerate(range(0, len(examples), SHARD)):
         shard = examples[start : start + SHARD]
@@ -76,6 +77,13 @@ def generate(
             made.extend(fresh)
         advance(len(shard))
     return Generated(tuple(made))
+
+
+def prepare(model: ModelPlan, decoding: Decoding, examples: Sequence[Example], *, partial: bool) -> None:
+    """Let an adapter look at the whole task; raises what it finds wrong with it. ``partial``: the run has a limit."""
+    if isinstance(model.adapter, Prepares):
+        takes_partial = "partial" in inspect.signature(model.adapter.prepare).parameters
+        model.adapter.prepare(examples, decoding, **({"partial": partial} if takes_partial else {}))
 
 
 def _run_shard(model: ModelPlan, decoding: Decoding, shard: Sequence[Example], seed: int) -> list[Generation | Failure]:

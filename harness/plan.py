@@ -67,6 +67,17 @@ class Plan:
     metrics: tuple[MetricPlan, ...]
     reference_counts: tuple[int | None, ...]
 
+    def caption_metrics(self) -> list[MetricPlan]:
+        """The metrics that score captions (the others judge token scores)."""
+        return [plan for plan in self.metrics if plan.metric.spec.level != "model"]
+
+    def generations(self) -> dict[Decoding, list[Point]]:
+        """Decodings to draw, each with the points of the grid that share it."""
+        groups: dict[Decoding, list[Point]] = {}
+        for point in self.points:
+            groups.setdefault(point.generation, []).append(point)
+        return groups
+
     def digest(self) -> str:
         """Changes when anything that could change a number changes: spec, data, models, metric parameters, version."""
         from harness import __version__

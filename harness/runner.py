@@ -7,7 +7,7 @@ begins, under a name made of all that it depends on; a killed run finds them aga
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from harness import progress, scoring
 from harness.contracts import Batch, CaptionSet, Decoding, Example, Scorer, TokenScoreMetric
 from harness.errors import HarnessError, InputError
 from harness.features import Features
-from harness.generation import Generated, generate
+from harness.generation import Generated, generate, prepare
 from harness.hooks import Plugins
 from harness.manifest import build_manifest
 from harness.plan import MetricPlan, ModelPlan, Plan, Point
@@ -73,6 +73,10 @@ def run(plan: Plan, *, output: Path | None = None, mode: str = "auto", show: boo
     """Carry out a plan. With ``output`` the run directory is written; ``show`` draws progress bars on stderr."""
     plugins = Plugins().load()
     examples = read_examples(plan)
+    if plan.caption_metrics():
+        for model in plan.models:
+            for generation in plan.generations():  # before anything is written: what cannot work is told now
+                prepare(model, generation, examples, partial=plan.spec.limit is not None)
     manifest = build_manifest(plan, examples, plugins.failures)
     store = Store(output) if output else None
     if store and store.open(manifest, mode):
@@ -82,6 +86,10 @@ def run(plan: Plan, *, output: Path | None = None, mode: str = "auto", show: boo
             return finished
     try:
         return _Work(plan, examples, manifest, store, plugins, show).carry_out()
+    except HarnessError:
+        if store:
+            store.discard_if_empty()
+        raise
     finally:
         if store:
             store.close()
@@ -114,12 +122,11 @@ class _Work:
         self._log("started", digest=self.manifest["digest"])
         self.plugins.call("harness_run_started", manifest=self.manifest)
         self.features = Features([example.references for example in self.examples])
-        self.samples = Samples([plan.label for plan in self.plan.metrics])
+        self.samples = Samples([plan.label for plan in self.plan.caption_metrics()])
         for model in self.plan.models:
             self._token_metrics(model)
-            for generation, points in self._generations():
-                if self._caption_metrics():
-                    self._score_generation(model, generation, points, self._generate(model, generation))
+            for generation, points in self.plan.generations().items() if self.plan.caption_metrics() else ():
+                self._score_generation(model, generation, points, self._generate(model, generation))
         done = Run(
             self.manifest, self.results, self.samples.columns(), self.failed, self.store.path if self.store else None
         )
@@ -134,26 +141,14 @@ class _Work:
         if self.store:
             self.store.log(event, **values)
 
-    def _caption_metrics(self) -> list[MetricPlan]:
-        return [plan for plan in self.plan.metrics if plan.metric.spec.level != "model"]
-
-    def _generations(self) -> Iterator[tuple[Decoding, list[Point]]]:
-        """Decodings to draw, each with the points of the grid that share it."""
-        groups: list[tuple[Decoding, list[Point]]] = []
-        for point in self.plan.points:
-            for generation, points in groups:
-                if generation == point.generation:
-                    points.append(point)
-                    break
-            else:
-                groups.append((point.generation, [point]))
-        yield from groups
-
     # ------------------------------------------------------------------ captions
     def _generate(self, model: ModelPlan, decoding: Decoding) -> Generated:
         started = time.perf_counter()
         with progress.bar(f"captions: {model.label}", len(self.examples), show=self.show) as advance:
-            made = generate(model, decoding, self.examples, seed=self.plan.spec.seed, store=self.store, advance=advance)
+            made = generate(
+                model, decoding, self.examples, seed=self.plan.spec.seed, store=self.store,
+                partial=self.plan.spec.limit is not None, advance=advance,
+            )  # fmt: skip
         failures = made.failures(self.examples)
         self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
         self._log(
@@ -194,7 +189,7 @@ class _Work:
         cut = [item for _, batch in parts for item in batch.sets]
         order = np.argsort(np.concatenate([positions for positions, _ in parts]), kind="stable")
         self.samples.begin(model.label, shown, [cut[i] for i in order])
-        for plan in self._caption_metrics():
+        for plan in self.plan.caption_metrics():
             scored = self._score(model, point, count, plan, parts, len(sets))
             made = record(self.plan.spec, model, shown, plan, scored, absent)
             self.samples.add(plan.label, plan.metric, scored)

@@ -143,6 +143,14 @@ class Store:
             elif name != ".lock":
                 target.unlink(missing_ok=True)
 
+    def discard_if_empty(self) -> None:
+        """Leave nothing behind of a run that failed before it had made any captions or scores."""
+        if not any((self.path / name).exists() for name in ("candidates", "scores", "results.json")):
+            self._clear()
+            self.close()
+            if not any(self.path.iterdir()):
+                self.path.rmdir()
+
     def close(self) -> None:
         if self._lock is not None:
             self._lock.close()
