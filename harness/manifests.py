@@ -66,8 +66,13 @@ class Entry:
 
     @property
     def file(self) -> Path:
-        """The file of a task entry."""
-        return self.folder / self.path
+        """The file of a task entry: beside the manifest, or ``package:file`` inside a package."""
+        package, colon, name = self.path.partition(":")
+        if not colon:
+            return self.folder / self.path
+        spec = importlib.util.find_spec(package)
+        folders = list(spec.submodule_search_locations or ()) if spec else []
+        return Path(folders[0] if folders else self.folder, name)
 
     @contextmanager
     def import_path(self) -> Iterator[None]:

@@ -102,7 +102,10 @@ def _finished(store: Store) -> Run | None:
     if not (store.path / "results.json").is_file() or not (store.path / "samples.parquet").is_file():
         return None
     manifest, results = read_run(store.path)
-    return Run(manifest, results["results"], {}, results.get("failed", {}), store.path)
+    import pyarrow.parquet as pq
+
+    samples = pq.read_table(store.path / "samples.parquet").to_pydict()
+    return Run(manifest, results["results"], samples, results.get("failed", {}), store.path)
 
 
 @dataclass

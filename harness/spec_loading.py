@@ -66,7 +66,7 @@ def _find(name: str) -> tuple[Path, str]:
     tasks = {entry.name: entry for entry in current().entries("tasks")}
     short = name.removeprefix("tasks/").removesuffix(".yaml")
     if short in tasks:
-        return tasks[short].file, f"{tasks[short].full_name} ({tasks[short].path})"
+        return tasks[short].file, f"tasks/{tasks[short].file.name}"
     raise InputError(f"no such spec file or task{did_you_mean(short, tasks)}", name)
 
 
