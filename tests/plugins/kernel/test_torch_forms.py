@@ -1,0 +1,75 @@
+"""The torch functions equal their numpy counterparts, and their gradients are the numerical ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.plugins.kernel.energy import energy
+from harness.plugins.kernel.frechet import frechet
+from harness.plugins.kernel.mmd import mmd
+from harness.plugins.kernel.sliced_wasserstein import sliced_wasserstein
+
+torch = pytest.importorskip("torch")
+
+from harness.plugins.kernel import torch_forms  # noqa: E402
+
+PAIRS = {
+    "mmd": (mmd, torch_forms.mmd, {}),
+    "mmd-unbiased": (mmd, torch_forms.mmd, {"estimator": "unbiased"}),
+    "energy": (energy, torch_forms.energy, {}),
+    "frechet": (frechet, torch_forms.frechet, {}),
+    "sliced": (sliced_wasserstein, torch_forms.sliced_wasserstein, {"projections": 7}),
+    "sliced-1": (sliced_wasserstein, torch_forms.sliced_wasserstein, {"projections": 7, "p": 1.0}),
+}
+
+
+def samples(n: int, m: int, batch: tuple[int, ...] = (), d: int = 6):
+    rng = np.random.default_rng(n * 31 + m)
+    return rng.normal(size=(*batch, n, d)), rng.normal(size=(*batch, m, d)) + 0.3
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("n,m", [(5, 3), (4, 4), (3, 7)])
+def test_equals_numpy(name, n, m):
+    plain, differentiable, options = PAIRS[name]
+    x, y = samples(n, m, (3,))
+    got = differentiable(torch.tensor(x), torch.tensor(y), **options).numpy()
+    assert got == pytest.approx(plain(x, y, **options), rel=1e-10)
+    one = differentiable(torch.tensor(x[0]), torch.tensor(y[0]), **options)
+    assert float(one) == pytest.approx(got[0], rel=1e-10)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("n,m", [(5, 3), (3, 3), (2, 4)])
+def test_gradient(name, n, m):
+    _, differentiable, options = PAIRS[name]
+    x, y = (torch.tensor(value, requires_grad=True) for value in samples(n, m))
+    assert torch.autograd.gradcheck(lambda a, b: differentiable(a, b, **options), (x, y))
+
+
+def test_gradient_with_a_given_width():
+    x, y = (torch.tensor(value, requires_grad=True) for value in samples(4, 3))
+    assert torch.autograd.gradcheck(lambda a, b: torch_forms.mmd(a, b, sigma=1.5), (x, y))
+
+
+@pytest.mark.parametrize("name", ["mmd", "energy", "frechet", "sliced"])
+def test_equal_vectors_have_finite_gradients(name):
+    _, differentiable, options = PAIRS[name]
+    x = torch.ones((3, 4), dtype=torch.float64, requires_grad=True)
+    value = differentiable(x, torch.ones((2, 4), dtype=torch.float64), **options)
+    value.backward()
+    assert float(value.detach()) == 0.0
+    assert torch.isfinite(x.grad).all()
+
+
+def test_training_on_it_moves_a_sample_onto_the_other():
+    x, y = (torch.tensor(value) for value in samples(6, 6))
+    x.requires_grad_()
+    first = float(torch_forms.energy(x, y).detach())
+    optimiser = torch.optim.Adam([x], lr=0.05)
+    for _ in range(60):
+        optimiser.zero_grad()
+        torch_forms.energy(x, y).backward()
+        optimiser.step()
+    assert float(torch_forms.energy(x, y).detach()) < 0.2 * first
