@@ -1,0 +1,193 @@
+"""Texts as METEOR's kernels want them: words interned to ids, each word and each text looked at once.
+
+What depends on a word (comparison key, stem, synonym sets, function word, id in the paraphrase table) is kept per word; what
+depends on a text (its words, the phrases of the table that occur in it) per text. All arrays only grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.plugins.text.java_hash import java_hash
+from harness.plugins.text.lexicon import Lexicon, stem
+from harness.plugins.text.meteor_normaliser import words as normalised
+from harness.plugins.text.paraphrases import ParaphraseTable
+
+
+class Words(NamedTuple):
+    """Arrays by word id."""
+
+    keys: np.ndarray
+    """int32 numbers of the 32-bit hashes by which words are compared: equal words, equal number."""
+    stems: np.ndarray
+    """int32, the same for the word's stem."""
+    function: np.ndarray
+    """uint8, 1 for a function word."""
+    synset_starts: np.ndarray
+    """(words + 1,) int32 bounds in ``synset_ids``."""
+    synset_ids: np.ndarray
+    """int32."""
+
+
+class Texts(NamedTuple):
+    """Arrays by text id: runs of words and runs of occurrences of phrases."""
+
+    word_starts: np.ndarray
+    """(texts + 1,) int64 bounds in ``words``."""
+    words: np.ndarray
+    """int32 word ids."""
+    phrase_starts: np.ndarray
+    """(texts + 1,) int64 bounds in the three arrays below."""
+    phrases: np.ndarray
+    """int32 nodes of the paraphrase table, in the order of position and length."""
+    phrase_at: np.ndarray
+    """int32, first word of the occurrence."""
+    phrase_length: np.ndarray
+    """int32, its words."""
+
+
+class Prepared(NamedTuple):
+    """All a kernel reads."""
+
+    texts: Texts
+    words: Words
+    table: ParaphraseTable
+
+
+class _Column:
+    """An array that grows at its end."""
+
+    def __init__(self, dtype: Any, first: Iterable[int] = ()) -> None:
+        self._array = np.empty(1024, dtype=dtype)
+        self._size = 0
+        self.extend(np.asarray(list(first), dtype=dtype))
+
+    def extend(self, values: Sequence[int] | np.ndarray) -> None:
+        size = self._size + len(values)
+        if size > len(self._array):
+            grown = np.empty(max(size, 2 * len(self._array)), dtype=self._array.dtype)
+            grown[: self._size] = self._array[: self._size]
+            self._array = grown
+        self._array[self._size : size] = values
+        self._size = size
+
+    @property
+    def view(self) -> np.ndarray:
+        return self._array[: self._size]
+
+
+class WordTable:
+    """Words of one lexicon, numbered in the order in which they are met."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self._ids: dict[str, int] = {}
+        self._hashes: dict[int, int] = {}
+        self._keys, self._stems, self._function = _Column(np.int32), _Column(np.int32), _Column(np.uint8)
+        self._synset_starts, self._synset_ids = _Column(np.int32, [0]), _Column(np.int32)
+        self._paraphrase_ids = _Column(np.int32)
+
+    def intern(self, words: list[str]) -> list[int]:
+        """Ids of the words, new ones added."""
+        ids = self._ids
+        try:
+            return [ids[word] for word in words]
+        except KeyError:
+            for word in words:
+                if word not in ids:
+                    self._add(word)
+            return [ids[word] for word in words]
+
+    def _add(self, word: str) -> None:
+        lexicon = self.lexicon
+        synsets = lexicon.synsets(word)
+        self._keys.extend([self._number(java_hash(word))])
+        self._stems.extend([self._number(java_hash(stem(word)))])
+        self._function.extend([word in lexicon.function_words])
+        self._synset_ids.extend(synsets)
+        self._synset_starts.extend([len(self._synset_ids.view)])
+        self._paraphrase_ids.extend([lexicon.paraphrase_words.get(word, -1)])
+        self._ids[word] = len(self._ids)
+
+    def _number(self, value: int) -> int:
+        """A small number for each hash; keys and stems share them."""
+        return self._hashes.setdefault(value, len(self._hashes))
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers keys and stems use."""
+        return len(self._hashes)
+
+    @property
+    def paraphrase_ids(self) -> np.ndarray:
+        """int32 ids in the paraphrase table by word id, -1 for none."""
+        return self._paraphrase_ids.view
+
+    def arrays(self) -> Words:
+        return Words(
+            self._keys.view, self._stems.view, self._function.view, self._synset_starts.view, self._synset_ids.view
+        )
+
+
+class TextTable:
+    """Texts prepared for the kernels; each distinct raw text once."""
+
+    def __init__(self, words: WordTable) -> None:
+        self.words = words
+        self._ids: dict[str, int] = {}
+        self._word_starts, self._words = _Column(np.int64, [0]), _Column(np.int32)
+        self._phrase_starts, self._phrases = _Column(np.int64, [0]), _Column(np.int32)
+        self._phrase_at, self._phrase_length = _Column(np.int32), _Column(np.int32)
+
+    def intern(self, texts: Iterable[str]) -> np.ndarray:
+        """(T,) int64 ids of raw texts, new ones normalised and analysed."""
+        ids = self._ids
+        wanted = list(texts)
+        new = [text for text in dict.fromkeys(wanted) if text not in ids]
+        if new:
+            self._add(new)
+        return np.fromiter((ids[text] for text in wanted), dtype=np.int64, count=len(wanted))
+
+    def _add(self, texts: list[str]) -> None:
+        from harness.plugins.pairwise.meteor_kernels import find_phrases  # compiled: numba
+
+        lexicon = self.words.lexicon
+        rows = [self.words.intern(normalised(text, lexicon.prefixes)) for text in texts]
+        starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+        flat = np.fromiter((word for row in rows for word in row), dtype=np.int32, count=int(starts[-1]))
+        bounds, nodes, at, length = find_phrases(starts, self.words.paraphrase_ids[flat], lexicon.paraphrases)
+        self._word_starts.extend(starts[1:] + len(self._words.view))
+        self._words.extend(flat)
+        self._phrase_starts.extend(bounds[1:] + len(self._phrases.view))
+        self._phrases.extend(nodes)
+        self._phrase_at.extend(at)
+        self._phrase_length.extend(length)
+        first = len(self._ids)
+        self._ids.update((text, first + k) for k, text in enumerate(texts))
+
+    def prepared(self) -> Prepared:
+        """Views of everything added so far."""
+        texts = Texts(
+            self._word_starts.view,
+            self._words.view,
+            self._phrase_starts.view,
+            self._phrases.view,
+            self._phrase_at.view,
+            self._phrase_length.view,
+        )
+        return Prepared(texts, self.words.arrays(), self.words.lexicon.paraphrases)
+
+    def word_ids(self, text: int) -> np.ndarray:
+        """Word ids of one text."""
+        starts = self._word_starts.view
+        return self._words.view[starts[text] : starts[text + 1]]
+
+    def same_words(self, ids: np.ndarray) -> np.ndarray:
+        """``ids.shape`` numbers, equal where texts have the same words."""
+        numbers: dict[bytes, int] = {}
+        distinct, place = np.unique(ids, return_inverse=True)
+        found = [numbers.setdefault(self.word_ids(int(i)).tobytes(), len(numbers)) for i in distinct]
+        return np.asarray(found, dtype=np.int64)[place].reshape(np.shape(ids))
