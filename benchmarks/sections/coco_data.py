@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,16 @@ def shared_folder() -> Path:
     if not (path / "data").is_dir():
         raise SystemExit(f"no data at {path}: set HARNESS_SHARED")
     return path
+
+
+def run_sections(sections: Sequence[str], only: Sequence[str]) -> int:
+    """Run the sections (or those named in ``only``); 0 when all of them report that they are met, 1 otherwise."""
+    shared = shared_folder()
+    unknown = sorted(set(only) - set(sections))
+    if unknown:
+        raise SystemExit(f"no section {', '.join(unknown)}; sections are {', '.join(sections)}")
+    met = [importlib.import_module(name).report(shared) for name in sections if not only or name in only]
+    return 0 if all(met) else 1
 
 
 def read(path: Path) -> list[dict[str, Any]]:
