@@ -37,7 +37,7 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     >>> did_you_mean("metoer", ["meteor", "cider"])
     "; did you mean 'meteor'?"
     """
-    near = difflib.get_close_matches(str(name), [str(option) for option in options], n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), [str(option) for option in options], n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 

@@ -43,6 +43,7 @@ def record(
 def _base(spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: MetricPlan) -> dict[str, Any]:
     return {
         "model": model.label,
+        "model_params": dict(model.params),
         "task": spec.task,
         "decoding": dict(decoding),
         "metric": plan.label,

@@ -106,8 +106,39 @@ def print_table(run: Run) -> None:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
     if len(run.failed) > 5:
         console.print(f"[red]... and {len(run.failed) - 5} more failed[/red]")
+    for view in (run.manifest.get("spec") or {}).get("views", ()):
+        if view["plot"] == "table":
+            console.print(_view(view, run.results))
     data = run.manifest.get("data", {})
     if run.manifest.get("variant"):
         console.print(f"data: [bold]{run.manifest['variant']}[/bold], {data.get('examples')} examples")
     if run.path:
         console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
+
+
+def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> Any:
+    """A table view of the spec, published values beneath ours."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from harness.report.views import view_table
+
+    made = view_table(view, results)
+    caption = escape(" ".join(view.get("note", "").split()))
+    table = Table(
+        title=escape(view.get("title") or str(view["y"])),
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        show_edge=False,
+    )
+    table.add_column(escape(made.x), no_wrap=True)
+    for head in made.heads:
+        table.add_column(escape(head), justify="right")
+    for label, values in made.rows:
+        table.add_row(escape(label), *map(number, values))
+    if made.published:
+        table.add_row(
+            "published", *(number(value) if value is not None else "" for value in made.published), style="bold"
+        )
+    return table

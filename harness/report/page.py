@@ -10,6 +10,7 @@ from typing import Any
 from harness.errors import require
 from harness.hooks import Plugins
 from harness.report.plots import draw
+from harness.report.views import view_table
 from harness.store import read_run, write_atomically
 from harness.table import ARROWS, decoding_text, number, rows
 
@@ -102,8 +103,6 @@ def _default_views(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    from harness.report.views import series
-
     made: dict[str, Any] = {
         "title": view.get("title") or str(view["y"]),
         "note": view.get("note", ""),
@@ -111,21 +110,7 @@ def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict
         "table": None,
     }
     if view["plot"] == "table":
-        groups = series(results, view["x"], view["y"], view.get("by"))
-        heads = list(dict.fromkeys(str(x) for group in groups for x in group.x))
-        cells = []
-        for group in groups:
-            values = {str(x): y for x, y in zip(group.x, group.y)}
-            published = (view.get("reference") or {}).get(group.label)
-            cells.append(
-                {"label": group.label, "values": [number(values.get(head)) for head in heads], "published": published}
-            )
-        made["table"] = {
-            "x": view["x"],
-            "heads": heads,
-            "rows": cells,
-            "published": any(row["published"] is not None for row in cells),
-        }
+        made["table"] = view_table(view, results)
     else:
         made["svg"] = draw(view, results)
     return made

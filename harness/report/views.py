@@ -59,31 +59,29 @@ def split_quantity(y: str) -> tuple[str, str]:
 
 
 def series(results: Sequence[Mapping[str, Any]], x: str, y: str | Sequence[str], by: str | None) -> list[Series]:
-    """Group the records for a plot: one series per metric asked for and per value of ``by``.
+    """Group the records for a plot: one series per metric asked for and per value of ``by`` (``x: metric`` makes the metrics
+    the axis instead, one series per value of ``by``).
 
     Raises :class:`HarnessError` for a metric that the results do not hold, naming the nearest.
     """
     metrics = list(dict.fromkeys(record["metric"] for record in results))
-    made = []
-    for wanted in _expand([y] if isinstance(y, str) else list(y), metrics):
-        what, metric = split_quantity(wanted)
+    wanted = _expand([y] if isinstance(y, str) else list(y), metrics)
+    groups: dict[str, list[tuple[Any, float, tuple[float, float] | None]]] = {}
+    for item in wanted:
+        what, metric = split_quantity(item)
         if metric not in metrics:
             raise HarnessError(
                 f"view asks for the metric '{metric}'{did_you_mean(metric, metrics)}; there are {', '.join(metrics)}"
             )
-        chosen = [record for record in results if record["metric"] == metric]
-        groups: dict[Any, list[Mapping[str, Any]]] = {}
-        for record in chosen:
-            groups.setdefault(lookup(record, by) if by else None, []).append(record)
-        several = len(_expand([y] if isinstance(y, str) else list(y), metrics)) > 1
-        for group, records in groups.items():
-            label = " ".join(
-                str(part)
-                for part in (wanted if several or group is None else "", "" if group is None else group)
-                if part
-            )
-            made.append(_one(label, records, x, what))
-    return made
+        for record in results:
+            if record["metric"] != metric:
+                continue
+            group = lookup(record, by) if by else None
+            named = "" if group is None else str(group)
+            if x != "metric" and (len(wanted) > 1 or group is None):
+                named = f"{item} {named}".strip()
+            groups.setdefault(named, []).append((lookup(record, x), *quantity(record, what)))
+    return [_one(label, points) for label, points in groups.items()]
 
 
 def _expand(wanted: list[str], metrics: list[str]) -> list[str]:
@@ -95,8 +93,7 @@ def _expand(wanted: list[str], metrics: list[str]) -> list[str]:
     return out
 
 
-def _one(label: str, records: Sequence[Mapping[str, Any]], x: str, what: str) -> Series:
-    points = [(lookup(record, x), *quantity(record, what)) for record in records]
+def _one(label: str, points: Sequence[tuple[Any, float, tuple[float, float] | None]]) -> Series:
     points = [point for point in points if not math.isnan(point[1])]
     if all(isinstance(point[0], (int, float)) for point in points):
         points.sort(key=lambda point: point[0])
@@ -106,3 +103,30 @@ def _one(label: str, records: Sequence[Mapping[str, Any]], x: str, what: str) ->
     return Series(
         label, tuple(p[0] for p in points), tuple(p[1] for p in points), low if has else (), high if has else ()
     )
+
+
+@dataclass(frozen=True)
+class ViewTable:
+    """A table view: a row per series, a column per value of x, and the published values as a row of their own."""
+
+    x: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    published: tuple[Any, ...] | None
+    """One entry per column, None where nothing is published."""
+
+
+def view_table(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> ViewTable:
+    """The numbers of a view as a table (any view has one; ``plot: table`` shows it)."""
+    groups = series(results, view["x"], view["y"], view.get("by"))
+    values = list(dict.fromkeys(x for group in groups for x in group.x))
+    if values and all(isinstance(value, (int, float)) for value in values):
+        values.sort()
+    heads = tuple(str(value) for value in values)
+    rows = []
+    for group in groups:
+        found = dict(zip(map(str, group.x), group.y))
+        rows.append((group.label or str(view["y"]), tuple(found.get(head, math.nan) for head in heads)))
+    reference = {str(key): value for key, value in (view.get("reference") or {}).items()}
+    published = tuple(reference.get(head) for head in heads) if reference else None
+    return ViewTable(view["x"], heads, tuple(rows), published)

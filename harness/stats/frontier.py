@@ -7,7 +7,7 @@ Goal in Text Generation" (ICML 2020): Pareto frontier (Theorem 2), compatibility
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -237,44 +237,60 @@ def ascend(
     p: Any,
     *,
     rng: np.random.Generator,
-    starts: int = 8,
-    steps: int = 2000,
-    rate: float = 1.0,
+    starts: int = 6,
+    steps: int = 500,
+    rates: Sequence[float] = (0.02, 0.1, 0.3),
     momentum: float = 0.9,
     penalty: float = 2.0,
 ) -> Discrepancy:
     """A lower bound of QDisc where the frontier is unknown: ascent of U(Q) - penalty * max(0, V(P) - V(Q)) from near P.
 
-    ``quality`` and ``diversity`` map a torch tensor (M,) to a scalar. Q is a softmax of logits that SGD with momentum moves;
-    only points with U above U(P) and V not below V(P) count. The paper's penalty is 2; it must exceed the price of diversity at the
-    optimum (-1 / w there), else the ascent leaves the constraint and finds little. DRate is over max U - U(uniform), the former by ascent too.
+    ``quality`` (linear in Q) and ``diversity`` (concave) map a torch tensor (M,) to a scalar. Q is a softmax of logits moved by
+    SGD with momentum, each start with the next of ``rates``, falling to 0. Only points with V not below V(P) count; one that is below is first mixed with as much of
+    the uniform distribution as it takes. The paper's penalty is 2; it must exceed the price of diversity at the optimum
+    (-1 / w there), or the ascent leaves the constraint and finds little.
     """
     from harness.errors import require
 
     torch = require("torch", extra="models", needed_by="constrained ascent")
     p = distribution(p)
-    reference = torch.tensor(p)
+    uniform = torch.full((len(p),), 1 / len(p), dtype=torch.float64)
     with torch.no_grad():
-        u_p, v_p = float(quality(reference)), float(diversity(reference))
+        u_p, v_p = quality(torch.tensor(p)).item(), diversity(torch.tensor(p)).item()
+        span = (
+            max(quality(vertex).item() for vertex in torch.eye(len(p), dtype=torch.float64)) - quality(uniform).item()
+        )
     best, gain = p, 0.0
     for start in range(starts):
-        noise = rng.normal(0, 0.0 if start == 0 else 0.3, len(p))
+        noise = rng.normal(0, 0.0 if start < len(rates) else 0.3, len(p))
         logits = torch.tensor(np.log(np.maximum(p, 1e-12)) + noise, requires_grad=True)
-        optimizer = torch.optim.SGD([logits], lr=rate * len(p), momentum=momentum)
+        rate = rates[start % len(rates)]
+        optimizer = torch.optim.SGD([logits], lr=rate, momentum=momentum)
         for step in range(steps):
             optimizer.param_groups[0]["lr"] = rate * len(p) * (1 - step / steps)
             q = torch.softmax(logits, 0)
-            u, v = quality(q), diversity(q)
-            if v.item() >= v_p and u.item() - u_p > gain:
-                best, gain = q.detach().numpy().copy(), u.item() - u_p
+            if step % 25 == 24 or step == steps - 1:
+                with torch.no_grad():
+                    point = _made_feasible(q.detach(), uniform, diversity, v_p)
+                    if quality(point).item() - u_p > gain:
+                        best, gain = point.numpy().copy(), quality(point).item() - u_p
+            loss = -(quality(q) - penalty * torch.clamp(v_p - diversity(q), min=0))
             optimizer.zero_grad()
-            (-(u - penalty * torch.clamp(v_p - v, min=0))).backward()
+            loss.backward()
             optimizer.step()
-    vertices = torch.eye(len(p), dtype=torch.float64)
-    with torch.no_grad():  # U is greatest at a vertex where it is linear in Q, as an expectation over candidates is
-        top = max(float(quality(vertex)) for vertex in vertices)
-        span = top - float(quality(torch.full((len(p),), 1 / len(p), dtype=torch.float64)))
     return Discrepancy(gain, gain / span if span > 0 else 0.0, best)
+
+
+def _made_feasible(q: Any, uniform: Any, diversity: Callable[[Any], Any], target: float) -> Any:
+    """The mixture of q with the least uniform share whose diversity is at least ``target``."""
+    if diversity(q).item() >= target:
+        return q
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        enough = diversity((1 - middle) * q + middle * uniform).item() >= target
+        low, high = (low, middle) if enough else (middle, high)
+    return (1 - high) * q + high * uniform
 
 
 # --------------------------------------------------------------------------- curves of real corpora
