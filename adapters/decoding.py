@@ -46,9 +46,11 @@ __all__ = [
     "check_decoding",
     "decode",
     "forced_scores",
+    "greedy",
     "log_prob_of",
     "rank_of",
     "rollout",
+    "sample",
     "select_rows",
 ]
 

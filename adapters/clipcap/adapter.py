@@ -1,0 +1,173 @@
+"""The ``clipcap`` adapter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from harness.adapters.batches import check_batch_size, in_batches
+from harness.adapters.bpe import Gpt2Bpe
+from harness.adapters.checkpoints import file_fingerprint
+from harness.adapters.clip_images import ClipImages
+from harness.adapters.clipcap.authors import STRATEGIES
+from harness.adapters.clipcap.model import ClipCap, ClipCapStep
+from harness.adapters.decoding import forced_scores, select_rows
+from harness.adapters.feature_files import FeatureFile
+from harness.adapters.left_to_right import LeftToRight, Prefix
+from harness.adapters.settings import number_format, read_settings
+from harness.contracts import Decoding, Example, Failure, TokenScores
+from harness.errors import HarnessError, InputError
+
+MAX_LENGTH = 67
+
+
+class ClipCapAdapter(LeftToRight):
+    """CLIPCap from its checkpoint, over CLIP vectors from a file or over images.
+
+    checkpoint: ``.pt``, ``.safetensors``, or a folder that ``harness convert`` wrote.
+    tokenizer: folder with GPT-2's vocab.json and merges.txt (default: the checkpoint's folder).
+    config: what shapes do not tell (``n_head``, ``mapper_heads``, ``normalise``), a mapping or a JSON file.
+    features: a file of CLIP vectors by example id (.safetensors, .npz, or the authors' pickle).
+    clip: instead of features, ``{model: open_clip name, weights: local file}``; images: folder of ``Example.media``.
+    stop: the text whose single token ends a caption. device, dtype: where and in what format GPT-2 runs.
+    """
+
+    strategies = STRATEGIES
+    keep_stop: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        checkpoint: str,
+        tokenizer: str | None = None,
+        config: Mapping[str, Any] | str | None = None,
+        features: str | None = None,
+        clip: Mapping[str, str] | None = None,
+        images: str | None = None,
+        stop: str = ".",
+        batch_size: int | str = 32,
+        device: str = "cpu",
+        dtype: str = "float32",
+    ) -> None:
+        if (features is None) == (clip is None):
+            raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
+        path = self.checkpoint = Path(checkpoint)
+        self.model = ClipCap.from_checkpoint(path, config)
+        self.bpe = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
+        if len(self.bpe) > self.model.sizes.gpt2.vocabulary:
+            raise InputError(
+                f"{len(self.bpe)} tokens, the checkpoint has {self.model.sizes.gpt2.vocabulary}", str(self.bpe.files[0])
+            )
+        ended = self.bpe.encode(stop)
+        if len(ended) != 1:
+            raise HarnessError(f"clipcap: stop must be one token; {stop!r} is {len(ended)}")
+        self.stop = (ended[0],)
+        self.batch_size = check_batch_size(batch_size)
+        self.device, self.dtype = torch.device(device), number_format(dtype)
+        self.model.to(self.device, self.dtype)
+        self.step = ClipCapStep(self.model)
+        self.max_length = min(MAX_LENGTH, self._room())
+        self.features = FeatureFile(features) if features is not None else None
+        self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
+        self._print: str | None = None
+        self._settings = {
+            "config": read_settings(config),
+            "stop": stop,
+            "dtype": dtype,
+            "clip": (clip or {}).get("model"),
+        }
+
+    def _room(self) -> int:
+        return self.model.sizes.gpt2.positions - self.model.sizes.prefix_length
+
+    def fingerprint(self) -> str:
+        if self._print is None:
+            sources = [
+                Path(p)
+                for p in (self.features.path if self.features else None, self.clip.weights if self.clip else None)
+                if p
+            ]
+            files = file_fingerprint(self.checkpoint, *self.bpe.files, *sources)
+            self._print = f"clipcap-{files}-{json.dumps(self._settings, sort_keys=True)}"
+        return self._print
+
+    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+        """Raise :class:`InputError` for examples without features, :class:`HarnessError` for captions longer than GPT-2's places."""
+        if self.features is not None:
+            self.features.check(examples)
+        if decoding.max_length is not None and decoding.max_length > self._room():
+            raise HarnessError(
+                f"clipcap: max_length {decoding.max_length} does not fit; {self._room()} positions follow the prefix"
+            )
+
+    def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
+        """CLIP vectors (clip,), or failures."""
+        if self.clip is not None:
+            return [
+                self._checked(e, v) if isinstance(v, torch.Tensor) else v
+                for e, v in zip(examples, self.clip.encode(examples))
+            ]
+        assert self.features is not None
+        return [self._checked(e, torch.from_numpy(self.features.row(e).reshape(-1))) for e in examples]
+
+    def _checked(self, example: Example, vector: torch.Tensor) -> torch.Tensor:
+        if vector.shape != (self.model.sizes.clip,):
+            raise InputError(
+                f"the CLIP vector of example '{example.id}' has {vector.numel()} numbers, the checkpoint takes {self.model.sizes.clip}"
+            )
+        return vector / vector.norm() if self.model.sizes.normalise else vector
+
+    def prefix(self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]) -> Prefix:
+        vectors = torch.stack(list(inputs)).to(self.device, self.dtype)
+        return Prefix({"prefix": self.model.prefix_embeddings(vectors)})
+
+    def to_text(self, ids: list[int]) -> str:
+        return self.bpe.decode(ids).strip()
+
+    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
+        """One forced pass per batch; the prefix is computed once per example. Raises :class:`InputError` for an input that cannot
+        be read and for a reference without tokens or longer than GPT-2's places."""
+        return in_batches(list(examples), self.batch_size, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
+        found = self.inputs(examples)
+        for example, item in zip(examples, found):
+            if isinstance(item, Failure):
+                raise InputError(f"example '{example.id}' cannot be scored: {item.reason}")
+        ids = [[self._encode(example, text) for text in example.references] for example in examples]
+        with torch.inference_mode():
+            logits = self._forced(self.prefix(found, examples), ids)  # type: ignore[arg-type]
+            flat = [tokens for per_example in ids for tokens in per_example]
+            scores = [
+                TokenScores(*forced_scores(row[: len(t)], torch.tensor(t, device=self.device)), self.bpe.pieces(t))
+                for row, t in zip(logits, flat)
+            ]
+        ends = iter(scores)
+        return [[next(ends) for _ in per_example] for per_example in ids]
+
+    def _encode(self, example: Example, text: str) -> list[int]:
+        tokens = self.bpe.encode(text.strip())
+        if not 1 <= len(tokens) <= self._room():
+            raise InputError(
+                f"a reference of example '{example.id}' has {len(tokens)} tokens; 1 to {self._room()} can be scored"
+            )
+        return tokens
+
+    def _forced(self, prefix: Prefix, ids: list[list[list[int]]]) -> torch.Tensor:
+        """Logits (references, longest, V): entry t predicts token t."""
+        owner = torch.tensor([e for e, per in enumerate(ids) for _ in per], device=self.device)
+        flat = [tokens for per in ids for tokens in per]
+        first, past = self.step(None, prefix.state)
+        longest = max(map(len, flat))
+        if longest == 1:
+            return first[owner][:, None]
+        padded = torch.zeros(len(flat), longest, dtype=torch.long)
+        for row, tokens in zip(padded, flat):
+            row[: len(tokens)] = torch.tensor(tokens)
+        words = self.model.gpt.transformer.wte(padded[:, :-1].to(self.device))
+        hidden, _ = self.model.gpt(words, select_rows(past, owner))
+        return torch.cat([first[owner][:, None], self.model.gpt.lm_head(hidden)], dim=1)

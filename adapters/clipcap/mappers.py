@@ -1,0 +1,90 @@
+"""CLIPCap's mappers: from one CLIP vector to ``prefix_length`` input embeddings of GPT-2 (Mokady et al. 2021)."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+class MlpMapper(nn.Module):
+    """Linear, tanh, Linear; hidden width half of the output. (B, clip) -> (B, prefix_length x width)."""
+
+    def __init__(self, clip: int, hidden: int, outputs: int) -> None:
+        super().__init__()
+        self.model = nn.Sequential(nn.Linear(clip, hidden), nn.Tanh(), nn.Linear(hidden, outputs))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x)
+
+
+class TransformerMapper(nn.Module):
+    """A Linear to ``clip_length`` vectors, learned constants after them, pre-LayerNorm layers without a mask; the last
+    ``prefix_length`` positions are the prefix. (B, clip) -> (B, prefix_length, width)."""
+
+    def __init__(
+        self, clip: int, clip_length: int, prefix_length: int, width: int, layers: int, heads: int, inner: int
+    ) -> None:
+        super().__init__()
+        self.clip_length = clip_length
+        self.linear = nn.Linear(clip, clip_length * width)
+        self.prefix_const = nn.Parameter(torch.randn(prefix_length, width))
+        self.transformer = _Layers(layers, width, heads, inner)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        seen = self.linear(x).reshape(len(x), self.clip_length, -1)
+        sequence = torch.cat([seen, self.prefix_const.expand(len(x), -1, -1)], dim=1)
+        return self.transformer(sequence)[:, self.clip_length :]
+
+
+class _Layers(nn.Module):
+    def __init__(self, layers: int, width: int, heads: int, inner: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(_Layer(width, heads, inner) for _ in range(layers))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class _Layer(nn.Module):
+    def __init__(self, width: int, heads: int, inner: int) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.attn = _Attention(width, heads)
+        self.norm2 = nn.LayerNorm(width)
+        self.mlp = _FeedForward(width, inner)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attn(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class _Attention(nn.Module):
+    """Keys are the first half of the joint projection, values the second."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.to_queries = nn.Linear(width, width, bias=False)
+        self.to_keys_values = nn.Linear(width, 2 * width, bias=False)
+        self.project = nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows, length, width = x.shape
+        keys, values = self.to_keys_values(x).split(width, dim=-1)
+        query, key, value = (
+            part.reshape(rows, length, self.heads, -1).transpose(1, 2) for part in (self.to_queries(x), keys, values)
+        )
+        mixed = nn.functional.scaled_dot_product_attention(query, key, value)
+        return self.project(mixed.transpose(1, 2).reshape(rows, length, width))
+
+
+class _FeedForward(nn.Module):
+    def __init__(self, width: int, inner: int) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(width, inner)
+        self.fc2 = nn.Linear(inner, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.fc2(torch.relu(self.fc1(x)))

@@ -1,0 +1,129 @@
+"""GPT-2 with its published key names, taking embeddings, and a key-value cache whose rows can be taken freely.
+
+Radford et al. 2019: pre-LayerNorm blocks, tanh-GELU, learned positions, tied output. Weights of the projections are stored
+input x output. Sizes come from a state dict; only the number of heads does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+Cache = tuple[tuple[torch.Tensor, torch.Tensor], ...]
+"""Per layer keys and values, each (R, heads, T, width / heads)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpt2Sizes:
+    vocabulary: int
+    positions: int
+    width: int
+    layers: int
+    heads: int
+    inner: int
+
+
+class Projection(nn.Module):
+    """A linear map with its weight stored input x output."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(inputs, outputs) * 0.02)
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.addmm(self.bias, x.reshape(-1, x.shape[-1]), self.weight).reshape(*x.shape[:-1], -1)
+
+
+class Attention(nn.Module):
+    def __init__(self, sizes: Gpt2Sizes) -> None:
+        super().__init__()
+        self.heads = sizes.heads
+        self.c_attn = Projection(sizes.width, 3 * sizes.width)
+        self.c_proj = Projection(sizes.width, sizes.width)
+
+    def forward(
+        self, x: torch.Tensor, past: tuple[torch.Tensor, torch.Tensor] | None, seen: torch.Tensor | None
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        rows, length, width = x.shape
+        query, key, value = (
+            part.reshape(rows, length, self.heads, width // self.heads).transpose(1, 2)
+            for part in self.c_attn(x).split(width, dim=-1)
+        )
+        if past is not None:
+            key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
+        before = key.shape[2] - length
+        mask = None
+        if seen is not None or (before and length > 1):
+            mask = torch.ones(length, before + length, dtype=torch.bool, device=x.device).tril(before)
+            mask = mask if seen is None else mask & seen[:, None, None]
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None and length > 1)
+        return self.c_proj(mixed.transpose(1, 2).reshape(rows, length, width)), (key, value)
+
+
+class FeedForward(nn.Module):
+    def __init__(self, sizes: Gpt2Sizes) -> None:
+        super().__init__()
+        self.c_fc = Projection(sizes.width, sizes.inner)
+        self.c_proj = Projection(sizes.inner, sizes.width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.c_proj(F.gelu(self.c_fc(x), approximate="tanh"))
+
+
+class Block(nn.Module):
+    def __init__(self, sizes: Gpt2Sizes) -> None:
+        super().__init__()
+        self.ln_1 = nn.LayerNorm(sizes.width)
+        self.attn = Attention(sizes)
+        self.ln_2 = nn.LayerNorm(sizes.width)
+        self.mlp = FeedForward(sizes)
+
+    def forward(
+        self, x: torch.Tensor, past: tuple[torch.Tensor, torch.Tensor] | None, seen: torch.Tensor | None
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        mixed, present = self.attn(self.ln_1(x), past, seen)
+        x = x + mixed
+        return x + self.mlp(self.ln_2(x)), present
+
+
+class Trunk(nn.Module):
+    def __init__(self, sizes: Gpt2Sizes) -> None:
+        super().__init__()
+        self.wte = nn.Embedding(sizes.vocabulary, sizes.width)
+        self.wpe = nn.Embedding(sizes.positions, sizes.width)
+        nn.init.normal_(self.wte.weight, std=0.02)
+        nn.init.normal_(self.wpe.weight, std=0.01)
+        self.h = nn.ModuleList(Block(sizes) for _ in range(sizes.layers))
+        self.ln_f = nn.LayerNorm(sizes.width)
+
+
+class Gpt2(nn.Module):
+    """The language model; ``forward`` takes input embeddings, so that a prefix may stand before words."""
+
+    def __init__(self, sizes: Gpt2Sizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.transformer = Trunk(sizes)
+        self.lm_head = nn.Linear(sizes.width, sizes.vocabulary, bias=False)
+        self.lm_head.weight = self.transformer.wte.weight
+
+    def forward(
+        self, embeddings: torch.Tensor, past: Cache | None = None, seen: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, Cache]:
+        """Hidden states (R, T, width) after the last LayerNorm and the cache, given embeddings (R, T, width) that follow ``past``.
+
+        ``seen`` (R, T with the past): False at positions that nothing may look at (padding); each row needs one that is True
+        at its start.
+        """
+        before = past[0][0].shape[2] if past else 0
+        places = torch.arange(before, before + embeddings.shape[1], device=embeddings.device)
+        x = embeddings + self.transformer.wpe(places)
+        presents = []
+        for layer, block in enumerate(self.transformer.h):
+            x, present = block(x, past[layer] if past else None, seen)
+            presents.append(present)
+        return self.transformer.ln_f(x), tuple(presents)

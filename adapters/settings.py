@@ -1,0 +1,57 @@
+"""Configuration beside a checkpoint: a mapping, a JSON file, or nothing; what it says must agree with the shapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, InputError
+
+
+def read_settings(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]:
+    """``config`` as a dict; raises :class:`InputError` for a file that is no JSON mapping."""
+    if config is None:
+        return {}
+    if isinstance(config, Mapping):
+        return dict(config)
+    path = Path(config)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("no such configuration file", str(path)) from error
+    except ValueError as error:
+        raise InputError(f"not valid JSON ({error})", str(path)) from error
+    if not isinstance(found, dict):
+        raise InputError("expected a mapping of settings", str(path))
+    return found
+
+
+def must_agree(settings: Mapping[str, Any], sizes: Mapping[str, Any], where: str) -> None:
+    """Raise :class:`InputError` for the first size that ``settings`` gives and the checkpoint's shapes contradict."""
+    for name, size in sizes.items():
+        if name in settings and settings[name] is not None and settings[name] != size:
+            raise InputError(f"the configuration says {name} = {settings[name]}, the checkpoint has {size}", where)
+
+
+def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | None, where: str) -> int:
+    """The number of attention heads, which no shape tells: from ``settings``, else ``default``; must divide ``width``."""
+    heads = settings.get(name, default)
+    if heads is None:
+        raise InputError(
+            f"the number of heads cannot be read off a width of {width}: give it in the configuration as {name}", where
+        )
+    if not isinstance(heads, int) or heads < 1 or width % heads:
+        raise InputError(f"{name} must divide the width {width}; found {heads!r}", where)
+    return heads
+
+
+def number_format(name: str) -> Any:
+    """The torch dtype called ``name``; raises :class:`HarnessError` for another name."""
+    import torch
+
+    kinds = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+    if name not in kinds:
+        raise HarnessError(f"dtype is one of {', '.join(kinds)}; found {name!r}")
+    return kinds[name]
