@@ -237,18 +237,18 @@ def ascend(
     p: Any,
     *,
     rng: np.random.Generator,
-    starts: int = 6,
-    steps: int = 500,
-    rates: Sequence[float] = (0.02, 0.1, 0.3),
+    starts: int = 3,
+    steps: int = 2000,
+    rates: Sequence[float] = (0.01, 0.03, 0.1),
     momentum: float = 0.9,
     penalty: float = 2.0,
 ) -> Discrepancy:
     """A lower bound of QDisc where the frontier is unknown: ascent of U(Q) - penalty * max(0, V(P) - V(Q)) from near P.
 
     ``quality`` (linear in Q) and ``diversity`` (concave) map a torch tensor (M,) to a scalar. Q is a softmax of logits moved by
-    SGD with momentum, each start with the next of ``rates``, falling to 0. Only points with V not below V(P) count; one that is below is first mixed with as much of
-    the uniform distribution as it takes. The paper's penalty is 2; it must exceed the price of diversity at the optimum
-    (-1 / w there), or the ascent leaves the constraint and finds little.
+    SGD with momentum, each start with the next of ``rates``, falling to 0. Only points with V not below V(P) count; one
+    that is below is first mixed with as much of the uniform distribution as it takes. The paper's penalty is 2; it must exceed
+    the price of diversity at the optimum (-1 / w there), or the ascent leaves the constraint and finds little.
     """
     from harness.errors import require
 

@@ -1,0 +1,65 @@
+"""Enumerated text distributions against golden values."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.errors import InputError
+from harness.plugins.crnrr.textspace import (
+    bleu_table,
+    expected_bleu,
+    expected_nsbleu,
+    ngram_distribution,
+    oracle,
+    texts,
+    unigram_bleu_pair,
+)  # fmt: skip
+from harness.stats.frontier import PAIRS, pareto
+
+
+@pytest.fixture(scope="module")
+def golden(shared):
+    return json.loads((shared / "golden/crnrr/crnrr_exact_golden.json").read_text())
+
+
+def test_induced_ngrams_and_expected_bleu(golden):
+    tables = {n: bleu_table(4, 3, n) for n in (1, 2, 3)}
+    for case in golden["synthetic"]:
+        p = np.array(case["P"])
+        for model in case["models"]:
+            q = pareto(PAIRS["LL-SE"], p, -model["beta"])
+            for n in (1, 2, 3):
+                own, other = (ngram_distribution(x, 4, 3, n) for x in (q, p))
+                expected = model[f"CN-{n}"]
+                found = {"CR": own @ other, "NRR": -(own @ own), "CND": ((own - other) ** 2).sum()}
+                assert found == pytest.approx(expected, abs=1e-12)
+                expected = model[f"BS-{n}"]
+                assert expected_bleu(q, p, tables[n]) == pytest.approx(expected["BLEU"], abs=1e-12)
+                assert expected_nsbleu(q, tables[n]) == pytest.approx(expected["NSBLEU"], abs=1e-12)
+
+
+def test_texts_of_one_word(golden):
+    case = golden["unigram_special_case"]
+    for value in case["values"]:
+        found = unigram_bleu_pair(np.array(case["Q"]), np.array(case["P"]), value["R"], value["C"])
+        assert found == pytest.approx((value["E_BLEU"], value["E_NSBLEU"]), abs=1e-12)
+
+
+def test_oracle_is_a_distribution_that_sharpens_with_sigma():
+    entropies = []
+    for sigma in (0.1, 1.0, 3.0):
+        p = oracle(sigma, seed=0)
+        assert p.shape == (64,)
+        assert p.sum() == pytest.approx(1)
+        entropies.append(-(p * np.log(p)).sum())
+    assert entropies == sorted(entropies, reverse=True)
+    np.testing.assert_array_equal(oracle(1.0, seed=3), oracle(1.0, seed=3))
+
+
+def test_texts_by_index():
+    assert texts(2, 3)[5].tolist() == [1, 0, 1]
+    with pytest.raises(InputError, match="too many"):
+        texts(10, 9)
+    with pytest.raises(InputError, match="no 4-grams"):
+        ngram_distribution(np.ones(8) / 8, 2, 3, 4)
