@@ -25,6 +25,7 @@ All counts are integers held exactly in float64.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Literal
 
@@ -37,6 +38,8 @@ Pooling = Literal["pooled", "per-direction"]
 
 MEMORY_BYTES = 64 << 20
 """Bound on temporary arrays; results do not depend on it."""
+INDICATOR_BYTES = 4 << 20
+"""Triangle indicators are made for so many examples at a time that they stay in the cache."""
 
 
 def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray | float:
@@ -109,13 +112,13 @@ def _shaped(distances: np.ndarray, n: int) -> tuple[np.ndarray, int, int]:
     return array.reshape(-1, n + m, n + m), n, m
 
 
-def _enumerated_parts(batch: np.ndarray):
-    """(start, part) pieces of a batch whose N^3 indicator arrays stay within a cache-friendly 4 MB."""
-    step = max(1, (4 << 20) // (8 * batch.shape[-1] ** 3))
+def _enumerated_parts(batch: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """(start, part) pieces of a batch whose N^3 indicators stay within the bound."""
+    step = max(1, INDICATOR_BYTES // (8 * batch.shape[-1] ** 3))
     return ((start, batch[start : start + step]) for start in range(0, len(batch), step))
 
 
-def _parts(batch: np.ndarray):
+def _parts(batch: np.ndarray) -> Iterator[np.ndarray]:
     return (part for _, part in _enumerated_parts(batch))
 
 

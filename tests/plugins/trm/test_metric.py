@@ -1,0 +1,95 @@
+"""TRM as a metric: any distance, names, undefined examples, p-values through the runner's function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, ExactTestable, Metric, Testable, TextDistance
+from harness.errors import HarnessError, UnknownName
+from harness.features import Features
+from harness.plugins.trm import statistic
+from harness.plugins.trm.metric import Trm
+from harness.stats.significance import metric_p_values
+
+
+class LengthDistance(TextDistance):
+    name = "length"
+
+    def pairwise(self, texts):
+        lengths = np.array([len(text) for text in texts], dtype=float)
+        return np.abs(lengths[:, None] - lengths)
+
+
+class Directed(LengthDistance):
+    name = "directed"
+
+    def pairwise(self, texts):
+        return super().pairwise(texts) * np.where(np.arange(len(texts))[:, None] > np.arange(len(texts)), 2.0, 1.0)
+
+
+def batch_of(n, m, number=3):
+    rng = np.random.default_rng(n * 10 + m)
+    sets = [
+        CaptionSet(str(i), *(tuple("x" * rng.integers(0, 30) for _ in range(k)) for k in (n, m))) for i in range(number)
+    ]
+    features = Features([item.references for item in sets])
+    return features.batch(sets), features
+
+
+@pytest.mark.parametrize("distance", [LengthDistance(), Directed()])
+@pytest.mark.parametrize("pooling", ["pooled", "per-direction"])
+def test_scores_null_and_p_values_come_from_the_distance(distance, pooling):
+    metric = Trm(distance=distance, pooling=pooling)
+    batch, features = batch_of(4, 3)
+    matrices = distance.matrices(batch, features)
+    stats = metric.stats(batch, features, None)
+    assert isinstance(metric, (Metric, Testable, ExactTestable))
+    assert np.array_equal(stats[:, 0], statistic.triangle_rank(matrices, 4, pooling))
+    exact = metric_p_values(metric, batch, features, None, metric.per_example(stats))
+    assert exact.method == "exact"
+    assert np.array_equal(exact.values, statistic.exact_p_values(matrices, 4, pooling))
+    drawn = metric_p_values(metric, batch, features, None, metric.per_example(stats), method="monte-carlo", draws=4000)
+    # standard error of a share of 4000 is at most 0.008
+    assert np.abs(exact.values - drawn.values).max() < 0.03
+
+
+def test_names_bounds_and_signatures():
+    pooled, separate = Trm(distance=LengthDistance()), Trm(distance=LengthDistance(), pooling="per-direction")
+    assert (pooled.spec.name, pooled.spec.bounds) == ("trm(length)", (0.0, 4 / 3))
+    assert (separate.spec.name, separate.spec.bounds) == ("trm(length, per-direction)", (0.0, 8 / 3))
+    assert pooled.signature() != separate.signature()
+    assert pooled.spec.higher_is_better is False
+    assert pooled.spec.min_texts == 3
+
+
+def test_without_a_triangle_the_example_is_undefined_not_zero():
+    batch, features = batch_of(1, 1)
+    assert np.isnan(Trm(distance=LengthDistance()).stats(batch, features, None)).all()
+
+
+@pytest.mark.parametrize("n,m", [(1, 2), (2, 1), (1, 5)])
+def test_one_text_on_a_side_is_enough(n, m):
+    batch, features = batch_of(n, m)
+    assert np.isfinite(Trm(distance=LengthDistance()).stats(batch, features, None)).all()
+
+
+def test_mistakes_are_told():
+    with pytest.raises(HarnessError, match="unknown pooling 'pool'; did you mean 'pooled'"):
+        Trm(distance=LengthDistance(), pooling="pool")
+    with pytest.raises(UnknownName, match="unknown distance 'cidr'; did you mean 'cider'"):
+        Trm(distance="cidr")
+
+
+def test_a_broken_distance_is_named_with_the_pair():
+    class Broken(LengthDistance):
+        name = "broken"
+
+        def pairwise(self, texts):
+            out = super().pairwise(texts)
+            out[0, 1] = np.nan
+            return out
+
+    batch, features = batch_of(2, 2)
+    with pytest.raises(HarnessError, match=r"distance 'broken' is not finite \(.*\) for the pair .* of example '0'"):
+        Trm(distance=Broken()).stats(batch, features, None)

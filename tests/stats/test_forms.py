@@ -1,0 +1,69 @@
+"""Pair forms: values and exact p-values equal the plain sums over pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.stats import forms, permutation
+
+
+def plain(form: np.ndarray, labels: np.ndarray) -> float:
+    return sum(form[p, q] for p in np.flatnonzero(labels) for q in np.flatnonzero(~labels))
+
+
+def random_forms(number: int, size: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-5, 6, (number, size, size)).astype(float)
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 100))
+@settings(max_examples=30, deadline=None)
+def test_evaluate_and_sweep_equal_the_sums(n, m, seed):
+    stack = random_forms(2, n + m, seed)
+    labels = permutation.relabelings(n, m)
+    wanted = np.array([[plain(form, row) for row in labels] for form in stack])
+    assert np.array_equal(forms.evaluate(stack, labels), wanted)
+    assert np.array_equal(forms.evaluate(stack, labels, memory_bytes=1), wanted)
+    assert np.array_equal(forms.identity(stack, n), wanted[:, 0])
+    for memory in (1, 1 << 20):
+        swept = np.concatenate([values.copy() for values in forms.sweep(stack, n, memory_bytes=memory)], axis=1)
+        assert np.array_equal(np.sort(swept, axis=1), np.sort(wanted, axis=1))
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.sampled_from(["upper", "lower"]), st.integers(0, 100))
+@settings(max_examples=30, deadline=None)
+def test_exact_p_values(n, m, tail, seed):
+    stack = random_forms(3, n + m, seed)
+    null = forms.evaluate(stack, permutation.relabelings(n, m))
+    wanted = permutation.p_values(null[:, 0], [null], tail, "exact")
+    assert np.array_equal(forms.exact_p_values(stack, n, tail), wanted)
+
+
+def test_labels_of_other_sizes_are_evaluated_too():
+    form = random_forms(1, 5)
+    labels = np.array([[True, False, False, False, False], [True, True, True, False, True], [False] * 5])
+    assert forms.evaluate(form, labels)[0].tolist() == [plain(form[0], row) for row in labels]
+
+
+def test_mirrored_visits_one_of_each_pair():
+    stack = random_forms(2, 8)
+    symmetric = stack + stack.transpose(0, 2, 1)
+    assert np.array_equal(
+        forms.exact_p_values(symmetric, 4, "upper", mirrored=True), forms.exact_p_values(symmetric, 4, "upper")
+    )
+    assert sum(len(b.rows) * len(b.columns) for b in forms.blocks(4, 4, mirrored=True)) == 35
+    with pytest.raises(ValueError, match="as many candidates as references"):
+        forms.blocks(3, 4, mirrored=True)
+
+
+def test_transform_is_applied_to_value_and_null():
+    stack = random_forms(4, 6)
+    null = np.abs(forms.evaluate(stack, permutation.relabelings(2, 4)))
+    wanted = permutation.p_values(null[:, 0], [null], "upper", "exact")
+    assert np.array_equal(forms.exact_p_values(stack, 2, "upper", transform=np.abs), wanted)
+
+
+def test_undefined_forms_give_undefined_p():
+    assert np.isnan(forms.exact_p_values(np.full((1, 4, 4), np.nan), 2, "upper")).all()

@@ -1,0 +1,101 @@
+"""Relabelings: all of them, once, in a known order; p-values from them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.stats import permutation
+
+SIZES = st.integers(1, 5)
+
+
+@given(SIZES, SIZES)
+@settings(max_examples=25, deadline=None)
+def test_relabelings_are_all_combinations_in_order_identity_first(n, m):
+    got = permutation.relabelings(n, m)
+    wanted = np.zeros_like(got)
+    for row, chosen in enumerate(itertools.combinations(range(n + m), n)):
+        wanted[row, list(chosen)] = True
+    assert got.dtype == bool
+    assert np.array_equal(got, wanted)
+    assert got[0].tolist() == [True] * n + [False] * m
+
+
+def test_ten_plus_ten_is_enumerated():
+    table = permutation.relabelings(10, 10)
+    assert table.shape == (184_756, 20)
+    assert (table.sum(axis=1) == 10).all()
+    assert len(np.unique(np.packbits(table, axis=1), axis=0)) == 184_756
+
+
+def test_table_is_shared_and_read_only():
+    table = permutation.relabelings(4, 3)
+    assert permutation.relabelings(4, 3) is table
+    with pytest.raises(ValueError):
+        table[0, 0] = False
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_chunks_concatenate_to_the_table(size, monkeypatch):
+    wanted = permutation.relabelings(5, 4)
+    assert np.array_equal(np.concatenate(list(permutation.chunks(5, 4, size))), wanted)
+    monkeypatch.setattr(permutation, "_SHARED_BYTES", 0)
+    assert np.array_equal(np.concatenate(list(permutation.chunks(5, 4, size))), wanted)
+
+
+def test_unrank_far_into_a_space_that_nobody_enumerates():
+    first, last = permutation.unrank(np.array([0, permutation.count(30, 30) - 1]), 30, 30)
+    assert first.tolist() == [True] * 30 + [False] * 30
+    assert last.tolist() == [False] * 30 + [True] * 30
+
+
+@pytest.mark.parametrize("n,m", [(0, 3), (3, 0)])
+def test_an_empty_sample_is_an_error(n, m):
+    with pytest.raises(ValueError, match="n >= 1 candidates and m >= 1 references"):
+        permutation.count(n, m)
+
+
+def test_draws_are_seeded_and_uniform():
+    labels = permutation.draws(3, 2, 20_000, seed=1)
+    assert (labels.sum(axis=1) == 3).all()
+    assert np.array_equal(labels, permutation.draws(3, 2, 20_000, seed=1))
+    assert not np.array_equal(labels, permutation.draws(3, 2, 20_000, seed=2))
+    counts = np.unique(labels, axis=0, return_counts=True)[1]
+    assert len(counts) == 10
+    # each of 10 relabelings is expected 2000 times, standard deviation 42
+    assert np.abs(counts - 2000).max() < 200
+
+
+def test_plan_falls_to_monte_carlo_beyond_the_budget_and_says_so():
+    exact = permutation.plan(10, 10)
+    assert (exact.method, exact.relabelings, exact.note) == ("exact", 184_756, "")
+    assert exact.floor == 1 / 184_756
+    beyond = permutation.plan(10, 15, method="exact", draws=999)
+    assert (beyond.method, beyond.relabelings, beyond.floor) == ("monte-carlo", 999, 1 / 1000)
+    assert "3,268,760 relabelings, beyond the budget of 200,000" in beyond.note
+    asked = permutation.plan(3, 3, method="monte-carlo")
+    assert (asked.method, asked.note) == ("monte-carlo", "")
+    with pytest.raises(ValueError, match="method is exact, monte-carlo or auto"):
+        permutation.plan(3, 3, method="exakt")
+
+
+def test_p_values_count_the_observed_one_and_ties():
+    null = np.array([[2.0, 1.0, 2.0 - 1e-9, 3.0]])
+    upper = permutation.p_values(np.array([2.0]), [null[:, :2], null[:, 2:]], "upper", "exact")
+    lower = permutation.p_values(np.array([2.0]), [null], "lower", "exact")
+    drawn = permutation.p_values(np.array([9.0]), [null], "upper", "monte-carlo")
+    assert upper.tolist() == [0.75]
+    assert lower.tolist() == [0.75]
+    assert drawn.tolist() == [0.2]
+
+
+def test_p_value_of_an_undefined_score_is_undefined_and_an_undefined_null_never_helps():
+    null = np.array([[1.0, np.nan], [1.0, np.nan]])
+    p = permutation.p_values(np.array([np.nan, 2.0]), [null], "upper", "exact")
+    assert np.isnan(p[0])
+    assert p[1] == 0.5
