@@ -40,6 +40,8 @@ def quantity(record: Mapping[str, Any], what: str) -> tuple[float, tuple[float, 
     if what == "value":
         value, ci = record["value"], record.get("ci95")
         return _number(value), (float(ci[0]), float(ci[1])) if ci else None
+    if what == "seconds":
+        return _number(record["seconds"]), None
     p = _number(record.get("p_value"))
     return (math.log(p) if what == "log p" and p > 0 else p), None
 
@@ -51,8 +53,8 @@ def _number(value: Any) -> float:
 
 
 def split_quantity(y: str) -> tuple[str, str]:
-    """``log p:METRIC`` and ``p:METRIC`` as (quantity, metric); anything else is a metric's value."""
-    for prefix in ("log p", "p"):
+    """``log p:METRIC``, ``p:METRIC`` and ``seconds:METRIC`` as (quantity, metric); anything else is a metric's value."""
+    for prefix in ("log p", "p", "seconds"):
         if y.startswith(prefix + ":"):
             return prefix, y.removeprefix(prefix + ":")
     return "value", y

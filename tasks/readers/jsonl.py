@@ -18,7 +18,7 @@ class TableReader:
 
     ``columns`` names what is not found by its usual name: ``id`` (null numbers the records), ``references`` (a name, a
     pattern such as ``caption_*``, or a list of names), ``media``, ``source``, ``split``. Other fields go to ``Example.meta``,
-    except ``candidates``.
+    except ``candidates``. ``skip_without_references`` passes over records that have none, instead of it being an error.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class TableReader:
         media_root: str | None = None,
         limit_references: int | None = None,
         allow_empty: bool = False,
+        skip_without_references: bool = False,
     ) -> None:
         self.path = files.existing(path, "file of examples")
         self.columns = checks.check_mapping(columns)
@@ -37,6 +38,7 @@ class TableReader:
         self.media_root = media_root
         self.limit_references = checks.positive(limit_references, "limit_references")
         self.allow_empty = allow_empty
+        self.skip_without_references = skip_without_references
 
     def fingerprint(self) -> str:
         params = {
@@ -45,12 +47,17 @@ class TableReader:
             "limit_references": self.limit_references,
             "allow_empty": self.allow_empty,
             "media": self.media_root,
+            "skip_without_references": self.skip_without_references,
         }
         return files.fingerprint("jsonl", [self.path], params)
 
     def __iter__(self) -> Iterator[Example]:
         """Raises :class:`InputError` for a column or split that is not there, duplicate ids, and examples without references."""
         rows = files.records(self.path)
+        if self.skip_without_references:
+            named = self.columns.get("references")
+            names = checks.REFERENCE_COLUMNS if named is None else [named] if isinstance(named, str) else list(named)
+            rows = (row for row in rows if any(row.fields.get(name) for name in names))
         first = next(rows, None)
         if first is None:
             raise InputError("the file holds no records", str(self.path))

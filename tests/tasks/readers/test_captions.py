@@ -175,3 +175,11 @@ def test_turns_of_a_dialogue_are_the_source():
 def test_limit_and_media_root():
     item = read({"id": 1, "references": ["a", "b"], "file_name": "x.jpg"}, limit_references=1, media_root="/img/")[0]
     assert (item.references, item.media) == (("a",), "/img/x.jpg")
+
+
+def test_records_without_references_are_passed_over_when_asked(tmp_path):
+    from harness.tasks.readers.jsonl import TableReader
+
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"image_id": 1, "candidates": ["a"]}\n{"image_id": 2, "candidates": ["b"], "references": ["c"]}\n')
+    assert [example.id for example in TableReader(path=str(file), skip_without_references=True)] == ["2"]
