@@ -13,7 +13,15 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.pairwise.meteor_score import segment_score
-from harness.plugins.pairwise.meteor_search import Matches, new_beam, search
+from harness.plugins.pairwise.meteor_search import (
+    HYP_LENGTH,
+    HYP_START,
+    MODULE,
+    REF_LENGTH,
+    REF_START,
+    new_beam,
+    search,
+)
 
 MOST_MATCHES = 1 << 22
 """Matches of one pair beyond which it is refused (two texts of several thousand words that repeat themselves)."""
@@ -327,56 +335,43 @@ def _group_phrases(texts, ids, table):
 
 # ---------------------------------------------------------------------- per pair
 @njit(cache=True, nogil=True)
-def _new_matches(room):
-    return Matches(
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int8),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int8),
-        np.empty(room, dtype=np.int8),
-    )
+def _larger(matches):
+    out = np.empty((2 * matches.shape[0], 5), dtype=np.int32)
+    out[: matches.shape[0]] = matches
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _larger(m):
-    size = m.ref_start.shape[0] + 1
-    return Matches(
-        _grown(m.ref_start, size),
-        _grown(m.ref_length, size),
-        _grown(m.hyp_start, size),
-        _grown(m.hyp_length, size),
-        _grown(m.module, size),
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
 def _put(matches, n, j, ref_length, i, hyp_length, module):
-    matches.ref_start[n], matches.ref_length[n] = j, ref_length
-    matches.hyp_start[n], matches.hyp_length[n], matches.module[n] = i, hyp_length, module
+    matches[n, REF_START] = j
+    matches[n, REF_LENGTH] = ref_length
+    matches[n, HYP_START] = i
+    matches[n, HYP_LENGTH] = hyp_length
+    matches[n, MODULE] = module
 
 
 @njit(cache=True, nogil=True)
 def _word_matches(matches, local, h, r, same, mark):
     """Matches of single words; returns (matches, their number). ``same``: the exact module alone runs."""
     n = 0
-    hyp = local.words[local.starts[h] : local.starts[h + 1]]
-    ref = local.words[local.starts[r] : local.starts[r + 1]]
-    for j in range(ref.shape[0]):
+    words, first, stop = local.words, local.starts[h], local.starts[h + 1]
+    for j in range(local.starts[r + 1] - local.starts[r]):
+        word = words[local.starts[r] + j]
         bits = 0
-        for e in range(local.related_starts[ref[j]], local.related_starts[ref[j] + 1]):
+        for e in range(local.related_starts[word], local.related_starts[word + 1]):
             mark[local.related[e]] = local.codes[e]
-        for i in range(hyp.shape[0]):
-            bits |= mark[hyp[i]]
+        for k in range(first, stop):
+            bits |= mark[words[k]]
         for module in range(1 if same else 3):
             if not bits >> module & 1:
                 continue
-            for i in range(hyp.shape[0]):
-                if mark[hyp[i]] >> module & 1:
-                    if n == matches.ref_start.shape[0]:
+            for k in range(first, stop):
+                if mark[words[k]] >> module & 1:
+                    if n == matches.shape[0]:
                         matches = _larger(matches)
-                    _put(matches, n, j, 1, i, 1, module)
+                    _put(matches, n, j, 1, k - first, 1, module)
                     n += 1
-        for e in range(local.related_starts[ref[j]], local.related_starts[ref[j] + 1]):
+        for e in range(local.related_starts[word], local.related_starts[word + 1]):
             mark[local.related[e]] = 0
         if n > MOST_MATCHES:
             break
@@ -391,7 +386,7 @@ def _phrase_matches(matches, n, ph, a, b, swapped):
         for e in range(ph.target_starts[phrase], ph.target_starts[phrase + 1]):
             other = ph.heads[b, ph.targets[e]]
             while other >= 0:
-                if n == matches.ref_start.shape[0]:
+                if n == matches.shape[0]:
                     matches = _larger(matches)
                 if swapped:
                     _put(matches, n, ph.at[other], ph.length[other], ph.at[o], ph.length[o], _PARAPHRASE)
@@ -409,11 +404,11 @@ def _by_reference(matches, n, ref_length, at, order):
     """List the matches by the reference word at which they start, keeping their order (a counting sort)."""
     at[: ref_length + 1] = 0
     for m in range(n):
-        at[matches.ref_start[m] + 1] += 1
+        at[matches[m, REF_START] + 1] += 1
     for j in range(ref_length):
         at[j + 1] += at[j]
     for m in range(n):
-        j = matches.ref_start[m]
+        j = matches[m, REF_START]
         order[at[j]] = m
         at[j] += 1
     for j in range(ref_length, 0, -1):
@@ -428,20 +423,20 @@ def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
     ref_cover[:ref_length] = 0
     hyp_cover[:hyp_length] = 0
     for m in range(n):
-        for k in range(matches.ref_length[m]):
-            ref_cover[matches.ref_start[m] + k] += 1
-        for k in range(matches.hyp_length[m]):
-            hyp_cover[matches.hyp_start[m] + k] += 1
+        for k in range(matches[m, REF_LENGTH]):
+            ref_cover[matches[m, REF_START] + k] += 1
+        for k in range(matches[m, HYP_LENGTH]):
+            hyp_cover[matches[m, HYP_START] + k] += 1
     left = False
     for j in range(ref_length):
         fixed[j] = -1
         if at[j + 1] - at[j] == 1:
             m = order[at[j]]
             alone = True
-            for k in range(matches.ref_length[m]):
+            for k in range(matches[m, REF_LENGTH]):
                 alone &= ref_cover[j + k] == 1
-            for k in range(matches.hyp_length[m]):
-                alone &= hyp_cover[matches.hyp_start[m] + k] == 1
+            for k in range(matches[m, HYP_LENGTH]):
+                alone &= hyp_cover[matches[m, HYP_START] + k] == 1
             if alone:
                 fixed[j] = m
         left |= at[j + 1] > at[j] and fixed[j] < 0
@@ -463,16 +458,16 @@ def _count(matches, chosen, local, function, h, r, out):
         m = chosen[j]
         if m < 0:
             continue
-        first = 4 + 4 * matches.module[m]
-        i = matches.hyp_start[m]
-        for k in range(matches.hyp_length[m]):
+        first = 4 + 4 * matches[m, MODULE]
+        i = matches[m, HYP_START]
+        for k in range(matches[m, HYP_LENGTH]):
             out[first + 2 * function[local.words[hyp + i + k]]] += 1
-        for k in range(matches.ref_length[m]):
+        for k in range(matches[m, REF_LENGTH]):
             out[first + 1 + 2 * function[local.words[ref + j + k]]] += 1
         out[20] += j != ref_end or i != hyp_end
-        ref_end, hyp_end = j + matches.ref_length[m], i + matches.hyp_length[m]
-        out[21] += matches.hyp_length[m]
-        out[22] += matches.ref_length[m]
+        ref_end, hyp_end = j + matches[m, REF_LENGTH], i + matches[m, HYP_LENGTH]
+        out[21] += matches[m, HYP_LENGTH]
+        out[22] += matches[m, REF_LENGTH]
 
 
 @njit(cache=True, nogil=True)
@@ -480,7 +475,7 @@ def _same_keys(local, keys, h, r):
     n = local.starts[h + 1] - local.starts[h]
     if n != local.starts[r + 1] - local.starts[r]:
         return False
-    for k in range(n):
+    for k in range(n):  # noqa: SIM110 - a generator costs more than the loop
         if keys[local.words[local.starts[h] + k]] != keys[local.words[local.starts[r] + k]]:
             return False
     return True
@@ -498,7 +493,7 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
     for t in range(ids.shape[0]):
         longest = max(longest, local.starts[t + 1] - local.starts[t])
     beam = new_beam(longest)
-    matches, order = _new_matches(_FIRST_ROOM), np.empty(_FIRST_ROOM, dtype=np.int32)
+    matches, order = np.empty((_FIRST_ROOM, 5), dtype=np.int32), np.empty(_FIRST_ROOM, dtype=np.int32)
     mark = np.zeros(local.distinct.shape[0], dtype=np.uint8)
     at, fixed = np.zeros(longest + 1, dtype=np.int64), np.empty(longest, dtype=np.int32)
     ref_cover, hyp_cover = np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32)
@@ -514,7 +509,7 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
         if n > MOST_MATCHES:
             return pair
         if n > order.shape[0]:
-            order = np.empty(matches.ref_start.shape[0], dtype=np.int32)
+            order = np.empty(matches.shape[0], dtype=np.int32)
         _by_reference(matches, n, lengths[1], at, order)
         if _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
             search(beam, matches, at, order, fixed, lengths[1], chosen)
