@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 GOAL_WARM, GOAL_COLD = 10, 1
-LABELS = {"bleu1": "Bleu_1", "bleu2": "Bleu_2", "bleu3": "Bleu_3", "bleu4": "Bleu_4", "meteor": "METEOR", "rouge": "ROUGE_L", "cider": "CIDEr"}  # fmt: skip
+LABELS = {**{f"bleu{n}": f"Bleu_{n}" for n in (1, 2, 3, 4)}, "meteor": "METEOR", "rouge": "ROUGE_L", "cider": "CIDEr"}
 TOLERANCE = 1e-9
 
 
