@@ -18,9 +18,10 @@ SCHEMA = 1
 
 
 def record(
-    spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: MetricPlan, scored: Scored, absent: int
-) -> dict[str, Any]:
-    """One record of results.json for a metric on caption sets. ``absent`` examples had no candidates at all."""
+    spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: MetricPlan, scored: Scored, absent: int,
+    sizes: Mapping[str, Sequence[int]],
+) -> dict[str, Any]:  # fmt: skip
+    """One record of results.json for a metric on caption sets. ``absent`` examples had no candidates at all; ``sizes``: set sizes that occur."""
     defined = scored.defined
     value, ci95 = value_and_interval(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, spec.significance.fdr)
@@ -33,6 +34,7 @@ def record(
         p_method=f"{method}, {spec.significance.aggregate}" if aggregate else None,
         n=int(defined.sum()),
         skipped=int((~defined).sum()) + absent,
+        sizes=dict(sizes),
         seconds=round(scored.seconds, 4),
     )
     if aggregate:

@@ -190,11 +190,15 @@ class _Work:
     ) -> None:
         shown = {**point.described(), **({"references": count} if count is not None else {})}
         cut = [item for _, batch in parts for item in batch.sets]
+        sizes = {
+            "candidates": sorted({batch.n for _, batch in parts}),
+            "references": sorted({batch.m for _, batch in parts}),
+        }
         order = np.argsort(np.concatenate([positions for positions, _ in parts]), kind="stable")
         self.samples.begin(model.label, shown, [cut[i] for i in order])
         for plan in self.plan.caption_metrics():
             scored = self._score(model, point, count, plan, parts, len(sets))
-            made = record(self.plan.spec, model, shown, plan, scored, absent)
+            made = record(self.plan.spec, model, shown, plan, scored, absent, sizes)
             self.samples.add(plan.label, plan.metric, scored)
             self._keep(made, [item.id for item, defined in zip(sets, scored.defined.tolist()) if not defined])
 

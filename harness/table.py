@@ -43,6 +43,16 @@ def decoding_text(decoding: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
+def size_text(record: Mapping[str, Any]) -> str:
+    """``12 + 4``: candidates and references of the sets (``1-3 + 5`` where they differ)."""
+    parts = []
+    for name in ("candidates", "references"):
+        sizes = (record.get("sizes") or {}).get(name)
+        if sizes:
+            parts.append(str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}")
+    return " + ".join(parts)
+
+
 def sort_key(record: Mapping[str, Any]) -> float:
     """Best first by the metric's direction; undefined last."""
     value = record["value"]
@@ -70,13 +80,16 @@ def print_table(run: Run) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160)
-    title = f"{run.manifest.get('task', 'suite')}  [dim]{run.manifest.get('signature', '')}[/dim]"
+    shown = {decoding_text(record["decoding"]) for record in run.results}
+    decodings = len(shown) > 1
+    same = f"  {escape(next(iter(shown)))}" if len(shown) == 1 else ""
+    title = f"{run.manifest.get('task', 'suite')}  [dim]{run.manifest.get('signature', '')}[/dim]{same}"
     table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
-    decodings = any(record["decoding"] for record in run.results)
     tested = any(record.get("p_value") is not None for record in run.results)
     headers = [
         "metric",
         "model",
+        "set",
         *(["decoding"] if decodings else []),
         "value",
         "95 % interval",
@@ -85,7 +98,9 @@ def print_table(run: Run) -> None:
         "skipped",
     ]
     for header in headers:
-        table.add_column(header, justify="left" if header in ("metric", "model", "decoding") else "right", no_wrap=True)
+        table.add_column(
+            header, justify="left" if header in ("metric", "model", "set", "decoding") else "right", no_wrap=True
+        )
     for group in rows(run.results):
         for index, record in enumerate(group):
             ci = record["ci95"]
@@ -94,6 +109,7 @@ def print_table(run: Run) -> None:
                 escape(f"{record['metric']} {ARROWS[record['higher_is_better']]}") if index == 0 else "",
                 escape(record["model"]),
             ]
+            cells += [size_text(record)]
             cells += [escape(decoding_text(record["decoding"]))] if decodings else []
             cells += [number(record["value"]), interval]
             cells += [number(record.get("p_value"))] if tested else []

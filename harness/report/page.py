@@ -12,7 +12,7 @@ from harness.hooks import Plugins
 from harness.report.plots import draw
 from harness.report.views import view_table
 from harness.store import read_run, write_atomically
-from harness.table import ARROWS, decoding_text, number, rows
+from harness.table import ARROWS, decoding_text, number, rows, size_text
 
 EXAMPLES = 12
 
@@ -53,7 +53,7 @@ def _run(path: Path) -> dict[str, Any]:
         "manifest": manifest,
         "failed": file.get("failed", {}),
         "groups": [_group(group) for group in rows(results)],
-        "has_decoding": any(record["decoding"] for record in results),
+        "has_decoding": len({decoding_text(record["decoding"]) for record in results}) > 1,
         "has_p": any(record.get("p_value") is not None for record in results),
         "views": [_view(view, results) for view in views],
         "examples": _examples(path, results),
@@ -76,7 +76,13 @@ def _group(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         ci = record["ci95"]
         bar = {"low": at(ci[0]), "width": round(at(ci[1]) - at(ci[0]), 2)} if ci else None
         shown.append(
-            {**record, "shown_decoding": decoding_text(record["decoding"]), "bar": bar, "dot": at(record["value"])}
+            {
+                **record,
+                "shown_decoding": decoding_text(record["decoding"]),
+                "set": size_text(record),
+                "bar": bar,
+                "dot": at(record["value"]),
+            }
         )
     first = group[0]
     direction = {True: "higher is better", False: "lower is better", None: ""}[first["higher_is_better"]]
