@@ -21,7 +21,7 @@ def record(
     spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: MetricPlan, scored: Scored, absent: int,
     sizes: Mapping[str, Sequence[int]],
 ) -> dict[str, Any]:  # fmt: skip
-    """One record of results.json for a metric on caption sets. ``absent`` examples had no candidates at all; ``sizes``: set sizes that occur."""
+    """One record of results.json for a metric on caption sets. ``absent`` examples had no candidates; ``sizes``: set sizes that occur."""
     defined = scored.defined
     value, ci95 = value_and_interval(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, spec.significance.fdr)
