@@ -24,7 +24,22 @@ def frechet(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
     Raises ValueError for shapes that do not fit.
     """
     vectors, n = geometry.stacked(x, y)
+    if min(n, vectors.shape[1] - n) > vectors.shape[2]:
+        return geometry.shaped_like(_narrow(vectors[:, :n], vectors[:, n:]), x)
     return geometry.shaped_like(from_gram(geometry.gram(vectors), n), x)
+
+
+def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(B,) for samples larger than d: with A = Q R the nuclear norm of A B' is that of the d x d matrix R_A R_B'."""
+    means, factors = [], []
+    for sample in (x.astype(np.float64), y.astype(np.float64)):
+        mean = sample.mean(axis=1, keepdims=True)
+        means.append(mean[:, 0])
+        factors.append(np.linalg.qr(sample - mean, mode="r") / np.sqrt(sample.shape[1] - 1))
+    a, b = factors
+    nuclear = np.linalg.svd(a @ b.transpose(0, 2, 1), compute_uv=False).sum(axis=1)
+    spread = sum(np.einsum("bij,bij->b", factor, factor) for factor in factors)
+    return np.maximum(((means[0] - means[1]) ** 2).sum(axis=1) + spread - 2.0 * nuclear, 0.0)
 
 
 def from_gram(inner: np.ndarray, n: int) -> np.ndarray:

