@@ -19,6 +19,8 @@ import numpy as np
 from harness.errors import HarnessError, InputError
 
 Tokens = Sequence[str]
+_SHORT = 100
+"""n-gram tokens in the longest sentence up to which pairs inside sentences are compared one by one."""
 CHUNK = 100_000
 """Sentences that are sorted together."""
 MEMORY = 1 << 28
@@ -94,7 +96,7 @@ class NgramCounter:
         """Count sentences (sequences of tokens), streamed in chunks; returns itself. Raises :class:`InputError` for a string."""
         stream = iter(sentences)
         while chunk := list(islice(stream, CHUNK)):
-            if any(isinstance(sentence, str) for sentence in chunk):
+            if str in set(map(type, chunk)):
                 at = next(k for k, sentence in enumerate(chunk) if isinstance(sentence, str))
                 raise InputError(
                     f"found the text {chunk[at]!r:.60}, expected a list of tokens", f"sentence {self.sentences + at}"
@@ -111,17 +113,15 @@ class NgramCounter:
         remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(
             len(ids)
         )  # tokens from here to the sentence's end
-        for order, held in self.counts.items():
-            starts = np.flatnonzero(remaining >= order)
-            if len(starts):
-                keys = pack([ids[starts + k] for k in range(order)], self.bits)
-                run, within = _counted(keys, sentence[starts])
-                held.runs.append(run)
-                held.within += within
-                held.total += len(starts)
-                own = np.maximum(lengths - order + 1, 0)
-                held.squares += int((own * own).sum())
-                self._compact(held)
+        for order, keys, place in _windows(ids, remaining, sorted(self.counts), self.bits):
+            held = self.counts[order]
+            run, within = _counted(keys, sentence[place])
+            held.runs.append(run)
+            held.within += within
+            held.total += keys.shape[1]
+            own = np.maximum(lengths - order + 1, 0)
+            held.squares += int((own * own).sum())
+            self._compact(held)
 
     def widen(self) -> None:
         """Repack the runs when the (shared) vocabulary has outgrown 16 bits a word."""
@@ -214,6 +214,22 @@ def pack(words: Sequence[np.ndarray], bits: int) -> np.ndarray:
     return np.stack(columns)
 
 
+def _windows(
+    ids: np.ndarray, remaining: np.ndarray, orders: Sequence[int], bits: int
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For each order that occurs: (order, packed keys, position of each), from word ids and the tokens left in the sentence."""
+    key, narrow = ids.astype(np.uint64), ids.astype(np.uint64)
+    for order in range(1, orders[-1] + 1):
+        if 1 < order <= 64 // bits:  # one column: shift in the next word
+            key = (key[:-1] << np.uint64(bits)) | narrow[order - 1 :]
+        if order in orders:
+            place = np.flatnonzero(remaining >= order)
+            if len(place) and order <= 64 // bits:
+                yield order, key[place][None, :], place
+            elif len(place):
+                yield order, pack([ids[place + k] for k in range(order)], bits), place
+
+
 def unpack(keys: np.ndarray, order: int, bits: int) -> list[np.ndarray]:
     per, mask = 64 // bits, np.uint64((1 << bits) - 1)
     words = []
@@ -237,6 +253,12 @@ def changes(keys: np.ndarray) -> np.ndarray:
 
 def _counted(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
     """The run of one chunk, and the sum of squared counts within sentences. ``sentence`` ascends along the keys."""
+    sizes = np.bincount(sentence)
+    if len(keys) == 1 and sizes.max() <= _SHORT:
+        within = len(sentence) + 2 * _equal_pairs(keys[0], sentence, sizes)
+        ordered = np.sort(keys[0])[None, :]  # several times faster than the order that carries the sentences along
+        starts = np.flatnonzero(changes(ordered))
+        return NgramRun(ordered[:, starts], np.diff(starts, append=keys.shape[1])), within
     order = sort_order(keys)
     keys, sentence = keys[:, order], sentence[order]
     new = changes(keys)
@@ -245,6 +267,20 @@ def _counted(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
     new[1:] |= sentence[1:] != sentence[:-1]  # equal keys stand by sentence, as the sort is stable
     inside = np.diff(np.flatnonzero(new), append=keys.shape[1])
     return NgramRun(keys[:, starts], counts), int((inside * inside).sum())
+
+
+def _equal_pairs(keys: np.ndarray, sentence: np.ndarray, sizes: np.ndarray) -> int:
+    """Pairs of equal n-gram tokens of one sentence: compared lag by lag, sentences of similar size together."""
+    total, shortest = 0, 1
+    for longest in (8, 16, 32, 64, _SHORT):
+        inside = ((sizes > shortest) & (sizes <= longest))[sentence]
+        own, number = keys[inside], sentence[inside].astype(np.int32)
+        for lag in range(1, min(longest, len(own))):
+            same = own[lag:] == own[:-lag]
+            same &= number[lag:] == number[:-lag]
+            total += int(np.count_nonzero(same))
+        shortest = longest
+    return total
 
 
 def merged(runs: Sequence[NgramRun]) -> NgramRun:
@@ -269,7 +305,11 @@ def partitions(sides: Sequence[Sequence[NgramRun]], size: int = 1 << 22) -> Iter
     at = np.arange(1, pieces) * len(largest) // pieces
     edges = np.unique(np.asarray(largest[at])).tolist()
     for low, high in zip([None, *edges], [*edges, None]):
-        yield [merged([_between(run, low, high) for run in side] or [_EMPTY]) for side in sides]
+        yield [_joined([_between(run, low, high) for run in side]) for side in sides]
+
+
+def _joined(runs: Sequence[NgramRun]) -> NgramRun:
+    return merged(runs) if len(runs) > 1 else runs[0] if runs else _EMPTY
 
 
 _EMPTY = NgramRun(np.empty((1, 0), np.uint64), np.empty(0, np.int64))

@@ -69,8 +69,14 @@ corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=6)
 
 
 @settings(max_examples=60, deadline=None)
-@given(corpora, corpora, st.integers(1, 5))
-def test_definition(q, p, n):
+@given(corpora, corpora, st.integers(1, 5), st.sampled_from([0, 64]))
+def test_definition(q, p, n, short):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_SHORT", short)  # 0: the way for long sentences
+        check_definition(q, p, n)
+
+
+def check_definition(q, p, n):
     found, expected = cr_nrr_cnd(q, p, n), exact(q, p, n)
     if expected is None:
         assert (found.cr, found.nrr, found.cnd) == (None, None, None)
