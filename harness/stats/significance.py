@@ -53,15 +53,14 @@ def metric_p_values(
     name = metric.spec.name
     if metric.spec.higher_is_better is None:
         raise HarnessError(f"metric '{name}' has no direction: which scores are extreme is not defined")
-    exact, testable = isinstance(metric, ExactTestable), isinstance(metric, Testable)
-    if not (exact or testable):
+    if not isinstance(metric, (ExactTestable, Testable)):
         raise HarnessError(f"metric '{name}' has no p-values: it defines neither null nor exact_p_values")
     tail: Tail = "lower" if metric.spec.higher_is_better else "upper"
     observed = np.asarray(observed, dtype=np.float64)
     plan = permutation.plan(batch.n, batch.m, method=method, budget=budget, draws=draws, seed=seed)
-    if plan.method == "exact" and exact:
+    if plan.method == "exact" and isinstance(metric, ExactTestable):
         values = np.where(np.isnan(observed), np.nan, metric.exact_p_values(batch, features, state))
-    elif testable:
+    elif isinstance(metric, Testable):
         step = max(1, memory_bytes // (32 * max(1, len(batch))))
         null = (_null(metric, batch, features, state, labels) for labels in plan.chunks(step))
         values = permutation.p_values(observed, null, tail, plan.method)

@@ -212,17 +212,20 @@ def _tuples(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _label_step(size: int, batch: int) -> int:
     width = size + size * (size - 1) // 2 + size * (size - 1) * (size - 2) // 6
-    return max(1, MEMORY_BYTES // (10 * width + 100 * batch))
+    return max(1, MEMORY_BYTES // (6 * width + 150 * batch))
 
 
 def _per_direction(coefficients: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """(B, P): Q of the two-candidate triangles plus Q of the two-reference ones; NaN where there are none at all."""
     pairs, triples = _tuples(labels.shape[1])
-    table = np.concatenate(
-        [labels, labels[:, pairs].all(axis=2), labels[:, triples].all(axis=2)], axis=1, dtype=np.float64
-    )
+    columns = np.ascontiguousarray(labels.T)
+    both_in = columns[pairs[:, 0]] & columns[pairs[:, 1]]
+    all_in = columns[triples[:, 0]] & columns[triples[:, 1]] & columns[triples[:, 2]]
+    # float32 holds these integers exactly: no partial sum comes near 2^24 below some hundred texts
+    kind = np.float32 if labels.shape[1] <= 100 else np.float64
+    table = np.concatenate([columns, both_in, all_in]).astype(kind)
     batch, _, width = coefficients.shape
-    counts = (coefficients.reshape(-1, width) @ table.T).reshape(batch, 6, -1)
+    counts = (coefficients.reshape(-1, width).astype(kind) @ table).astype(np.float64).reshape(batch, 6, -1)
     two_candidates, both = counts[:, :3], counts[:, 3:]
     q = _direction(two_candidates) + _direction(both - two_candidates)
     return np.where(both.sum(axis=1) > 0, q, np.nan)
