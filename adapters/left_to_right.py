@@ -9,8 +9,12 @@ from typing import Any, ClassVar
 import torch
 
 from harness.adapters.batches import in_batches
-from harness.adapters.decoding import Decoded, DecodingBatch, Step, Strategy, decode
-from harness.contracts import Decoding, Example, Failure, Generation
+from harness.adapters.decoding import Decoded, DecodingBatch, Step, Strategy, decode, forced_scores
+from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
+from harness.errors import InputError
+
+ROWS = 64
+"""References scored at a time."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,22 @@ class LeftToRight:
     def to_text(self, ids: list[int]) -> str:
         raise NotImplementedError
 
+    def reference_tokens(self, text: str) -> list[int]:
+        """Ids of a reference as the model would have to give them, the end token included where it has one."""
+        raise NotImplementedError
+
+    def longest_reference(self) -> int:
+        """Most tokens of a reference that can be scored."""
+        return self.max_length
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """(N, T, V): entry t predicts token t of ``tokens`` (N, T), row i continuing row ``owner[i]`` of the prefix."""
+        raise NotImplementedError
+
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """The text of every single token."""
+        return ()
+
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
@@ -76,3 +96,40 @@ class LeftToRight:
                 ids=[example.id for example, _ in pairs],
             )
             return decode(self.step, decoding, batch, self.strategies)
+
+    # ------------------------------------------------------------------ references
+    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
+        """Forced passes over all references of a batch of examples; the prefix is computed once per example.
+
+        Raises :class:`InputError` for an input that cannot be read and for a reference without tokens or too long.
+        """
+        return in_batches(list(examples), self.batch_size, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
+        found = self.inputs(examples)
+        for example, item in zip(examples, found):
+            if isinstance(item, Failure):
+                raise InputError(f"example '{example.id}' cannot be scored: {item.reason}")
+        flat = [(e, self._tokens(example, text)) for e, example in enumerate(examples) for text in example.references]
+        scores: list[list[TokenScores]] = [[] for _ in examples]
+        with torch.inference_mode():
+            prefix = self.prefix(found, examples)
+            for start in range(0, len(flat), ROWS):
+                part = flat[start : start + ROWS]
+                tokens = torch.zeros(len(part), max(len(ids) for _, ids in part), dtype=torch.long)
+                for row, (_, ids) in zip(tokens, part):
+                    row[: len(ids)] = torch.tensor(ids)
+                owner = torch.tensor([e for e, _ in part])
+                logits = self.forced_logits(prefix, owner, tokens)
+                for (e, ids), row in zip(part, logits):
+                    numbers = forced_scores(row[: len(ids)], torch.tensor(ids, device=row.device))
+                    scores[e].append(TokenScores(*numbers, self.pieces(ids)))
+        return scores
+
+    def _tokens(self, example: Example, text: str) -> list[int]:
+        ids = self.reference_tokens(text.strip())
+        if not 1 <= len(ids) <= self.longest_reference():
+            raise InputError(
+                f"a reference of example '{example.id}' has {len(ids)} tokens; 1 to {self.longest_reference()} can be scored"
+            )
+        return ids

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
 
-from harness.adapters.batches import check_batch_size, in_batches
+from harness.adapters.batches import check_batch_size
 from harness.adapters.bpe import Gpt2Bpe
 from harness.adapters.checkpoints import file_fingerprint
 from harness.adapters.clip_images import ClipImages
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.decoding import forced_scores, select_rows
+from harness.adapters.decoding import select_rows
 from harness.adapters.feature_files import FeatureFile
 from harness.adapters.left_to_right import LeftToRight, Prefix
 from harness.adapters.settings import number_format, read_settings
-from harness.contracts import Decoding, Example, Failure, TokenScores
+from harness.contracts import Decoding, Example, Failure
 from harness.errors import HarnessError, InputError
 
 MAX_LENGTH = 67
@@ -128,46 +128,21 @@ class ClipCapAdapter(LeftToRight):
     def to_text(self, ids: list[int]) -> str:
         return self.bpe.decode(ids).strip()
 
-    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """One forced pass per batch; the prefix is computed once per example. Raises :class:`InputError` for an input that cannot
-        be read and for a reference without tokens or longer than GPT-2's places."""
-        return in_batches(list(examples), self.batch_size, self._score)
+    def reference_tokens(self, text: str) -> list[int]:
+        return self.bpe.encode(text)
 
-    def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
-        found = self.inputs(examples)
-        for example, item in zip(examples, found):
-            if isinstance(item, Failure):
-                raise InputError(f"example '{example.id}' cannot be scored: {item.reason}")
-        ids = [[self._encode(example, text) for text in example.references] for example in examples]
-        with torch.inference_mode():
-            logits = self._forced(self.prefix(found, examples), ids)  # type: ignore[arg-type]
-            flat = [tokens for per_example in ids for tokens in per_example]
-            scores = [
-                TokenScores(*forced_scores(row[: len(t)], torch.tensor(t, device=self.device)), self.bpe.pieces(t))
-                for row, t in zip(logits, flat)
-            ]
-        ends = iter(scores)
-        return [[next(ends) for _ in per_example] for per_example in ids]
+    def longest_reference(self) -> int:
+        return self._room()
 
-    def _encode(self, example: Example, text: str) -> list[int]:
-        tokens = self.bpe.encode(text.strip())
-        if not 1 <= len(tokens) <= self._room():
-            raise InputError(
-                f"a reference of example '{example.id}' has {len(tokens)} tokens; 1 to {self._room()} can be scored"
-            )
-        return tokens
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        return self.bpe.pieces(ids)
 
-    def _forced(self, prefix: Prefix, ids: list[list[list[int]]]) -> torch.Tensor:
-        """Logits (references, longest, V): entry t predicts token t."""
-        owner = torch.tensor([e for e, per in enumerate(ids) for _ in per], device=self.device)
-        flat = [tokens for per in ids for tokens in per]
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """One forced pass over the cached prefix."""
+        owner = owner.to(self.device)
         first, past = self.step(None, prefix.state)
-        longest = max(map(len, flat))
-        if longest == 1:
+        if tokens.shape[1] == 1:
             return first[owner][:, None]
-        padded = torch.zeros(len(flat), longest, dtype=torch.long)
-        for row, tokens in zip(padded, flat):
-            row[: len(tokens)] = torch.tensor(tokens)
-        words = self.model.gpt.transformer.wte(padded[:, :-1].to(self.device))
+        words = self.model.gpt.transformer.wte(tokens[:, :-1].to(self.device))
         hidden, _ = self.model.gpt(words, select_rows(past, owner))
         return torch.cat([first[owner][:, None], self.model.gpt.lm_head(hidden)], dim=1)
