@@ -8,15 +8,15 @@ here take raw text; the COCO pipeline runs the PTB tokeniser first, see :class:`
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.errors import InputError, require
 from harness.plugins.pairwise.meteor_score import N_STATISTICS, scores_of, summable
-from harness.plugins.text import lexicon
+from harness.plugins.text import lexicon_cache
 from harness.plugins.text.chunks import run_slices
 from harness.plugins.text.meteor_texts import TextTable, WordTable
 
@@ -28,15 +28,25 @@ Pair = tuple[str, Sequence[str]]
 _ITEMS_AT_ONCE = 1 << 15
 _WORTH = 16
 """A pair here is as much work as so many pairs of n-gram counts."""
+_TILE = 48
 
 
 class Aligned(NamedTuple):
-    """Scores of pairs and the statistics of those that were asked for."""
+    """Scores of pairs, float64, and the statistics of those that were asked for, int32 with 23 columns."""
 
     scores: np.ndarray
-    """(pairs,) float64."""
     statistics: np.ndarray
-    """(rows, 23) int32."""
+
+
+class PreparedTexts(TextTable):
+    """A table of prepared texts that aligns them; what a run keeps."""
+
+    def __init__(self) -> None:
+        super().__init__(_words())
+
+    def align_places(self, text_ids: np.ndarray, wanted: np.ndarray, *, with_statistics: bool) -> Aligned:
+        """See :func:`align_places`."""
+        return align_places(self, text_ids, wanted, with_statistics=with_statistics)
 
 
 def new_table() -> TextTable:
@@ -47,7 +57,7 @@ def new_table() -> TextTable:
 @cache
 def _words() -> WordTable:
     require("numba", extra="text", needed_by="METEOR")
-    words = WordTable(lexicon.load())
+    words = WordTable(lexicon_cache.load())
     log.info("METEOR: loading the compiled kernels (compiling them on first use takes about half a minute)")
     return words
 
@@ -60,11 +70,11 @@ def statistics(pairs: Iterable[Pair]) -> np.ndarray:
     content of hypothesis and reference, as function words of both; chunks; matched words of both. Raises
     :class:`InputError` for a pair without references or with texts too long and repetitive to align.
     """
-    pairs = [(hypothesis, list(references)) for hypothesis, references in pairs]
-    out = np.empty((len(pairs), N_STATISTICS))
+    listed: list[Pair] = [(hypothesis, list(references)) for hypothesis, references in pairs]
+    out = np.empty((len(listed), N_STATISTICS))
     table = new_table()
-    for first in range(0, len(pairs), _ITEMS_AT_ONCE):
-        part = pairs[first : first + (_ITEMS_AT_ONCE)]
+    for first in range(0, len(listed), _ITEMS_AT_ONCE):
+        part = listed[first : first + (_ITEMS_AT_ONCE)]
         out[first : first + len(part)] = _best_statistics(table, part, first)
     return out
 
@@ -91,7 +101,7 @@ def matrix(texts: Sequence[str]) -> np.ndarray:
 
 def _best_statistics(table: TextTable, pairs: list[Pair], number: int) -> np.ndarray:
     counts = np.array([len(references) for _, references in pairs], dtype=np.int64)
-    if len(counts) and counts.min() == 0:
+    if counts.min() == 0:
         raise InputError("a hypothesis needs at least one reference", f"pair {number + int(counts.argmin()) + 1}")
     ids = table.intern(text for hypothesis, references in pairs for text in (hypothesis, *references))
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -105,51 +115,83 @@ def _best_statistics(table: TextTable, pairs: list[Pair], number: int) -> np.nda
         refs=refs.astype(np.int32),
         rows=np.arange(len(refs), dtype=np.int64),
     )
-    best = np.maximum.reduceat(found.scores, starts[:-1]) if len(counts) else found.scores
-    candidates = np.where(found.scores == np.repeat(best, counts), np.arange(len(refs)), len(refs))
-    first = np.minimum.reduceat(candidates, starts[:-1]) if len(counts) else candidates
-    return found.statistics[first].astype(np.float64)
+    return found.statistics[first_best(found.scores, starts)].astype(np.float64)
+
+
+def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """(n,) places of the first highest score in each run ``starts[i]:starts[i + 1]`` (none empty): the reference that counts."""
+    counts = np.diff(starts)
+    best = np.repeat(np.maximum.reduceat(scores, starts[:-1]), counts)
+    return np.minimum.reduceat(np.where(scores == best, np.arange(len(scores)), len(scores)), starts[:-1])
 
 
 # ---------------------------------------------------------------------- prepared texts
 def matrices(table: TextTable, text_ids: np.ndarray) -> np.ndarray:
     """(B, N, N) scores among the N texts of each of B examples, given as (B, N) ids of ``table``."""
-    return aligned_matrices(table, text_ids, 0, 0).scores.reshape(*text_ids.shape, text_ids.shape[1])
-
-
-def aligned_matrices(table: TextTable, text_ids: np.ndarray, n: int, m: int) -> Aligned:
-    """Scores (B * N * N,) of all pairs, and the statistics (B * n * m, 23) of the first n texts against the m texts that follow."""
     size, width = text_ids.shape
-    places = np.arange(width, dtype=np.int32)
-    hyps, refs = np.repeat(places, width), np.tile(places, width)
-    wanted = (hyps < n) & (refs >= n) & (refs < n + m)
-    row = np.where(wanted, np.cumsum(wanted) - 1, -1)
-    step = int(wanted.sum())
-    rows = np.where(row >= 0, row + step * np.arange(size)[:, None], -1)
-    return align(
-        table,
-        text_starts=np.arange(size + 1, dtype=np.int64) * width,
-        texts=np.ascontiguousarray(text_ids, dtype=np.int64).ravel(),
-        pair_starts=np.arange(size + 1, dtype=np.int64) * width * width,
-        hyps=np.tile(hyps, size),
-        refs=np.tile(refs, size),
-        rows=rows.ravel(),
-    )
+    found = align_places(table, text_ids, np.ones((width, width), dtype=bool), with_statistics=False)
+    return found.scores.reshape(size, width, width)
 
 
-def aligned_block(table: TextTable, text_ids: np.ndarray, n: int) -> Aligned:
-    """Scores (B * n * m,) and statistics (B * n * m, 23) of the first n texts of each example against the other m."""
-    size, width = text_ids.shape
-    m = width - n
-    return align(
+def align_places(table: TextTable, text_ids: np.ndarray, wanted: np.ndarray, *, with_statistics: bool) -> Aligned:
+    """Align the same K places (hypothesis, reference) of every example.
+
+    ``text_ids``: (B, N) ids of ``table``; ``wanted``: (N, N) bool with K true. Scores (B, K) in the order of ``np.nonzero(wanted)``,
+    statistics (B, K, 23), or (B, 0, 23) when not asked for. Many texts are compared tile by tile, which bounds memory.
+    """
+    size, tiles, n_places = len(text_ids), list(_tiles(wanted)), int(wanted.sum())
+    n_pairs = size * n_places
+    found = align(
         table,
-        text_starts=np.arange(size + 1, dtype=np.int64) * width,
-        texts=np.ascontiguousarray(text_ids, dtype=np.int64).ravel(),
-        pair_starts=np.arange(size + 1, dtype=np.int64) * (n * m),
-        hyps=np.tile(np.repeat(np.arange(n, dtype=np.int32), m), size),
-        refs=np.tile(np.tile(np.arange(n, width, dtype=np.int32), n), size),
-        rows=np.arange(size * n * m, dtype=np.int64),
+        text_starts=_bounds([len(tile.columns) for tile in tiles], size),
+        texts=_joined([text_ids[:, tile.columns].ravel() for tile in tiles], np.int64),
+        pair_starts=_bounds([len(tile.hyps) for tile in tiles], size),
+        hyps=_joined([np.tile(tile.hyps, size) for tile in tiles], np.int32),
+        refs=_joined([np.tile(tile.refs, size) for tile in tiles], np.int32),
+        rows=np.arange(n_pairs, dtype=np.int64) if with_statistics else np.full(n_pairs, -1, dtype=np.int64),
     )
+    scores = np.empty((size, n_places))
+    statistics = np.empty((size, n_places if with_statistics else 0, N_STATISTICS), dtype=np.int32)
+    first = 0
+    for tile in tiles:
+        stop = first + size * len(tile.slots)
+        scores[:, tile.slots] = found.scores[first:stop].reshape(size, -1)
+        if with_statistics:
+            statistics[:, tile.slots] = found.statistics[first:stop].reshape(size, -1, N_STATISTICS)
+        first = stop
+    return Aligned(scores, statistics)
+
+
+class _Tile(NamedTuple):
+    """Some of an example's texts and some places among them."""
+
+    columns: np.ndarray
+    hyps: np.ndarray
+    """Places in ``columns``."""
+    refs: np.ndarray
+    slots: np.ndarray
+    """Where the places stand among all that are wanted."""
+
+
+def _tiles(wanted: np.ndarray) -> Iterator[_Tile]:
+    width = len(wanted)
+    step = width if width <= 2 * _TILE else _TILE
+    slots = np.cumsum(wanted).reshape(wanted.shape) - 1
+    for top in range(0, width, step):
+        for left in range(0, width, step):
+            part = slice(top, top + step), slice(left, left + step)
+            hyps, refs = np.nonzero(wanted[part])
+            if len(hyps):
+                columns, places = np.unique(np.concatenate([hyps + top, refs + left]), return_inverse=True)
+                yield _Tile(columns, places[: len(hyps)], places[len(hyps) :], slots[part][hyps, refs])
+
+
+def _bounds(counts: list[int], repeats: int) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.repeat(np.asarray(counts, dtype=np.int64), repeats))])
+
+
+def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0), *parts]).astype(dtype)
 
 
 def align(table: TextTable, **groups: np.ndarray) -> Aligned:
@@ -175,7 +217,7 @@ def align(table: TextTable, **groups: np.ndarray) -> Aligned:
     return Aligned(scores, statistics)
 
 
-def _refuse(table: TextTable, groups, pair: int) -> None:
+def _refuse(table: TextTable, groups: Any, pair: int) -> None:
     group = int(np.searchsorted(groups.pair_starts, pair, side="right")) - 1
     texts = groups.texts[groups.text_starts[group] :]
     hyp, ref = (len(table.word_ids(int(texts[place[pair]]))) for place in (groups.hyps, groups.refs))

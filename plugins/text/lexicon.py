@@ -99,17 +99,6 @@ def find_sources() -> Sources:
     )
 
 
-@cache
-def load() -> Lexicon:
-    """The lexicon, mapped once per process; builds the cache when there is none that fits.
-
-    Raises :class:`~harness.errors.HarnessError` or :class:`~harness.errors.MissingExtra` when the data is missing or damaged.
-    """
-    from harness.plugins.text.lexicon_cache import load_cached
-
-    return load_cached(find_sources())
-
-
 class SynonymData(NamedTuple):
     """Synonym sets as flat arrays: the words, and a run of set numbers for each."""
 
@@ -141,6 +130,13 @@ def read_jar(path: Path) -> JarData:
         raise HarnessError(
             f"{path} is not the METEOR 1.5 jar ({error}): pip install --force-reinstall --no-deps pycocoevalcap"
         ) from error
+
+
+@cache
+def jar_prefixes() -> dict[str, bool]:
+    """The non-breaking prefixes alone, without the rest of the lexicon."""
+    with zipfile.ZipFile(find_sources().jar) as jar:
+        return _prefixes(_lines(jar, "nonbreaking/english.prefixes"))
 
 
 def read_paraphrases(path: Path):

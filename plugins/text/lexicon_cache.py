@@ -18,12 +18,13 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.plugins.text.lexicon import Lexicon, Sources, read_jar, read_paraphrases
+from harness.plugins.text.lexicon import Lexicon, Sources, find_sources, read_jar, read_paraphrases
 from harness.plugins.text.paraphrases import ParaphraseTable
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,15 @@ def cache_root() -> Path:
         return Path(own).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "harness"
+
+
+@cache
+def load() -> Lexicon:
+    """The lexicon of the installed pycocoevalcap, mapped once per process; builds the cache when there is none that fits.
+
+    Raises :class:`~harness.errors.HarnessError` or :class:`~harness.errors.MissingExtra` when the data is missing or damaged.
+    """
+    return load_cached(find_sources())
 
 
 def load_cached(sources: Sources) -> Lexicon:

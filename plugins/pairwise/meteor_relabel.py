@@ -1,0 +1,36 @@
+"""The mean over candidates of the best score over references, under relabelings; compiled, imported only when used (numba)."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def relabel(scores, ranked, labels, out):
+    """Fill ``out`` (B, P) from scores (B, N, N), ``ranked`` (B, N, N) columns by falling score, labels (P, N) True = candidate.
+
+    A candidate's best reference is the first in its ranking that is none. The values are added in increasing order, so that relabelings
+    which pick equal values tie exactly.
+    """
+    size = labels.shape[1]
+    best = scores[0, 0].copy()
+    for b in range(scores.shape[0]):
+        for p in range(labels.shape[0]):
+            n = 0
+            for i in range(size):
+                if not labels[p, i]:
+                    continue
+                k = 0
+                while labels[p, ranked[b, i, k]]:
+                    k += 1
+                value = scores[b, i, ranked[b, i, k]]
+                place = n
+                while place > 0 and best[place - 1] > value:
+                    best[place] = best[place - 1]
+                    place -= 1
+                best[place] = value
+                n += 1
+            total = 0.0
+            for k in range(n):
+                total += best[k]
+            out[b, p] = total / n
