@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from harness.plugins.kernel import geometry
-from harness.stats import forms
 
 
 def energy(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
     """Energy distance (not its square root) of x (n, d) and y (m, d), or (B,) for batches; >= 0, 0 for equal distributions."""
     vectors, n = geometry.stacked(x, y)
-    return geometry.shaped_like(forms.identity(energy_form(geometry.gram(vectors), n), n), x)
+    return geometry.shaped_like(geometry.two_sample(energy_kernel(geometry.gram(vectors)), n, "biased"), x)
 
 
 def energy_form(inner: np.ndarray, n: int) -> np.ndarray:
     """(B, N, N) forms whose values under all labels are the energy distance, from Gram matrices (B, N, N)."""
-    return geometry.two_sample_form(-np.sqrt(geometry.squared_distances(inner)), n, "biased")
+    return geometry.two_sample_form(energy_kernel(inner), n, "biased")
+
+
+def energy_kernel(inner: np.ndarray) -> np.ndarray:
+    """(B, N, N) negative distances: the kernel whose MMD is the energy distance."""
+    return -np.sqrt(geometry.squared_distances(inner))

@@ -55,6 +55,27 @@ def upper(matrices: np.ndarray) -> np.ndarray:
     return matrices[:, rows, columns]
 
 
+def two_sample(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
+    """(B,) mean k(C, C) + mean k(R, R) - 2 mean k(C, R) of kernels (B, N, N); see :func:`two_sample_form` for the estimators."""
+    within_c, within_r = _pairs(kernel.shape[-1], n, estimator)
+    if not within_c or not within_r:
+        return np.full(len(kernel), np.nan)
+    sums = [part.sum(axis=(1, 2)) for part in (kernel[:, :n, :n], kernel[:, n:, n:])]
+    if estimator == "unbiased":
+        diagonal = np.einsum("bii->bi", kernel)
+        sums = [sums[0] - diagonal[:, :n].sum(axis=1), sums[1] - diagonal[:, n:].sum(axis=1)]
+    return sums[0] / within_c + sums[1] / within_r - 2.0 * kernel[:, :n, n:].mean(axis=(1, 2))
+
+
+def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
+    m = size - n
+    if estimator == "biased":
+        return n * n, m * m
+    if estimator == "unbiased":
+        return n * (n - 1), m * (m - 1)
+    raise ValueError(f"estimator is biased or unbiased; found {estimator!r}")
+
+
 def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     """(B, N, N) forms (see :mod:`harness.stats.forms`) of mean k(C, C) + mean k(R, R) - 2 mean k(C, R).
 
@@ -62,15 +83,12 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     n = 1 or m = 1. Uses s'Ks = sum of the candidates' row sums - pairs with different labels.
     """
     m = kernel.shape[-1] - n
-    if estimator == "biased":
-        within_c, within_r, sums = n * n, m * m, kernel.sum(axis=2)
-    elif estimator == "unbiased":
-        within_c, within_r = n * (n - 1), m * (m - 1)
-        sums = kernel.sum(axis=2) - np.einsum("bii->bi", kernel)
-    else:
-        raise ValueError(f"estimator is biased or unbiased; found {estimator!r}")
+    within_c, within_r = _pairs(n + m, n, estimator)
     if not within_c or not within_r:
         return np.full(kernel.shape, np.nan)
+    sums = kernel.sum(axis=2)
+    if estimator == "unbiased":
+        sums = sums - np.einsum("bii->bi", kernel)
     form = kernel * -(1 / within_c + 1 / within_r + 2 / (n * m))
     form += (sums / (within_c * m))[:, :, None]
     form += (sums / (within_r * n))[:, None, :]

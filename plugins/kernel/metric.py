@@ -16,7 +16,7 @@ from harness.contracts import Batch, Embedding, MeanMetric, MetricSpec
 from harness.errors import HarnessError, did_you_mean
 from harness.features import Features
 from harness.plugins.kernel import frechet, geometry, mmd, sliced_wasserstein
-from harness.plugins.kernel.energy import energy_form
+from harness.plugins.kernel.energy import energy_kernel
 from harness.stats import forms
 
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
@@ -49,24 +49,28 @@ class KernelMetric(MeanMetric):
         return geometry.gram(features.vectors(self.embedding, batch.text_ids))
 
 
-class _FormMetric(KernelMetric):
-    """A statistic that is one pair form per example: value, null and exact test follow from it."""
+class _TwoSampleMetric(KernelMetric):
+    """mean k(C, C) + mean k(R, R) - 2 mean k(C, R): one kernel per example, whatever the labels."""
 
-    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
+    estimator = "biased"
+
+    def _kernel(self, inner: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
+        return geometry.two_sample_form(self._kernel(self._gram(batch, features)), batch.n, self.estimator)
+
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        return forms.identity(self._forms(batch, features), batch.n)
+        return geometry.two_sample(self._kernel(self._gram(batch, features)), batch.n, self.estimator)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         return forms.evaluate(self._forms(batch, features), labels)
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        matrices = self._forms(batch, features)
-        return forms.exact_p_values(matrices, batch.n, "upper", mirrored=batch.n == batch.m)
+        return forms.exact_p_values(self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m)
 
 
-class Mmd(_FormMetric):
+class Mmd(_TwoSampleMetric):
     """Maximum mean discrepancy, Gaussian kernel, half the median distance as its width; see :mod:`harness.plugins.kernel.mmd`."""
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", estimator: str = "biased") -> None:
@@ -79,18 +83,18 @@ class Mmd(_FormMetric):
         else:
             super().__init__("mmd", embedding, "unbiased", least=2)
 
-    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
-        return mmd.mmd_form(self._gram(batch, features), batch.n, self.estimator)
+    def _kernel(self, inner: np.ndarray) -> np.ndarray:
+        return mmd.mmd_kernel(inner)
 
 
-class Energy(_FormMetric):
+class Energy(_TwoSampleMetric):
     """Energy distance; see :mod:`harness.plugins.kernel.energy`."""
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
         super().__init__("energy", embedding)
 
-    def _forms(self, batch: Batch, features: Features) -> np.ndarray:
-        return energy_form(self._gram(batch, features), batch.n)
+    def _kernel(self, inner: np.ndarray) -> np.ndarray:
+        return energy_kernel(inner)
 
 
 class Frechet(KernelMetric):

@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from harness.plugins.kernel import geometry
-from harness.stats import forms
 
 
 def mmd(x: np.ndarray, y: np.ndarray, estimator: str = "biased") -> np.ndarray | float:
@@ -24,12 +23,17 @@ def mmd(x: np.ndarray, y: np.ndarray, estimator: str = "biased") -> np.ndarray |
     shapes that do not fit.
     """
     vectors, n = geometry.stacked(x, y)
-    return geometry.shaped_like(forms.identity(mmd_form(geometry.gram(vectors), n, estimator), n), x)
+    return geometry.shaped_like(geometry.two_sample(mmd_kernel(geometry.gram(vectors)), n, estimator), x)
 
 
 def mmd_form(inner: np.ndarray, n: int, estimator: str = "biased") -> np.ndarray:
     """(B, N, N) forms whose values under all labels are the MMD, from Gram matrices (B, N, N)."""
-    return geometry.two_sample_form(gaussian_kernel(geometry.squared_distances(inner)), n, estimator)
+    return geometry.two_sample_form(mmd_kernel(inner), n, estimator)
+
+
+def mmd_kernel(inner: np.ndarray) -> np.ndarray:
+    """(B, N, N) Gaussian kernels from Gram matrices (B, N, N)."""
+    return gaussian_kernel(geometry.squared_distances(inner))
 
 
 def gaussian_kernel(squared: np.ndarray) -> np.ndarray:
