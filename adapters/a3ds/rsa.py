@@ -1,0 +1,79 @@
+"""Rational-speech-acts re-ranking: of several captions say the one that a literal listener would understand best.
+
+Andreas & Klein 2016; Frank & Goodman 2012. The literal listener is the speaker itself turned round by Bayes' rule with a flat prior:
+L(target | u) = S(u | target) / sum over images of S(u | image), where S(u | image) is the speaker's probability of u for that image
+alone. The pragmatic speaker ranks proposals by ``log S(u) + alpha log L(target | u)``, S(u) being its probability in the game.
+
+``decoding: {strategy: rsa, options: {alpha: 5, proposals: 20, propose: sample}}``; ``propose`` is ``sample`` (temperature, top_k and
+top_p as given) or ``beam``. alpha 0 gives the most probable proposal. The best ``candidates`` different proposals are returned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from harness.adapters.a3ds.agents import Speaker
+from harness.adapters.a3ds.vocabulary import PAD, START
+from harness.adapters.decoding import Decoded, DecodingBatch, Hypothesis, Step, Strategy, decode
+from harness.contracts import Decoding
+from harness.errors import HarnessError, did_you_mean
+
+_OPTIONS = ("alpha", "proposals", "propose")
+
+
+def rsa_strategy(speaker: Speaker, features: torch.Tensor) -> Strategy:
+    """The strategy for one batch of games with image features (B, K, D), target first."""
+
+    def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
+        alpha, inner = _settings(decoding)
+        proposed = decode(step, inner, batch)
+        examples = []
+        for game, hypotheses in zip(features, proposed):
+            different = list({tuple(h.tokens.tolist()): h for h in hypotheses}.values())
+            ranked = _ranked(different, alpha * literal_listener(speaker, game, different)[:, 0])
+            wanted = decoding.candidates or 1
+            examples.append(tuple(ranked[min(k, len(ranked) - 1)] for k in range(wanted)))
+        return Decoded(tuple(examples), {"alpha": alpha, "proposals": inner.candidates})
+
+    return search
+
+
+def _settings(decoding: Decoding) -> tuple[float, Decoding]:
+    options = dict(decoding.options)
+    for name in options:
+        if name not in _OPTIONS:
+            raise HarnessError(f"decoding rsa: unknown option '{name}'{did_you_mean(name, _OPTIONS)}")
+    alpha, count, propose = options.get("alpha", 5.0), options.get("proposals", 20), options.get("propose", "sample")
+    if not isinstance(alpha, (int, float)) or isinstance(alpha, bool) or not 0 <= alpha < float("inf"):
+        raise HarnessError(f"decoding rsa: alpha must be a number of at least 0, found {alpha!r}")
+    if not isinstance(count, int) or count < (decoding.candidates or 1):
+        raise HarnessError(f"decoding rsa: proposals must be at least the number of candidates, found {count!r}")
+    if propose not in ("sample", "beam"):
+        raise HarnessError(f"decoding rsa: propose must be sample or beam, found {propose!r}")
+    beams = count if propose == "beam" else None
+    return float(alpha), replace(decoding, strategy=propose, candidates=count, beams=beams, options={})
+
+
+def literal_listener(speaker: Speaker, images: torch.Tensor, hypotheses: list[Hypothesis]) -> np.ndarray:
+    """(H, K) log-probability of each of the K images (K, D) given each caption, with a flat prior."""
+    width = max(len(h.tokens) for h in hypotheses)
+    tokens = torch.full((len(hypotheses), width), PAD)
+    for row, hypothesis in enumerate(hypotheses):
+        tokens[row, : len(hypothesis.tokens)] = torch.from_numpy(hypothesis.tokens)
+    said = torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
+    read = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
+    alone = images[:, None, None].expand(-1, len(tokens), 2, -1).reshape(-1, 2, images.shape[-1])  # each image twice
+    with torch.inference_mode():
+        log_probs = speaker(alone, read.repeat(len(images), 1)).double().log_softmax(-1)
+    own = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[..., 0]
+    total = (own * said.repeat(len(images), 1)).sum(1).reshape(len(images), len(tokens)).T
+    return (total - total.logsumexp(1, keepdim=True)).numpy()
+
+
+def _ranked(hypotheses: list[Hypothesis], gain: np.ndarray) -> list[Hypothesis]:
+    scores = [float(h.log_probs.sum() + g) for h, g in zip(hypotheses, gain)]
+    order = sorted(range(len(scores)), key=lambda k: (-scores[k], k))
+    return [replace(hypotheses[k], score=scores[k]) for k in order]

@@ -1,0 +1,88 @@
+"""Rows of prediction, target and distractors, checked once and held as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.errors import HarnessError, InputError
+from harness.tasks.a3ds.scene import check_id, indices
+
+
+@dataclass(frozen=True)
+class Rows:
+    """N captions with their games."""
+
+    predictions: list[str]
+    targets: np.ndarray
+    """(N,) scene ids."""
+    distractors: np.ndarray
+    """(N, D) scene ids; a game with fewer than D distractors repeats its first."""
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    @property
+    def target_values(self) -> np.ndarray:
+        """(N, 6) factor indices."""
+        return indices(self.targets)
+
+    @property
+    def distractor_values(self) -> np.ndarray:
+        """(N, D, 6) factor indices."""
+        return indices(self.distractors.ravel()).reshape(*self.distractors.shape, 6)
+
+
+def check_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
+    """The rows as arrays.
+
+    Each holds ``prediction`` (text), ``target_id`` and ``distractor_id`` (a scene id, or a list of them; also as
+    ``distractor_ids``); ids may be digits in text, as a CSV file gives them. Raises :class:`InputError` with the row at
+    fault, counted from 0.
+    """
+    rows = list(rows)
+    try:  # the whole table at once; the slow path below finds the row at fault
+        predictions = [row["prediction"] for row in rows]
+        targets = np.array([row["target_id"] for row in rows])
+        single = np.array([row["distractor_id"] for row in rows])
+        plain = targets.dtype.kind == single.dtype.kind == "i" and single.ndim == targets.ndim == 1
+        if plain and set(map(type, predictions)) <= {str} and _inside(targets) and _inside(single):
+            return Rows(predictions, targets.astype(np.int64), single.astype(np.int64)[:, None])
+    except (KeyError, TypeError, ValueError):
+        pass
+    games = [_row(number, row) for number, row in enumerate(rows)]
+    width = max((len(game[2]) for game in games), default=1)
+    distractors = [game[2] + [game[2][0]] * (width - len(game[2])) for game in games]
+    return Rows(
+        [game[0] for game in games],
+        np.array([game[1] for game in games], dtype=np.int64).reshape(-1),
+        np.array(distractors, dtype=np.int64).reshape(-1, width),
+    )
+
+
+def _inside(ids: np.ndarray) -> bool:
+    return not len(ids) or (int(ids.min()) >= 0 and int(ids.max()) < 480_000)
+
+
+def _row(number: int, row: Mapping[str, Any]) -> tuple[str, int, list[int]]:
+    where = f"row {number}"
+    if not isinstance(row, Mapping):
+        raise InputError(f"{row!r}, expected a mapping with prediction, target_id and distractor_id", where)
+    text = row.get("prediction")
+    if not isinstance(text, str):
+        raise InputError(f"'prediction' is {text!r}, expected text", where)
+    found = row.get("distractor_ids", row.get("distractor_id"))
+    several = list(found) if isinstance(found, (Sequence, np.ndarray)) and not isinstance(found, str) else [found]
+    if not several:
+        raise InputError("no distractor", where)
+    try:
+        return text, _scene(row.get("target_id")), [_scene(scene) for scene in several]
+    except HarnessError as error:
+        raise InputError(str(error), where) from None
+
+
+def _scene(value: Any) -> int:
+    return check_id(int(value) if isinstance(value, str) and value.isdecimal() else value)

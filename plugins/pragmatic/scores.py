@@ -1,0 +1,162 @@
+"""Pragmatic scores of captions in a reference game, by the paper's formulas or as the authors' script computes them.
+
+``paper``: features are read by :mod:`harness.plugins.pragmatic.parser` (word boundaries, synonyms); a feature counts as mentioned
+when its words are true of the target, as contrastive when target and distractor differ in it. Vague words (``blue`` fits two hues)
+that are true of the distractor too are not contrastive. Some labels differ and have the same words (three of the fifteen angles are
+"in the middle"): ``differences="labels"`` takes them as different, as the paper's annotation does, ``"words"`` as the same. Undefined
+scores are NaN, left out of means and counted.
+
+``authors-script``: substrings, side effects and all (:mod:`harness.plugins.pragmatic.authors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.plugins.pragmatic import formulas
+from harness.plugins.pragmatic.parser import Readings, read
+from harness.plugins.pragmatic.rows import Rows, check_rows
+from harness.tasks.a3ds.scene import FACTORS, PHRASES
+
+Mode = Literal["paper", "authors-script"]
+Differences = Literal["labels", "words"]
+
+
+class Scores(Sequence[dict[str, Any]]):
+    """Scores of N rows: a list of one mapping per row, with whole columns in ``columns``."""
+
+    def __init__(self, columns: Mapping[str, Any], unread: Mapping[int, tuple[str, ...]] | None = None) -> None:
+        self.columns = dict(columns)
+        self.unread = dict(unread or {})
+        """Row -> words that the parser could not read."""
+
+    def __len__(self) -> int:
+        return len(self.columns["prediction"])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = {name: _plain(column[index]) for name, column in self.columns.items()}
+        return row | ({"unread": list(self.unread.get(index % len(self), ()))} if "features" in self.columns else {})
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[i] for i in range(len(self)))
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Score -> its mean over the defined rows, how many those are and how many are undefined."""
+        out = {}
+        for name, column in self.columns.items():
+            values = np.asarray(column)
+            if values.dtype.kind in "iufb" and values.ndim == 1 and not name.endswith("_id"):
+                defined = ~np.isnan(values.astype(np.float64))
+                mean = float(values[defined].mean()) if defined.any() else float("nan")
+                out[name] = {"mean": mean, "n": int(defined.sum()), "undefined": int((~defined).sum())}
+        return out
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def evaluate(
+    rows: Iterable[Mapping[str, Any]],
+    mode: Mode = "paper",
+    *,
+    differences: Differences = "labels",
+    order_dependent: bool = False,
+) -> Scores:
+    """Scores of captions. Each row holds ``prediction``, ``target_id`` and ``distractor_id`` (one id or, in mode ``paper``, a list).
+
+    ``paper`` gives discriminativity, contrastive_efficiency, relevance and optimal_discriminativity (formulas:
+    :mod:`harness.plugins.pragmatic.formulas`), mentioned_features, false_features, and what they are made of.
+    ``authors-script`` gives the script's columns; with ``order_dependent`` its object-hue flag is never reset between rows.
+
+    Raises :class:`InputError` naming the row for a missing or ill-typed field and an id outside 0...479,999.
+
+    >>> row = {"prediction": "a red ball", "target_id": 30, "distractor_id": 0}
+    >>> evaluate([row])[0]["contrastive_efficiency"]
+    1.0
+    """
+    if mode not in ("paper", "authors-script"):
+        raise HarnessError(f"unknown mode '{mode}': expected paper or authors-script")
+    checked = check_rows(rows)
+    if mode == "authors-script":
+        from harness.plugins.pragmatic.authors import evaluate_script
+
+        return Scores(evaluate_script(checked, order_dependent=order_dependent))
+    if differences not in ("labels", "words"):
+        raise HarnessError(f"unknown differences '{differences}': expected labels or words")
+    if order_dependent:
+        raise HarnessError("order_dependent belongs to the mode authors-script")
+    return score_readings(checked, read(checked.predictions), differences)
+
+
+def score_readings(rows: Rows, readings: Readings, differences: Differences = "labels") -> Scores:
+    """Scores from what the captions were read to say."""
+    target, distractors = rows.target_values, rows.distractor_values
+    masks, loose_false = _credit_bare(readings, target)
+    mentioned = (masks > 0) | _bits(readings.contradictions)
+    true = (masks >> target.astype(np.uint16) & 1).astype(bool)  # (N, 6)
+    holds_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(bool)  # (N, D, 6)
+    same_words = _worded(target)[:, None, :] == _worded(distractors)
+    differs = target[:, None, :] != distractors if differences == "labels" else ~same_words
+    rules_out = true[:, None, :] & differs & (~holds_of_other | same_words)
+    contrastive, shared = rules_out.any(1), ~differs.any(1)
+    c, k, z = contrastive.sum(1), true.sum(1), differs.any(1).sum(1)
+    told_apart = rules_out.any(2).all(1)
+    needed = formulas.features_needed(differs)
+    decisive = np.where(told_apart, c, 0)
+    false = (mentioned & ~true).sum(1) + loose_false
+    columns: dict[str, Any] = {
+        "target_id": rows.targets,
+        "distractor_id": rows.distractors[:, 0] if rows.distractors.shape[1] == 1 else rows.distractors,
+        "prediction": rows.predictions,
+        "discriminativity": told_apart.astype(np.float64),
+        "contrastive_efficiency": formulas.contrastive_efficiency(decisive, k, needed),
+        "relevance": formulas.relevance(0, (true & shared).sum(1), z),
+        "optimal_discriminativity": formulas.optimal_discriminativity(decisive, needed),
+        "mentioned_features": k + false,
+        "false_features": false,
+        "num_true": k,
+        "num_discriminative": c,
+        "num_nondiscriminative": k - c,
+        "num_different": z,
+        "features": masks,
+    }
+    for number, name in enumerate(FACTORS):
+        columns[f"is_{name}"] = true[:, number].astype(np.int64)
+        columns[f"is_{name}_disc"] = contrastive[:, number].astype(np.int64)
+        columns[f"redundant_{name}"] = np.where(shared[:, number], true[:, number], np.nan)
+    return Scores(columns, readings.unread)
+
+
+def _worded(values: np.ndarray) -> np.ndarray:
+    """Factor indices (..., 6) with every index replaced by the first that has the same phrase."""
+    firsts = np.array([PHRASES[5].index(phrase) for phrase in PHRASES[5]])
+    return np.concatenate([values[..., :5], firsts[values[..., 5:]]], axis=-1)
+
+
+def _bits(flags: np.ndarray) -> np.ndarray:
+    return (flags[:, None] >> np.arange(6) & 1).astype(bool)
+
+
+def _credit_bare(readings: Readings, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(masks with colours that stand alone given to the one hue of the target that they fit, false ones (N,))."""
+    rows = np.flatnonzero(readings.bare)
+    false = np.zeros(len(readings.bare), dtype=np.int64)
+    if not len(rows):
+        return readings.masks, false
+    masks = readings.masks.copy()
+    fits = readings.bare[rows, None] >> target[rows, :3].astype(np.uint16) & 1
+    count = fits.sum(1)
+    one, factor = rows[count == 1], fits[count == 1].argmax(1)
+    free = masks[one, factor] == 0
+    masks[one[free], factor[free]] = readings.bare[one[free]]
+    false[rows[count == 0]] = 1
+    return masks, false

@@ -1,0 +1,71 @@
+"""What the parser reads out of free captions."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from harness.plugins.pragmatic.parser import parse, read
+from harness.tasks.a3ds import scene
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("A red sphere, middle sized", {"object_hue": ["red"], "shape": ["ball"], "scale": ["middle-sized"]}),
+        ("a medium sized medium blue cube", {"scale": ["medium-sized"], "object_hue": ["medium blue"], "shape": ["block"]}),
+        ("a medium cyan cylinder", {"scale": ["medium-sized"], "object_hue": ["cyan"], "shape": ["cylinder"]}),
+        ("the wall is red and the floor is green", {"wall_hue": ["red"], "floor_hue": ["green"]}),
+        (
+            "the small ball on red floor in front of a purple wall is orange",
+            {"scale": ["small"], "shape": ["ball"], "floor_hue": ["red"], "wall_hue": ["purple"], "object_hue": ["orange"]},
+        ),
+        (
+            "a tiny pill on pink floor in front of a light green",
+            {"scale": ["tiny"], "shape": ["pill"], "floor_hue": ["pink"], "wall_hue": ["light green"]},
+        ),
+        ("a violet capsule at the centre", {"object_hue": ["purple"], "shape": ["pill"], "orientation": ["in the middle"]}),
+        ("a ball nearly in the middle", {"shape": ["ball"], "orientation": ["nearly in the middle"]}),
+        ("close to the right side, a ball", {"shape": ["ball"], "orientation": ["close to the right side"]}),
+        ("a dark green ball", {"object_hue": ["another"], "shape": ["ball"]}),
+        ("blue wall", {"wall_hue": ["medium blue", "dark blue"]}),
+    ],
+)  # fmt: skip
+def test_free_captions(text, expected):
+    found = parse(text)
+    assert {k: v for k, v in found.items() if k not in ("bare", "contradictions", "unread")} == expected
+    assert (found["bare"], found["contradictions"], found["unread"]) == ([], [], [])
+
+
+def test_bare_colours_contradictions_and_unknown_words_are_told():
+    assert parse("red")["bare"] == ["red"]
+    assert parse("a red ball is blue")["contradictions"] == ["object_hue"]
+    assert parse("a tiny ball that is giant")["contradictions"] == ["scale"]
+    assert parse("a zebra on a unk floor")["unread"] == ["zebra", "unk"]
+    assert parse("") == {"bare": [], "contradictions": [], "unread": []}
+
+
+def test_all_grammar_captions_of_some_scenes_are_read_right():
+    ids = np.random.default_rng(0).integers(0, scene.N_SCENES, 60)
+    for kind, mentions in (("exhaustive", 6), ("short", None)):
+        texts = [text for found in scene.caption_sets(ids, kind) for text in found]
+        values = np.repeat(scene.indices(ids), len(texts) // len(ids), axis=0)
+        readings = read(texts)
+        said = readings.masks > 0
+        true = (readings.masks >> values.astype(np.uint16) & 1).astype(bool)
+        assert (said == true).all()
+        assert not readings.unread
+        assert not readings.contradictions.any()
+        assert said.any(1).all() and (mentions is None or said.all())
+
+
+def test_published_speaker_output_is_read_but_for_unk(shared):
+    with gzip.open(shared / "data/a3ds/speaker_predictions_unpaired.jsonl.gz", "rt") as file:
+        texts = [json.loads(line)["prediction"] for line in file]
+    readings = read(texts)
+    assert {word for words in readings.unread.values() for word in words} == {"unk"}
+    assert not readings.contradictions.any()
+    assert (readings.masks[:, 4] > 0).all()
