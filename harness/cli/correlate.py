@@ -2,6 +2,7 @@
 
 harness correlate scores.tsv.gz --x pregen --y METEOR,CIDEr --top 5
 harness correlate runs/a runs/b --x 'trm*' --y cider --rows example
+harness correlate judgments.jsonl.gz --judgments cider,bleu:n=4 --x '*' --y human_score --rows example
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="over runs: split each system's examples into 1..K strata by a score, and compute all metrics anew on each",
     )  # fmt: skip
     parser.add_argument("--strata-by", default="cider", metavar="METRIC", help="the score that makes the strata")
+    parser.add_argument(
+        "--judgments", metavar="METRICS",
+        help="the source is a file of human judgments; these metrics (separated by commas) become the columns of its captions",
+    )  # fmt: skip
     add_registry(parser)
     add_json(parser)
 
@@ -57,6 +62,12 @@ def run(args: argparse.Namespace) -> int:
         from harness.strata import stratified_runs
 
         table = stratified_runs([Path(source) for source in args.source], args.strata, args.strata_by)
+    elif args.judgments is not None:
+        from harness.judgments import judgment_table
+
+        if len(args.source) != 1:
+            raise HarnessError(f"--judgments takes one file; found {len(args.source)}")
+        table = judgment_table(Path(args.source[0]), _metric_names(args.judgments), args.rows)
     else:
         table = read_columns(args.source, args.rows)
     by = _grouping(table, args.by)
@@ -78,6 +89,17 @@ def run(args: argparse.Namespace) -> int:
         for file in files:
             print(f"wrote {file}")
     return 0
+
+
+def _metric_names(text: str) -> list[str]:
+    """``cider,bleu:n=4,tokenizer=none`` as its metrics: a part with ``=`` and no ``:`` goes on with the one before."""
+    names: list[str] = []
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        if names and "=" in part and ":" not in part:
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
 
 
 def _grouping(table: ColumnTable, asked: str | None) -> str | None:
