@@ -37,29 +37,6 @@ COMPOSITE = {
 }
 
 
-def write(path, items):
-    path.write_text("".join(json.dumps(item) + "\n" for item in items))
-    return path
-
-
-THUMB = [
-    {
-        "image_id": 1,
-        "references": ["a dog runs", "the dog"],
-        "systems": {"a": {"caption": "a dog runs", "P": 5.0}, "b": {"caption": "a cat", "P": 2}},
-    },
-    {
-        "image_id": 2,
-        "references": ["a red car", "car"],
-        "systems": {"a": {"caption": "a red car", "P": 4.0}, "b": {"caption": "x", "P": 1}},
-    },
-]
-COMPOSITE = {
-    "file_name": "f", "references": ["A dog , runs .", "dog"],
-    "candidates": [{"caption": "a dog, runs.", "human_score": 5, "is_own_reference": True}, {"caption": "dog", "human_score": 1, "is_own_reference": False}],
-}  # fmt: skip
-
-
 def test_both_layouts(tmp_path):
     thumb = read_judgments(write(tmp_path / "t.jsonl", THUMB))
     assert [(j.item, j.system, j.scores["P"]) for j in thumb] == [
