@@ -1,6 +1,7 @@
 """Test pairs of the reference game by the features that target and distractor share (Tsvilodub & Franke 2023, section 4).
 
-Three groups: six sets that share at least one given feature, three that share two and three that share three (:data:`SETS`).
+Three groups: six sets that share at least one given feature, four that share two, three that share three (:data:`SETS`). The paper
+names two of the three sets of two object features; the third here is what is left, size and shape.
 What lies outside the shared features is drawn freely, so that it may match by chance, or forced to differ.
 """
 
@@ -21,6 +22,7 @@ SETS: dict[str, tuple[int, ...] | int] = {
     **{f"one/{name}": (factor,) for factor, name in enumerate(FACTORS)},
     "two/object_hue+scale": (_HUE, _SCALE),
     "two/shape+object_hue": (_SHAPE, _HUE),
+    "two/scale+shape": (_SCALE, _SHAPE),
     "two/random": 2,
     "three/object": (_SHAPE, _HUE, _SCALE),
     "three/background": (_FLOOR, _WALL, _ORIENTATION),

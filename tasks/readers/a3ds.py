@@ -17,7 +17,7 @@ References = Literal["exhaustive", "short", "both"]
 class ReferenceGames:
     """Pairs of target and distractor with the target's captions as references (20 exhaustive, 27 short, or all 47).
 
-    ``sets``: groups (``one``, ``two``, ``three``: features shared) or single sets (``one/shape``); None: all twelve. ``pairs``: of
+    ``sets``: groups (``one``, ``two``, ``three``: features shared) or single sets (``one/shape``); None: all thirteen. ``pairs``: of
     each set (the paper: 7500). ``outside``: features beyond the shared ones are ``free`` or forced ``different``. ``Example.meta``
     holds ``target_id``, ``distractor_id``, ``category`` (the set) and ``group``.
     """
