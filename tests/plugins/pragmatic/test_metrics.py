@@ -1,0 +1,90 @@
+"""The metrics of a run: undefined examples, several captions, categories."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, Metric
+from harness.errors import HarnessError, InputError
+from harness.features import Features
+from harness.plugins.pragmatic import metrics
+from harness.tasks.a3ds.scene import scene_id
+
+TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
+
+
+def batch(*sets, features):
+    made = [
+        CaptionSet(f"g{k}", tuple(texts), ("a",), meta={"target_id": TARGET, "distractor_id": OTHER, "group": group})
+        for k, (texts, group) in enumerate(sets)
+    ]
+    return features.batch(made)
+
+
+def test_scores_and_undefined_examples():
+    features = Features()
+    games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
+    efficiency = metrics.ContrastiveEfficiency()
+    assert isinstance(efficiency, Metric)
+    stats = efficiency.stats(games, features, None)
+    assert stats[0, 0] == 1
+    assert math.isnan(stats[1, 0])
+    assert metrics.Discriminativity().stats(games, features, None).ravel().tolist() == [1, 0]
+    assert metrics.OptimalDiscriminativity().stats(games, features, None).ravel().tolist() == [1, 0]
+    assert metrics.MentionedFeatures().stats(games, features, None).ravel().tolist() == [2, 1]
+    assert metrics.FalseFeatures().stats(games, features, None).ravel().tolist() == [0, 0]
+    assert metrics.Relevance().stats(games, features, None).ravel() == pytest.approx([0.8, 0.8])
+    redundant = metrics.RedundantMention(feature="shape")
+    assert redundant.stats(games, features, None).ravel().tolist() == [1, 1]
+    assert math.isnan(metrics.RedundantMention(feature="object_hue").stats(games, features, None)[0, 0])
+
+
+def test_several_captions_are_averaged_where_defined():
+    features = Features()
+    games = batch((["a cyan ball", "a ball"], "one"), features=features)
+    assert metrics.Discriminativity().stats(games, features, None)[0, 0] == 0.5
+    assert metrics.ContrastiveEfficiency().stats(games, features, None)[0, 0] == 1
+
+
+def test_a_category_leaves_the_others_out():
+    features = Features()
+    games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
+    found = metrics.Discriminativity(category="two")
+    assert found.spec.name == "discriminativity(two)"
+    assert np.isnan(found.stats(games, features, None)).ravel().tolist() == [True, False]
+    assert found.signature() != metrics.Discriminativity().signature()
+
+
+def test_modes_and_mistakes():
+    assert metrics.Discriminativity(mode="authors-script").spec.name == "discriminativity(authors-script)"
+    with pytest.raises(HarnessError, match="script has no optimal-discriminativity"):
+        metrics.OptimalDiscriminativity(mode="authors-script")
+    with pytest.raises(HarnessError, match="did you mean 'shape'"):
+        metrics.RedundantMention(feature="shap")
+    features = Features()
+    bare = features.batch([CaptionSet("x", ("a ball",), ("a",))])
+    with pytest.raises(InputError, match="'x' has no meta"):
+        metrics.Discriminativity().stats(bare, features, None)
+
+
+def test_listener_accuracy_takes_any_listener():
+    class Half:
+        def fingerprint(self):
+            return "half"
+
+        def generate(self, examples, decoding, seeds):
+            return []
+
+        def listen(self, examples, captions):
+            return np.array([0 if "cyan" in text else 1 for text in captions])
+
+    features = Features()
+    games = batch((["a cyan ball", "a ball"], "one"), (["cyan", "cyan"], "two"), features=features)
+    metric = metrics.ListenerAccuracy(listener=Half())
+    assert metric.stats(games, features, None).ravel().tolist() == [0.5, 1]
+    assert "half" in metric.signature()
+    with pytest.raises(HarnessError, match="cannot listen"):
+        metrics.ListenerAccuracy(listener=object())
