@@ -23,7 +23,7 @@ def draw(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> str:
     axes = figure.subplots()
     groups = series(results, view["x"], view["y"], view.get("by"))
     {"line": _line, "scatter": _scatter, "bar": _bar, "heatmap": _heatmap}[view["plot"]](axes, groups)
-    axes.set_xlabel(view["x"].removeprefix("decoding."))
+    axes.set_xlabel(view["x"].removeprefix("decoding.").removeprefix("metric:"))
     if isinstance(view["y"], str) and view["plot"] != "heatmap":
         axes.set_ylabel(view["y"])
     if view.get("title"):

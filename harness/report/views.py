@@ -62,28 +62,50 @@ def split_quantity(y: str) -> tuple[str, str]:
 
 def series(results: Sequence[Mapping[str, Any]], x: str, y: str | Sequence[str], by: str | None) -> list[Series]:
     """Group the records for a plot: one series per metric asked for and per value of ``by`` (``x: metric`` makes the metrics
-    the axis instead, one series per value of ``by``).
+    the axis instead, one series per value of ``by``; ``x: metric:NAME`` puts two metrics of a model and decoding against each other).
 
     Raises :class:`HarnessError` for a metric that the results do not hold, naming the nearest.
     """
     metrics = list(dict.fromkeys(record["metric"] for record in results))
+    against = _values_of(x.removeprefix("metric:"), results, metrics) if x.startswith("metric:") else None
     wanted = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[Any, float, tuple[float, float] | None]]] = {}
     for item in wanted:
         what, metric = split_quantity(item)
-        if metric not in metrics:
-            raise HarnessError(
-                f"view asks for the metric '{metric}'{did_you_mean(metric, metrics)}; there are {', '.join(metrics)}"
-            )
+        _check_metric(metric, metrics)
         for record in results:
             if record["metric"] != metric:
                 continue
             group = lookup(record, by) if by else None
             named = "" if group is None else str(group)
-            if x != "metric" and (len(wanted) > 1 or group is None):
+            if against is not None and group is None:
+                named = str(record["model"])  # two metrics against each other: a point without a group is a model
+            elif x != "metric" and (len(wanted) > 1 or group is None):
                 named = f"{item} {named}".strip()
-            groups.setdefault(named, []).append((lookup(record, x), *quantity(record, what)))
+            place = lookup(record, x) if against is None else against.get(_point(record), math.nan)
+            if against is None or not math.isnan(place):
+                groups.setdefault(named, []).append((place, *quantity(record, what)))
     return [_one(label, points) for label, points in groups.items()]
+
+
+def _check_metric(metric: str, metrics: Sequence[str]) -> None:
+    if metric not in metrics:
+        raise HarnessError(
+            f"view asks for the metric '{metric}'{did_you_mean(metric, metrics)}; there are {', '.join(metrics)}"
+        )
+
+
+def _values_of(
+    metric: str, results: Sequence[Mapping[str, Any]], metrics: Sequence[str]
+) -> dict[tuple[str, str, str], float]:
+    """The values of one metric by model and decoding."""
+    _check_metric(metric, metrics)
+    return {_point(record): _number(record["value"]) for record in results if record["metric"] == metric}
+
+
+def _point(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    decoding = repr(sorted(record.get("decoding", {}).items(), key=lambda item: item[0]))
+    return str(record.get("task")), str(record["model"]), decoding
 
 
 def _expand(wanted: list[str], metrics: list[str]) -> list[str]:

@@ -42,15 +42,27 @@ def corpus_bleu(candidates: Sequence[Tokens], references: Sequence[Tokens], orde
     vocabulary = Vocabulary()
     sides = [words_of(side, vocabulary) for side in (candidates, references)]
     lengths = [np.fromiter(map(len, side), np.int64, len(side)) for side in (candidates, references)]
-    correct, guesses = np.zeros(orders), np.zeros(orders)
+    return corpus_bleu_of_words(sides, lengths, orders)[0]
+
+
+def corpus_bleu_of_words(
+    sides: Sequence[Words], lengths: Sequence[np.ndarray], orders: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same of candidates and references that are word ids already, with the words (S,) of each sentence.
+
+    Returns (orders,) of the corpus and (S, orders) of every candidate by itself.
+    """
+    correct, guesses = (np.zeros((len(lengths[0]), orders)) for _ in range(2))
     for n in range(1, orders + 1):
         own, other = (_per_sentence(grams.sentence, grams.gram) for grams in grams_of(sides, n))
         most = np.zeros(1 + int(max(own.gram.max(initial=-1), other.gram.max(initial=-1))), dtype=np.int64)
         np.maximum.at(most, other.gram, other.count)
-        correct[n - 1] = np.minimum(own.count, most[own.gram]).sum()
-        guesses[n - 1] = own.count.sum()
+        matched = np.minimum(own.count, most[own.gram])
+        correct[:, n - 1] = np.bincount(own.sentence, matched, len(lengths[0]))
+        guesses[:, n - 1] = np.bincount(own.sentence, own.count, len(lengths[0]))
     closest = _closest(lengths[0], np.unique(lengths[1]))
-    return _bleu(correct, guesses, lengths[0].sum(), closest.sum())
+    whole = _bleu(correct.sum(axis=0), guesses.sum(axis=0), lengths[0].sum(), closest.sum())
+    return whole, _bleu(correct, guesses, lengths[0], closest)
 
 
 def self_bleu(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:

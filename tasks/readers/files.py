@@ -62,12 +62,12 @@ def is_parquet(path: Path) -> bool:
 
 def first_byte(path: Path) -> bytes:
     """The first byte that is not blank (b"" for an empty file): ``[`` begins a JSON list, ``{`` JSON Lines or an object."""
-    with _guarded(path) as file:
+    with opened(path) as file:
         head = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     return head[:1]
 
 
-class _guarded:
+class opened:
     """Opens a file for reading and tells a broken gzip stream as an :class:`InputError`."""
 
     def __init__(self, path: Path) -> None:
@@ -86,7 +86,7 @@ class _guarded:
 # --------------------------------------------------------------------------- JSON
 def load_json(path: Path) -> Any:
     """The value of a JSON file (gzipped or not). Raises :class:`InputError` with the byte offset where it is not JSON."""
-    with _guarded(path) as file:
+    with opened(path) as file:
         data = file.read()
     return parse_json(data, str(path), complete=True)
 
@@ -150,7 +150,7 @@ def list_items(value: Any, where: str) -> Iterator[Record]:
 def json_lines(path: Path) -> Iterator[Record]:
     """The objects of a JSON Lines file, one a line; blank lines are passed over."""
     offset = 0
-    with _guarded(path) as file:
+    with opened(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 where = f"{path}:{number}"

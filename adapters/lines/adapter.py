@@ -1,0 +1,55 @@
+"""The ``lines`` adapter: candidates are the lines of a corpus, aligned with the examples by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from harness.contracts import Candidates, Decoding, Example
+from harness.errors import InputError
+from harness.tasks.readers.lines import Lines
+
+
+class LinesOfCorpus:
+    """The first example gets the first line (or ``block`` lines), and so on. For metrics that pool all candidates the alignment
+    means nothing but the number of sentences.
+
+    Parameters are those of the reader ``lines``.
+    """
+
+    def __init__(
+        self,
+        *,
+        path: str | Sequence[str] | None = None,
+        of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        block: int = 1,
+        blank: Literal["skip", "error"] = "skip",
+        max_words: int | None = None,
+        min_count: int | None = None,
+        distinct: bool = False,
+        shuffle: int | None = None,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> None:
+        self.reader = Lines(
+            path=path, of=of, block=block, blank=blank, max_words=max_words, min_count=min_count, distinct=distinct,
+            shuffle=shuffle, offset=offset, limit=limit,
+        )  # fmt: skip
+        self._candidates: dict[str, Candidates] = {}
+
+    def fingerprint(self) -> str:
+        return self.reader.fingerprint()
+
+    def prepare(self, examples: Sequence[Example], decoding: Decoding, *, partial: bool = False) -> None:
+        """Align lines with examples; raises :class:`InputError` when there are fewer, or more that no limit explains."""
+        sets = [item.references for item in self.reader]
+        if len(sets) < len(examples) or (len(sets) > len(examples) and not partial):
+            raise InputError(
+                f"lines: {len(sets)} candidate sets for {len(examples)} examples (limit and offset choose a part of the corpus)",
+                str(self.reader.paths[0]) if self.reader.paths else None,
+            )
+        self._candidates = {example.id: lines for example, lines in zip(examples, sets)}
+
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
+        for example in examples:
+            yield self._candidates[example.id]

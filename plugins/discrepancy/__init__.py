@@ -1,0 +1,1 @@
+"""Quality against diversity of whole corpora: corpus BLEU, and discrepancies (QDisc) of metric pairs."""

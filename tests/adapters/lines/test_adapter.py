@@ -1,0 +1,36 @@
+"""Candidates from a corpus by position."""
+
+import pytest
+
+from harness.adapters.lines.adapter import LinesOfCorpus
+from harness.contracts import Decoding, Example
+from harness.errors import InputError
+
+EXAMPLES = [Example("x", ("r",)), Example("y", ("r",))]
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "model.txt"
+    file.write_text("one\ntwo\nthree\nfour\n")
+    return str(file)
+
+
+def test_aligned_by_position_whatever_the_batch(path):
+    adapter = LinesOfCorpus(path=path, limit=2)
+    adapter.prepare(EXAMPLES, Decoding())
+    assert list(adapter.generate(EXAMPLES[1:], Decoding(), [0])) == [("two",)]
+
+
+def test_several_lines_an_example(path):
+    adapter = LinesOfCorpus(path=path, block=2)
+    adapter.prepare(EXAMPLES, Decoding())
+    assert list(adapter.generate(EXAMPLES, Decoding(), [0, 0])) == [("one", "two"), ("three", "four")]
+
+
+def test_numbers_must_agree(path):
+    with pytest.raises(InputError, match="4 candidate sets for 2 examples"):
+        LinesOfCorpus(path=path).prepare(EXAMPLES, Decoding())
+    with pytest.raises(InputError, match="1 candidate sets for 2 examples"):
+        LinesOfCorpus(path=path, limit=1).prepare(EXAMPLES, Decoding(), partial=True)
+    LinesOfCorpus(path=path).prepare(EXAMPLES, Decoding(), partial=True)
