@@ -20,7 +20,7 @@ from harness.errors import HarnessError, InputError
 
 Tokens = Sequence[str]
 _SHORT = 100
-"""n-gram tokens in the longest sentence up to which pairs inside sentences are compared one by one."""
+"""Words in the longest sentence of a chunk up to which repeated words are found by comparing lags."""
 CHUNK = 100_000
 """Sentences that are sorted together."""
 MEMORY = 1 << 28
@@ -113,12 +113,16 @@ class NgramCounter:
         remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(
             len(ids)
         )  # tokens from here to the sentence's end
+        repeats = _repeats(ids, sentence, lengths) if lengths.max(initial=0) <= _SHORT else None
         for order, keys, place in _windows(ids, remaining, sorted(self.counts), self.bits):
             held = self.counts[order]
-            run, within = _counted(keys, sentence[place])
+            if repeats is None:
+                run, within = _counted(keys, sentence[place])
+            else:
+                run, within = _run(keys), len(place) + 2 * _repeated(repeats, ids, remaining, order)
             held.runs.append(run)
             held.within += within
-            held.total += keys.shape[1]
+            held.total += len(place)
             own = np.maximum(lengths - order + 1, 0)
             held.squares += int((own * own).sum())
             self._compact(held)
@@ -251,14 +255,15 @@ def changes(keys: np.ndarray) -> np.ndarray:
     return new
 
 
+def _run(keys: np.ndarray) -> NgramRun:
+    """The run of the n-gram tokens of one chunk."""
+    ordered = np.sort(keys, axis=1) if len(keys) == 1 else keys[:, sort_order(keys)]
+    starts = np.flatnonzero(changes(ordered))
+    return NgramRun(ordered[:, starts], np.diff(starts, append=keys.shape[1]))
+
+
 def _counted(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
-    """The run of one chunk, and the sum of squared counts within sentences. ``sentence`` ascends along the keys."""
-    sizes = np.bincount(sentence)
-    if len(keys) == 1 and sizes.max() <= _SHORT:
-        within = len(sentence) + 2 * _equal_pairs(keys[0], sentence, sizes)
-        ordered = np.sort(keys[0])[None, :]  # several times faster than the order that carries the sentences along
-        starts = np.flatnonzero(changes(ordered))
-        return NgramRun(ordered[:, starts], np.diff(starts, append=keys.shape[1])), within
+    """The same with the sum of squared counts within sentences, of any length. ``sentence`` ascends along the keys."""
     order = sort_order(keys)
     keys, sentence = keys[:, order], sentence[order]
     new = changes(keys)
@@ -269,18 +274,31 @@ def _counted(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
     return NgramRun(keys[:, starts], counts), int((inside * inside).sum())
 
 
-def _equal_pairs(keys: np.ndarray, sentence: np.ndarray, sizes: np.ndarray) -> int:
-    """Pairs of equal n-gram tokens of one sentence: compared lag by lag, sentences of similar size together."""
-    total, shortest = 0, 1
-    for longest in (8, 16, 32, 64, _SHORT):
-        inside = ((sizes > shortest) & (sizes <= longest))[sentence]
-        own, number = keys[inside], sentence[inside].astype(np.int32)
+def _repeats(ids: np.ndarray, sentence: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """(2, R) positions of equal words in one sentence, compared lag by lag, sentences of similar length together."""
+    found, shortest = [np.empty((2, 0), dtype=np.int64)], 1
+    number = sentence.astype(np.int32)
+    for longest in (12, 24, 48, _SHORT):
+        at = np.flatnonzero(((lengths > shortest) & (lengths <= longest))[sentence])
+        own, group = ids[at].astype(np.int32), number[at]
         for lag in range(1, min(longest, len(own))):
             same = own[lag:] == own[:-lag]
-            same &= number[lag:] == number[:-lag]
-            total += int(np.count_nonzero(same))
+            same &= group[lag:] == group[:-lag]
+            first = np.flatnonzero(same)
+            found.append(np.stack([at[first], at[first + lag]]))
         shortest = longest
-    return total
+    return np.concatenate(found, axis=1)
+
+
+def _repeated(repeats: np.ndarray, ids: np.ndarray, remaining: np.ndarray, order: int) -> int:
+    """Pairs of equal n-gram tokens in one sentence: pairs of equal words that go on being equal."""
+    first, second = repeats
+    kept = remaining[second] >= order
+    first, second = first[kept], second[kept]
+    for k in range(1, order):
+        kept = ids[first + k] == ids[second + k]
+        first, second = first[kept], second[kept]
+    return len(first)
 
 
 def merged(runs: Sequence[NgramRun]) -> NgramRun:
