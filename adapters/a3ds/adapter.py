@@ -142,10 +142,10 @@ class A3DS:
                 yield [self._scored(row, ids, words.words) for row, ids in zip(logits, tokens)]
 
     @staticmethod
-    def _scored(logits: torch.Tensor, tokens: torch.Tensor, words: Sequence[str]) -> TokenScores:
+    def _scored(logits: torch.Tensor, tokens: torch.Tensor, words: tuple[str, ...]) -> TokenScores:
         length = int((tokens == END).nonzero()[0, 0])
         log_probs, ranks = forced_scores(logits[:length], tokens[1 : length + 1])
-        return TokenScores(log_probs, ranks, tuple(words[i] for i in tokens[1 : length + 1].tolist()))
+        return TokenScores(log_probs, ranks, tuple(words[int(i)] for i in tokens[1 : length + 1]))
 
     def listen(self, examples: Sequence[Example], captions: Sequence[str]) -> np.ndarray:
         """(B,) index of the image that the listener picks: 0 the target, 1.. the distractors; ties go to the first."""

@@ -107,12 +107,12 @@ class SpeakerStep:
     """One LSTM step: the images' and each word's share of the gates are computed once, not at every step."""
 
     def __init__(self, speaker: Speaker) -> None:
-        lstm, width = speaker.lstm, 2 * speaker.sizes.visual
+        weights, width = dict(speaker.lstm.named_parameters()), 2 * speaker.sizes.visual
         with torch.no_grad():
-            self._image = lstm.weight_ih_l0[:, :width].detach()
-            self._words = speaker.embed.weight @ lstm.weight_ih_l0[:, width:].T
-            self._recurrent = lstm.weight_hh_l0.detach().T.contiguous()
-            self._bias = (lstm.bias_ih_l0 + lstm.bias_hh_l0).detach()
+            self._image = weights["weight_ih_l0"][:, :width].detach()
+            self._words = speaker.embed.weight @ weights["weight_ih_l0"][:, width:].T
+            self._recurrent = weights["weight_hh_l0"].detach().T.contiguous()
+            self._bias = (weights["bias_ih_l0"] + weights["bias_hh_l0"]).detach()
             self._out = (speaker.linear.weight.detach(), speaker.linear.bias.detach())
         self._speaker = speaker
 

@@ -141,8 +141,8 @@ class _Trainer:
     # ------------------------------------------------------------------ standardised features
     @torch.no_grad()
     def _unfold(self, layer: torch.nn.Linear) -> None:
-        layer.bias += layer.weight @ self.mean
-        layer.weight *= self.deviation
+        layer.bias.add_(layer.weight @ self.mean)
+        layer.weight.mul_(self.deviation)
 
     @contextmanager
     def _folded(self) -> Iterator[None]:
@@ -151,8 +151,8 @@ class _Trainer:
         kept = [(layer.weight.detach().clone(), layer.bias.detach().clone()) for layer in layers]
         with torch.no_grad():
             for layer in layers:
-                layer.weight /= self.deviation
-                layer.bias -= layer.weight @ self.mean
+                layer.weight.div_(self.deviation)
+                layer.bias.sub_(layer.weight @ self.mean)
         yield
         with torch.no_grad():
             for layer, (weight, bias) in zip(layers, kept):

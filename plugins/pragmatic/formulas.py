@@ -30,7 +30,7 @@ def contrastive_efficiency(c: np.ndarray, k: np.ndarray, needed: np.ndarray | in
     return np.where(c > 0, score, np.nan)
 
 
-def relevance(c: np.ndarray, k: np.ndarray, z: np.ndarray) -> np.ndarray:
+def relevance(c: np.ndarray | int, k: np.ndarray, z: np.ndarray) -> np.ndarray:
     """1 - (k - c) / (6 - z): how few shared features are mentioned; undefined where no feature is shared (z = 6)."""
     c, k, z = (np.asarray(value, dtype=np.float64) for value in (c, k, z))
     shared = np.where(z < 6, 6.0 - z, 1.0)
@@ -56,6 +56,6 @@ def features_needed(differs: np.ndarray) -> np.ndarray:
     ``differs`` (N, D, 6): in which features distractor d differs from the target. One distractor with any difference: 1.
     """
     if differs.shape[1] == 1:
-        return differs.any((1, 2)).astype(np.int64)
-    ruled_out = (differs[:, :, None, :] & _subsets()).any(-1).all(1)  # (N, 64)
-    return np.where(ruled_out.any(1), _subsets().sum(1)[ruled_out.argmax(1)], 0)
+        return (differs.sum(axis=(1, 2)) > 0).astype(np.int64)
+    ruled_out: np.ndarray = np.all(np.any(differs[:, :, None, :] & _subsets(), axis=-1), axis=1)  # (N, 64)
+    return np.where(np.any(ruled_out, axis=1), _subsets().sum(1)[ruled_out.argmax(1)], 0)
