@@ -25,8 +25,9 @@ def golden(shared):
 
 
 def run(metric, items):
-    """(corpus value, per-example values) on the golden items, which come tokenised."""
-    sets = caption_sets([[item["hyp_tok"]] for item in items], [item["refs_tok"] for item in items])
+    """(corpus value, per-example values) on the golden items, tokenised or as people wrote them."""
+    end = "_tok" if metric.tokenizer == "none" else ""
+    sets = caption_sets([[item["hyp" + end]] for item in items], [item["refs" + end] for item in items])
     features = Features([item.references for item in sets])
     state = metric.fit(features.references, features)
     rows = {}
@@ -37,14 +38,18 @@ def run(metric, items):
 
 
 METRICS = [
-    *((bleu.Bleu(n=n, tokenizer="none"), lambda item, n=n: item["Bleu"][n - 1]) for n in (1, 2, 3, 4)),
-    (rouge.Rouge(tokenizer="none"), lambda item: item["ROUGE_L"]),
-    (cider.Cider(tokenizer="none"), lambda item: item["CIDEr"]),
-    (cider.CiderD(tokenizer="none"), lambda item: item["CIDEr"]),
+    pair
+    for tokenizer in ("none", "ptb")
+    for pair in (
+        *((bleu.Bleu(n=n, tokenizer=tokenizer), lambda item, n=n: item["Bleu"][n - 1]) for n in (1, 2, 3, 4)),
+        (rouge.Rouge(tokenizer=tokenizer), lambda item: item["ROUGE_L"]),
+        (cider.Cider(tokenizer=tokenizer), lambda item: item["CIDEr"]),
+        (cider.CiderD(tokenizer=tokenizer), lambda item: item["CIDEr"]),
+    )
 ]
 
 
-@pytest.mark.parametrize("metric, expected", METRICS, ids=[m.spec.name for m, _ in METRICS])
+@pytest.mark.parametrize("metric, expected", METRICS, ids=[f"{m.spec.name}-{m.tokenizer}" for m, _ in METRICS])
 def test_items_and_corpus_equal_the_toolkit(golden, metric, expected):
     items, corpus = golden
     value, per_example = run(metric, items)
@@ -52,7 +57,7 @@ def test_items_and_corpus_equal_the_toolkit(golden, metric, expected):
     assert abs(value - expected(corpus["corpus"])) <= TOLERANCE
 
 
-@pytest.mark.parametrize("metric, expected", METRICS, ids=[m.spec.name for m, _ in METRICS])
+@pytest.mark.parametrize("metric, expected", METRICS, ids=[f"{m.spec.name}-{m.tokenizer}" for m, _ in METRICS])
 def test_first_items_alone_equal_the_toolkit(golden, metric, expected):
     items, corpus = golden
     for size, known in corpus["first_n_items_alone"].items():
