@@ -41,19 +41,24 @@ def draw_games(
     pairing: Pairing,
     source: pixels.ImageFeatures,
     seed: int,
+    kind: scene.Kind = "exhaustive",
     vocabulary: Vocabulary | None = None,
 ) -> Games:
-    """``images`` random scenes with ``captions`` different exhaustive captions each, every one a game of its own."""
+    """``images`` random scenes with ``captions`` different captions of a ``kind`` each, every one a game of its own.
+
+    Of the short captions those with ``there`` are left out: the published vocabulary lacks the word.
+    """
+    known = range(20) if kind == "exhaustive" else range(11, 27)
     if not 2 <= images <= scene.N_SCENES:
         raise HarnessError(f"A3DS training on {images} images: expected 2 to {scene.N_SCENES}")
-    if not 1 <= captions <= 20:
-        raise HarnessError(f"A3DS training with {captions} captions an image: expected 1 to 20")
+    if not 1 <= captions <= len(known):
+        raise HarnessError(f"A3DS training with {captions} {kind} captions an image: expected 1 to {len(known)}")
     random = np.random.default_rng([seed, 0xA3D5])
     pool = np.sort(random.choice(scene.N_SCENES, images, replace=False))
     targets = np.repeat(pool, captions)
     texts: list[str] = []
-    for found in scene.caption_sets(pool):
-        texts.extend(found[k] for k in random.choice(len(found), captions, replace=False))
+    for found in scene.caption_sets(pool, kind):
+        texts.extend(found[k] for k in random.choice(known, captions, replace=False))
     distractors = similar_scenes(targets, random) if pairing == "similar" else _others(targets, pool, random)
     every = np.unique(np.concatenate([pool, distractors]))
     table = torch.from_numpy(source.features(every).astype(np.float16))

@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, help="directory of the run: curve, state, epochs, checkpoints")
     parser.add_argument("--images", type=int, help="training images (shipped: 12000; the paper: 30000)")
     parser.add_argument("--captions", type=int, help="captions of each image (5)")
+    parser.add_argument("--kind", choices=("exhaustive", "short"), help="captions that name all features, or a few")
     parser.add_argument("--epochs", type=int, help="10 for the baseline, 5 for the game")
     parser.add_argument("--paper-size", action="store_true", help="30,000 images and layers of 512, as in the paper")
     parser.add_argument("--speaker", help="where the game starts (a baseline's checkpoint; default: the shipped one)")
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     plan = TrainingPlan(stage=args.stage, output=args.output, epochs=10 if args.stage == "baseline" else 5)
     if args.paper_size:
         plan = replace(plan, **PAPER_SIZE)
-    names = ("images", "captions", "epochs", "speaker", "listener", "seed", "batch", "learning_rate")
+    names = ("images", "captions", "kind", "epochs", "speaker", "listener", "seed", "batch", "learning_rate")
     given = {name: getattr(args, name) for name in (*names, "structural", "entropy", "forcing_decay", "pictures")}
     plan = replace(plan, **{name: value for name, value in given.items() if value is not None})
     if args.weights:

@@ -42,7 +42,9 @@ class TrainingPlan:
     images: int = 12_000
     """Random training images (the paper: 30,000)."""
     captions: int = 5
-    """Exhaustive captions of each image; every one is a game."""
+    """Captions of each image; every one is a game."""
+    kind: Literal["exhaustive", "short"] = "exhaustive"
+    """Captions that name all six features (the paper), or two to four of them."""
     epochs: int = 10
     """The paper: 10 for the baseline, 5 for the game."""
     seed: int = 1
@@ -85,6 +87,7 @@ def train(plan: TrainingPlan, *, resume: bool = False, report: Report | None = N
         pairing="similar" if plan.stage == "sp" else "random",
         source=source,
         seed=plan.seed,
+        kind=plan.kind,
     )
     return _Trainer(plan, games, source.name, report).run(resume)
 

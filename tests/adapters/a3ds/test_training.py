@@ -16,7 +16,7 @@ from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, Speak
 from harness.adapters.a3ds.games import draw_games, similar_scenes
 from harness.adapters.a3ds.losses import play, sample_messages, structural_loss
 from harness.adapters.a3ds.training import TrainingPlan, train
-from harness.adapters.a3ds.vocabulary import END, PAD
+from harness.adapters.a3ds.vocabulary import END, PAD, UNK
 from harness.errors import HarnessError, InputError
 from harness.tasks.a3ds.scene import indices
 
@@ -43,6 +43,8 @@ def test_games_are_drawn_from_the_seed(one_hot):
         if pairing == "similar":
             assert (same.sum(1) >= 3).all()
     assert a.captions.shape == (150, 25)
+    short = draw_games(images=50, captions=16, pairing="random", source=one_hot, seed=4, kind="short")
+    assert not (short.captions == UNK).any()
 
 
 def test_similar_scenes_share_three_factors_and_differ():

@@ -1,0 +1,158 @@
+"""A3DS in numbers: speed of scenes, renderer, features, metrics; then what the agents do by decoding.
+
+    python benchmarks/a3ds.py [--pairs 40] [--seed 1]
+
+Speeds are CPU seconds of one core. The agents' table has a row per speaker and decoding: the rational-speech-acts re-ranking by
+alpha beside greedy. At the end the paper's pattern is checked line by line. Exit status 1 when a speed goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from harness.adapters.a3ds.adapter import A3DS
+from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from harness.contracts import Decoding, Example
+from harness.plugins.pragmatic.scores import Scores, evaluate
+from harness.tasks.a3ds import pixels, scene
+from harness.tasks.a3ds.render import render
+from harness.tasks.readers.a3ds import ReferenceGames
+
+SHOWN = (
+    "discriminativity",
+    "contrastive_efficiency",
+    "relevance",
+    "optimal_discriminativity",
+    "mentioned_features",
+    "false_features",
+)
+SPEAKERS = ("baseline", "rp", "sp")
+
+
+def per_second(count: int, work: Callable[[], Any]) -> float:
+    started = time.process_time()
+    work()
+    return count / (time.process_time() - started)
+
+
+def speeds(seed: int) -> bool:
+    """Print the speeds beside their goals; whether all were met."""
+    random = np.random.default_rng(seed)
+    ids = random.integers(0, scene.N_SCENES, 6000)
+    others = random.integers(0, scene.N_SCENES, 6000)
+    texts = [found[k % 20] for k, found in enumerate(scene.caption_sets(ids))]
+    short = [found[k % 27] for k, found in enumerate(scene.caption_sets(ids, "short"))]
+    rows = [
+        {"prediction": text, "target_id": int(a), "distractor_id": int(b)}
+        for said in (texts, short)
+        for text, a, b in zip(said, ids, others)
+    ]
+
+    def enumerate_all() -> None:
+        for kind in ("exhaustive", "short"):
+            for _ in scene.caption_sets(ids, kind):
+                pass
+
+    torch.set_num_threads(1)
+    source = pixels.features()
+    lines = [
+        ("both caption sets of a scene, scenes/s", per_second(len(ids), enumerate_all), 20_000),
+        ("renderer, first pictures (geometry cast), pictures/s", per_second(600, lambda: render(ids[:600])), None),
+        ("renderer, all 6000 with the rest of the geometry, pictures/s", per_second(len(ids), lambda: render(ids)), 400),
+        ("renderer, geometry known, pictures/s", per_second(len(ids), lambda: render(ids)), 400),
+        ("EfficientNet-lite0 features (pictures included), scenes/s", per_second(600, lambda: source.features(ids[:600])), None),
+        ("pragmatic scores, mode paper, captions/s", per_second(len(rows), lambda: evaluate(rows)), 100_000),
+        ("pragmatic scores, mode authors-script, captions/s", per_second(2000, lambda: evaluate(rows[:2000], "authors-script")), None),
+    ]  # fmt: skip
+    for name, found, goal in lines:
+        print(f"  {name:<64}{found:>12,.0f}" + (f"   goal {goal:,}" if goal else ""))
+    return all(goal is None or found >= goal for _, found, goal in lines)
+
+
+def score(agents: A3DS, games: list[Example], decoding: Decoding) -> tuple[Scores, list[str], float]:
+    """Pragmatic scores, captions and listener accuracy of one speaker and decoding."""
+    captions = [g.candidates[0] for g in agents.generate(games, decoding, range(len(games)))]
+    rows = [
+        {"prediction": text, **{key: game.meta[key] for key in ("target_id", "distractor_id")}}
+        for text, game in zip(captions, games)
+    ]
+    return evaluate(rows), captions, float((agents.listen(games, captions) == 0).mean())
+
+
+def agents_table(games: list[Example], alphas: tuple[float, ...]) -> dict[str, Scores]:
+    """Print the table of speakers and decodings; greedy scores by speaker."""
+    heads = ("disc.", "effic.", "relev.", "opt.", "mention", "false", "listener", "LM", "captioner")
+    print(f"  {'speaker, decoding':<24}" + "".join(f"{head:>10}" for head in heads))
+    model = TrigramModel.of_grammar()
+    captioner = A3DS(checkpoint="baseline").speaker
+    targets = torch.from_numpy(pixels.features().features([game.meta["target_id"] for game in games]))
+    out = {}
+    for name in SPEAKERS:
+        agents = A3DS(checkpoint=name, listener="rp")
+        decodings = {"greedy": Decoding()}
+        decodings |= {f"rsa {a:g}": Decoding("rsa", options={"alpha": a, "proposals": 20}) for a in alphas}
+        for label, decoding in decodings.items():
+            scores, captions, accuracy = score(agents, games, decoding)
+            if label == "greedy":
+                out[name] = scores
+            summary = scores.summary()
+            numbers = [summary[column]["mean"] for column in SHOWN]
+            drift = structural_drift(captions, model), semantic_drift(captions, captioner, targets)
+            print(f"  {name + ', ' + label:<24}" + "".join(f"{x:>10.3f}" for x in (*numbers, accuracy, *drift)))
+    return out
+
+
+def redundancy(scores: dict[str, Scores]) -> None:
+    print(f"\n  {'mentioned though shared':<24}" + "".join(f"{name:>13}" for name in scene.FACTORS))
+    for name, found in scores.items():
+        summary = found.summary()
+        print(f"  {name:<24}" + "".join(f"{summary[f'redundant_{f}']['mean']:>13.3f}" for f in scene.FACTORS))
+
+
+def pattern(scores: dict[str, Scores]) -> None:
+    """The paper's findings, each as it comes out here."""
+    mean = {name: {k: v["mean"] for k, v in found.summary().items()} for name, found in scores.items()}
+    base, tuned = mean["baseline"], [mean["rp"], mean["sp"]]
+    most = [sorted(scene.FACTORS, key=lambda f: -row[f"redundant_{f}"])[:3] for row in tuned]
+    optimal = "optimal_discriminativity"
+    checks = [
+        ("baseline near the ceiling in discriminativity (> 0.95)", base["discriminativity"] > 0.95),
+        ("baseline lowest in contrastive efficiency", all(base["contrastive_efficiency"] < row["contrastive_efficiency"] for row in tuned)),
+        ("baseline names nearly all features (> 5.5)", base["mentioned_features"] > 5.5),
+        ("fine-tuned agents lose discriminativity", all(row["discriminativity"] < base["discriminativity"] for row in tuned)),
+        ("fine-tuned agents gain relevance", all(row["relevance"] > base["relevance"] for row in tuned)),
+        ("fine-tuned agents are optimal more often", all(row[optimal] > base[optimal] for row in tuned)),
+        ("shape among the three most redundant features of RP and SP", all("shape" in names for names in most)),
+        ("object hue among them", all("object_hue" in names for names in most)),
+        ("size among them", all("scale" in names for names in most)),
+    ]  # fmt: skip
+    print()
+    for name, holds in checks:
+        print(f"  {'yes' if holds else 'NO ':<4}{name}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=40, help="of each of the thirteen test sets")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--alpha", type=float, nargs="*", default=[0, 1, 5, 20])
+    args = parser.parse_args()
+    print("speed, one core")
+    met = speeds(args.seed)
+    games = list(ReferenceGames(pairs=args.pairs, seed=args.seed))
+    print(f"\nspeakers on {len(games)} games; the listener is RP's; LM and captioner: mean log-likelihood of a token")
+    scores = agents_table(games, tuple(args.alpha))
+    redundancy(scores)
+    pattern(scores)
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
