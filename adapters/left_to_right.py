@@ -47,6 +47,10 @@ class LeftToRight:
         """The model's state for inputs that are no failures."""
         raise NotImplementedError
 
+    def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
+        """Which inputs may share a batch (indices); all of them, unless a subclass says otherwise."""
+        return [list(range(len(inputs)))] if inputs else []
+
     def to_text(self, ids: list[int]) -> str:
         raise NotImplementedError
 
@@ -75,9 +79,10 @@ class LeftToRight:
             found = self.inputs([example for example, _ in pairs])
             good = [i for i, item in enumerate(found) if not isinstance(item, Failure)]
             out: list[Any] = list(found)
-            if good:
-                decoded = self.decode([found[i] for i in good], [pairs[i] for i in good], decoding)
-                for i, generation in zip(good, decoded.generations(self.to_text, keep_stop=self.keep_stop)):
+            for part in self.groups([found[i] for i in good]):
+                rows = [good[i] for i in part]
+                decoded = self.decode([found[i] for i in rows], [pairs[i] for i in rows], decoding)
+                for i, generation in zip(rows, decoded.generations(self.to_text, keep_stop=self.keep_stop)):
                     out[i] = generation
             return out
 
@@ -110,21 +115,27 @@ class LeftToRight:
         for example, item in zip(examples, found):
             if isinstance(item, Failure):
                 raise InputError(f"example '{example.id}' cannot be scored: {item.reason}")
-        flat = [(e, self._tokens(example, text)) for e, example in enumerate(examples) for text in example.references]
         scores: list[list[TokenScores]] = [[] for _ in examples]
         with torch.inference_mode():
-            prefix = self.prefix(found, examples)
-            for start in range(0, len(flat), ROWS):
-                part = flat[start : start + ROWS]
-                tokens = torch.zeros(len(part), max(len(ids) for _, ids in part), dtype=torch.long)
-                for row, (_, ids) in zip(tokens, part):
-                    row[: len(ids)] = torch.tensor(ids)
-                owner = torch.tensor([e for e, _ in part])
-                logits = self.forced_logits(prefix, owner, tokens)
-                for (e, ids), row in zip(part, logits):
-                    numbers = forced_scores(row[: len(ids)], torch.tensor(ids, device=row.device))
-                    scores[e].append(TokenScores(*numbers, self.pieces(ids)))
+            for part in self.groups(found):
+                prefix = self.prefix([found[i] for i in part], [examples[i] for i in part])
+                flat = [
+                    (row, self._tokens(examples[i], t)) for row, i in enumerate(part) for t in examples[i].references
+                ]
+                for start in range(0, len(flat), ROWS):
+                    for (row, _), score in zip(flat[start:], self._forced(prefix, flat[start : start + ROWS])):
+                        scores[part[row]].append(score)
         return scores
+
+    def _forced(self, prefix: Prefix, part: Sequence[tuple[int, list[int]]]) -> Iterator[TokenScores]:
+        """Scores of (row of the prefix, tokens) pairs, padded at their ends."""
+        tokens = torch.zeros(len(part), max(len(ids) for _, ids in part), dtype=torch.long)
+        for row, (_, ids) in zip(tokens, part):
+            row[: len(ids)] = torch.tensor(ids)
+        logits = self.forced_logits(prefix, torch.tensor([owner for owner, _ in part]), tokens)
+        for (_, ids), row in zip(part, logits):
+            numbers = forced_scores(row[: len(ids)], torch.tensor(ids, device=row.device))
+            yield TokenScores(*numbers, self.pieces(ids))
 
     def _tokens(self, example: Example, text: str) -> list[int]:
         ids = self.reference_tokens(text.strip())

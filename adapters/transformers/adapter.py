@@ -1,0 +1,223 @@
+"""The ``transformers`` adapter: any local model of transformers that writes text, given an image, a text, or both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.adapters.batches import check_batch_size
+from harness.adapters.checkpoints import file_fingerprint
+from harness.adapters.left_to_right import LeftToRight, Prefix
+from harness.adapters.transformers.loading import KINDS, load_model
+from harness.adapters.transformers.steps import BlipStep, CausalStep, EncoderDecoderStep
+from harness.contracts import Example, Failure
+from harness.errors import HarnessError, InputError
+
+DEFAULT_LENGTH = 64
+
+
+class Transformers(LeftToRight):
+    """A model folder as transformers saves it, decoded by the shared decoder.
+
+    model: local folder. kind: ``image-text``, ``text-to-text``, ``causal``, or ``auto`` (by its configuration).
+    prompt: what the model is told; ``{source}`` stands for ``Example.source`` and ``{any key}`` for ``Example.meta``.
+    chat: whether the prompt goes through the model's chat template (default: where it has one); system: a system message.
+    images: folder of ``Example.media``. max_length: tokens where the decoding does not say.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        kind: str = "auto",
+        prompt: str | None = None,
+        chat: bool | None = None,
+        system: str | None = None,
+        images: str | None = None,
+        max_length: int = DEFAULT_LENGTH,
+        batch_size: int | str = "auto",
+        device: str = "cpu",
+        device_map: Any = None,
+        dtype: str = "float32",
+        trust_remote_code: bool = False,
+        strict: bool = True,
+    ) -> None:
+        if kind not in ("auto", *KINDS):
+            raise HarnessError(f"transformers: kind is auto or one of {', '.join(KINDS)}; found {kind!r}")
+        self.folder = Path(model)
+        self.batch_size = check_batch_size(batch_size)
+        loaded = load_model(
+            model, kind=kind, dtype=dtype, device=device, device_map=device_map,
+            trust_remote_code=trust_remote_code, strict=strict,
+        )  # fmt: skip
+        self.loaded, self.kind, self.tokenizer = loaded, loaded.kind, loaded.tokenizer
+        self.prompt = prompt if prompt is not None else "" if self.kind == "image-text" else "{source}"
+        template = getattr(loaded.processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)
+        self.chat = bool(template) if chat is None else chat
+        if self.chat and not template:
+            raise HarnessError(f"transformers: chat asked for, but {model} has no chat template")
+        self.system, self.images = system, Path(images) if images is not None else None
+        self.max_length = max_length
+        self.step = self._step()
+        self.stop = self._stop()
+        self._settings = {
+            "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": dtype, "length": max_length,
+        }  # fmt: skip
+        self._print: str | None = None
+
+    def _step(self) -> Any:
+        model = self.loaded.model
+        if model.config.model_type == "blip":
+            return BlipStep(model)
+        return EncoderDecoderStep(model) if model.config.is_encoder_decoder else CausalStep(model)
+
+    def _setting(self, *names: str) -> Any:
+        """The first that is set, in the generation configuration or the model's."""
+        model = self.loaded.model
+        places = [getattr(model, "generation_config", None), model.config, getattr(model.config, "decoder", None)]
+        places.append(getattr(model.config, "text_config", None))
+        for name in names:
+            for place in places:
+                value = getattr(place, name, None)
+                if value is not None:
+                    return value
+        return None
+
+    def _stop(self) -> tuple[int, ...]:
+        if isinstance(self.step, BlipStep):
+            return (int(self.loaded.model.config.text_config.sep_token_id),)
+        found = self._setting("eos_token_id")
+        if found is None:
+            found = self.tokenizer.eos_token_id
+        return () if found is None else tuple(found) if isinstance(found, (list, tuple)) else (int(found),)
+
+    def fingerprint(self) -> str:
+        if self._print is None:
+            self._print = f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
+        return self._print
+
+    # ------------------------------------------------------------------ inputs
+    def inputs(self, examples: Sequence[Example]) -> list[Any]:
+        """The processor's output for each example alone (one row of tensors), or a failure."""
+        return [self._input(example) for example in examples]
+
+    def _input(self, example: Example) -> Any:
+        text = self._text(example)
+        if self.kind != "image-text":
+            return dict(self.tokenizer(text, return_tensors="pt", add_special_tokens=not self.chat))
+        image = self._image(example)
+        if isinstance(image, Failure):
+            return image
+        if isinstance(self.step, EncoderDecoderStep):
+            return dict(self.loaded.images(images=image, return_tensors="pt"))
+        special = {} if self.chat else {"add_special_tokens": not isinstance(self.step, BlipStep)}
+        try:
+            return dict(self.loaded.processor(images=image, text=text, return_tensors="pt", **special))
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                f"the model's processor refuses example '{example.id}': {error}", str(self.folder)
+            ) from error
+
+    def _text(self, example: Example) -> str:
+        fields = {**example.meta, "source": example.source, "id": example.id}
+        if "{source}" in self.prompt and example.source is None:
+            raise InputError(f"example '{example.id}' has no source text for the prompt {self.prompt!r}")
+        try:
+            text = self.prompt.format(**fields)
+        except (KeyError, IndexError, ValueError) as error:
+            raise InputError(
+                f"the prompt {self.prompt!r} asks for {error}, which example '{example.id}' does not have"
+            ) from error
+        if not self.chat:
+            return text
+        content: Any = text
+        if self.kind == "image-text":
+            content = [{"type": "image"}, {"type": "text", "text": text}]
+        messages = [{"role": "system", "content": self.system}] if self.system else []
+        messages.append({"role": "user", "content": content})
+        owner = self.loaded.processor if self.kind == "image-text" else self.tokenizer
+        return owner.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+
+    def _image(self, example: Example) -> Any:
+        from PIL import Image, UnidentifiedImageError
+
+        if example.media is None:
+            return Failure("the example names no image")
+        path = self.images / example.media if self.images is not None else Path(example.media)
+        try:
+            with Image.open(path) as image:
+                return image.convert("RGB")
+        except FileNotFoundError:
+            return Failure(f"{path}: no such image")
+        except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+            return Failure(f"{path}: the image does not decode ({type(error).__name__}: {str(error)[:80]})")
+
+    def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
+        """Examples whose tensors have one shape: so nothing is padded, and no caption depends on its neighbours."""
+        found: dict[Any, list[int]] = {}
+        for i, item in enumerate(inputs):
+            shapes = tuple(
+                (name, tuple(value.shape)) for name, value in sorted(item.items()) if hasattr(value, "shape")
+            )
+            found.setdefault(shapes, []).append(i)
+        return list(found.values())
+
+    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        device, dtype = self.loaded.model.device, self.loaded.model.dtype
+        together = {}
+        for name, value in inputs[0].items():
+            if isinstance(value, torch.Tensor):
+                stacked = torch.cat([item[name] for item in inputs])
+                together[name] = stacked.to(device, dtype) if stacked.is_floating_point() else stacked.to(device)
+        rows = len(inputs)
+        if isinstance(self.step, EncoderDecoderStep):
+            return Prefix(self.step.start(together, self._start_tokens(rows).to(device)))
+        if isinstance(self.step, BlipStep):
+            start = torch.full((rows, 1), int(self.loaded.model.config.text_config.bos_token_id), device=device)
+            words = together.get("input_ids", start[:, :0])
+            return Prefix(self.step.start(together["pixel_values"], torch.cat([start, words], dim=1)))
+        if together["input_ids"].shape[1] == 0:
+            raise InputError("an empty prompt has nothing to begin from: give prompt", str(self.folder))
+        return Prefix({"inputs": together})
+
+    def _start_tokens(self, rows: int) -> torch.Tensor:
+        start = self._setting("decoder_start_token_id", "bos_token_id")
+        if start is None:
+            raise InputError("the configuration names no decoder_start_token_id", str(self.folder))
+        forced = self._setting("forced_bos_token_id")
+        ids = [int(start)] if forced is None or int(forced) == int(start) else [int(start), int(forced)]
+        return torch.tensor([ids]).expand(rows, -1)
+
+    # ------------------------------------------------------------------ text
+    def to_text(self, ids: list[int]) -> str:
+        return self.tokenizer.decode(ids, skip_special_tokens=True).strip()
+
+    def reference_tokens(self, text: str) -> list[int]:
+        return [*self.tokenizer(text, add_special_tokens=False).input_ids, *self.stop[:1]]
+
+    def longest_reference(self) -> int:
+        return 4096
+
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        return tuple(self.tokenizer.convert_ids_to_tokens(ids))
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """One pass over the references after a pass over the prompts (done anew for each part: caches grow in place)."""
+        step: Any = self.step
+        first, state = step(None, prefix.state)
+        owner = owner.to(first.device)
+        first, state = first[owner], step.reorder(state, owner) if hasattr(step, "reorder") else _select(state, owner)
+        if tokens.shape[1] == 1:
+            return first[:, None]
+        logits, _ = step.advance(tokens[:, :-1].to(first.device), state)
+        return torch.cat([first[:, None], logits], dim=1)
+
+
+def _select(state: Any, index: torch.Tensor) -> Any:
+    from harness.adapters.decoding_types import select_rows
+
+    return select_rows(state, index)

@@ -1,0 +1,113 @@
+"""A model of transformers from a local folder: which kind it is, whether all its weights are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.adapters.settings import number_format
+from harness.adapters.torchvision_guard import guard_torchvision
+from harness.errors import HarnessError, InputError, require
+
+KINDS = ("image-text", "text-to-text", "causal")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    kind: str
+    """image-text | text-to-text | causal."""
+    model: Any
+    processor: Any
+    """A processor (image-text) or a tokenizer."""
+    tokenizer: Any
+    images: Any
+    """The image processor (image-text), else None."""
+
+
+def load_model(
+    path: str, *, kind: str, dtype: str, device: str, device_map: Any, trust_remote_code: bool, strict: bool
+) -> Loaded:
+    """Raises :class:`InputError` for a folder without a model, an unknown architecture, and (``strict``) missing or unexpected
+    weights. Nothing is downloaded; code that comes with a model runs only with ``trust_remote_code``."""
+    guard_torchvision()
+    transformers: Any = require("transformers", extra="models", needed_by="the transformers adapter")
+    safetensors: Any = require("safetensors", extra="models", needed_by="the transformers adapter")
+    folder = Path(path)
+    if not (folder / "config.json").is_file():
+        raise InputError("no config.json in it: a local folder with a model of transformers is wanted", str(folder))
+    local = {"local_files_only": True, "trust_remote_code": trust_remote_code}
+    try:
+        config = transformers.AutoConfig.from_pretrained(folder, **local)
+        kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
+        factory = _factory(transformers, config, kind, folder)
+        more = {"device_map": device_map} if device_map is not None else {}
+        model, info = factory.from_pretrained(
+            folder, dtype=number_format(dtype), output_loading_info=True, **local, **more
+        )
+        processor, tokenizer, images = _processors(transformers, folder, kind, local)
+    except HarnessError:
+        raise
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, safetensors.SafetensorError) as error:
+        raise InputError(_first_line(error), str(folder)) from error
+    if strict:
+        _check_weights(info, folder)
+    model = model.eval() if device_map is not None else model.eval().to(device)
+    return Loaded(kind, model, processor, tokenizer, images)
+
+
+def _processors(transformers: Any, folder: Path, kind: str, local: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """(processor, tokenizer, image processor); models put together from two have no processor of their own."""
+    if kind != "image-text":
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
+        return tokenizer, tokenizer, None
+    processor = transformers.AutoProcessor.from_pretrained(folder, **local)
+    tokenizer = getattr(processor, "tokenizer", None) or transformers.AutoTokenizer.from_pretrained(folder, **local)
+    images = getattr(processor, "image_processor", None) or transformers.AutoImageProcessor.from_pretrained(
+        folder, **local
+    )
+    return processor, tokenizer, images
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
+def _kind_of(transformers: Any, config: Any, folder: Path) -> str:
+    auto = transformers.models.auto.modeling_auto
+    for kind, name in (
+        ("image-text", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES"),
+        ("text-to-text", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"),
+        ("causal", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"),
+    ):
+        if config.model_type in getattr(auto, name):
+            return kind
+    if config.model_type == "vision-encoder-decoder":
+        return "image-text"
+    if getattr(config, "auto_map", None):
+        raise InputError(f"a model of its own code; give kind ({', '.join(KINDS)})", str(folder))
+    raise InputError(f"models of type '{config.model_type}' do not write text", str(folder))
+
+
+def _factory(transformers: Any, config: Any, kind: str, folder: Path) -> Any:
+    if config.model_type == "vision-encoder-decoder":
+        return transformers.VisionEncoderDecoderModel
+    names = {"image-text": "AutoModelForImageTextToText", "text-to-text": "AutoModelForSeq2SeqLM"}
+    return getattr(transformers, {**names, "causal": "AutoModelForCausalLM"}[kind])
+
+
+def _check_weights(info: Any, folder: Path) -> None:
+    lists = []
+    for title, name in (
+        ("missing", "missing_keys"),
+        ("unexpected", "unexpected_keys"),
+        ("of another shape", "mismatched_keys"),
+    ):
+        found = sorted(str(key) for key in info.get(name, ()))
+        if found:
+            more = f", and {len(found) - 12} more" if len(found) > 12 else ""
+            lists.append(f"{len(found)} {title}: {', '.join(found[:12])}{more}")
+    if lists:
+        raise InputError(
+            f"the weights do not fit the model (strict: false to go on all the same): {'; '.join(lists)}", str(folder)
+        )
