@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.contracts import Decoding
 from harness.errors import HarnessError, did_you_mean
 
 
@@ -24,13 +25,15 @@ class Series:
 def lookup(record: Mapping[str, Any], path: str) -> Any:
     """``decoding.temperature``, ``params.distance``, ``model``, ``metric`` of a record; None where absent.
 
+    A record names only the decoding fields that differ from the defaults; the others are looked up there.
+
     >>> lookup({"decoding": {"temperature": 0.5}}, "decoding.temperature")
     0.5
     """
     here: Any = record
     for part in path.split("."):
         if not isinstance(here, Mapping) or part not in here:
-            return None
+            return getattr(Decoding(), part, None) if path == f"decoding.{part}" else None
         here = here[part]
     return here
 

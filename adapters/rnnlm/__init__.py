@@ -1,0 +1,1 @@
+"""A word-level recurrent language model: what unconditional text generation is compared with."""

@@ -1,0 +1,69 @@
+"""Exact discrepancies of known distributions."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.adapters.textspace.adapters import LstmOracle
+from harness.contracts import TokenScores
+from harness.errors import InputError
+from harness.plugins.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
+from harness.plugins.discrepancy.textspace import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
+from harness.tasks.readers.synthetic_texts import SyntheticTexts
+
+EXAMPLES = list(SyntheticTexts())
+
+
+def scored(p):
+    return [
+        [TokenScores(np.array([np.log(x), 0, 0]), np.zeros(3), tuple(e.references[0].split()))]
+        for x, e in zip(p, EXAMPLES)
+    ]
+
+
+def test_the_distribution_is_read_in_any_order():
+    p = LstmOracle(sigma=1.0).distribution()
+    found, size, length = distribution_of(scored(p)[::-1])
+    np.testing.assert_allclose(found, p, rtol=1e-12)
+    assert (size, length) == (4, 3)
+
+
+def test_not_a_distribution_over_all_texts():
+    p = np.full(64, 1 / 64)
+    with pytest.raises(InputError, match="holds 63 scored texts; 4 words and length 3 make 64"):
+        distribution_of(scored(p)[:63])
+    with pytest.raises(InputError, match="sum to 0.5"):
+        distribution_of(scored(p / 2))
+
+
+def test_torch_forms_agree_with_enumeration(shared):
+    import torch
+
+    case = json.loads((shared / "golden/crnrr/crnrr_exact_golden.json").read_text())["synthetic"][1]
+    p = np.array(case["P"])
+    q = p**2 / (p**2).sum()
+    for n in (1, 2, 3):
+        table = bleu_table(4, 3, n)
+        quality, diversity = bleu_pair(p, table)
+        assert quality(torch.tensor(q)).item() == pytest.approx(expected_bleu(q, p, table), rel=1e-12)
+        assert diversity(torch.tensor(q)).item() == pytest.approx(expected_nsbleu(q, table), rel=1e-12)
+        quality, diversity = ngram_pair(p, 4, 3, n)
+        own, other = (ngram_distribution(x, 4, 3, n) for x in (q, p))
+        assert quality(torch.tensor(q)).item() == pytest.approx(own @ other, rel=1e-12)
+        assert diversity(torch.tensor(q)).item() == pytest.approx(-own @ own, rel=1e-12)
+
+
+def test_bleu_can_gain_over_the_real_distribution_and_cr_nrr_cannot():
+    metric = ExactDiscrepancy(orders=[2], starts=1, steps=300)
+    found = metric.evaluate_scores(list(LstmOracle(sigma=1.0).score_references(EXAMPLES)))
+    assert found["BS-2"] > 1e-3 and 0 < found["BS-2 rate"] < 1
+    assert found["CN-2"] < 1e-12
+    assert abs(found["LL-SE"]) < 1e-9 and abs(found["CR-NRR"]) < 1e-9
+    assert found["LL-NRR"] > 1e-3 and found["CR-SE"] > 1e-4
+
+
+def test_quality_and_diversity_of_the_oracle_itself():
+    found = TextSpace(sigma=1.0).evaluate_scores(list(LstmOracle(sigma=1.0).score_references(EXAMPLES)))
+    assert found["LL"] == pytest.approx(-found["SE"])
+    assert found["CR"] == pytest.approx(-found["NRR"])

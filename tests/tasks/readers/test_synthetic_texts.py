@@ -1,0 +1,23 @@
+"""Every text over a small vocabulary."""
+
+import pytest
+
+from harness.errors import InputError
+from harness.plugins.crnrr.textspace import texts
+from harness.tasks.readers.synthetic_texts import SyntheticTexts
+
+
+def test_texts_in_the_order_of_their_numbers():
+    examples = list(SyntheticTexts(vocabulary=3, length=2))
+    expected = [(" ".join(f"w{k}" for k in row),) for row in texts(3, 2).tolist()]
+    assert [example.references for example in examples] == expected
+    assert [example.id for example in examples] == [str(k) for k in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [({"vocabulary": 0}, "vocabulary is 0"), ({"length": 2.5}, "length is 2.5"), ({"length": 20}, "at most 4096")],
+)
+def test_mistakes(params, message):
+    with pytest.raises(InputError, match=message):
+        SyntheticTexts(**params)
