@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -99,16 +100,34 @@ class BertEncoder:
         out = np.empty((len(texts), self.words.shape[1]), dtype=np.float32)
         lengths = np.array([len(ids) for ids in tokens])
         order = np.argsort(lengths, kind="stable")
-        edges = np.flatnonzero(np.diff(lengths[order])) + 1
-        with torch.inference_mode():
-            for group in np.split(order, edges) if len(texts) else ():
-                step = max(1, TOKENS_PER_BATCH // max(1, int(lengths[group[0]])))
-                for start in range(0, len(group), step):
-                    rows = group[start : start + step]
-                    out[rows] = self._forward(torch.tensor([tokens[i] for i in rows])).numpy()
+        groups = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(texts) else []
+        batches = [
+            group[start : start + step]
+            for group in groups
+            for step in [max(1, TOKENS_PER_BATCH // max(1, int(lengths[group[0]])))]
+            for start in range(0, len(group), step)
+        ]
+
+        def fill(rows: np.ndarray) -> None:
+            out[rows] = self._forward(torch.tensor([tokens[i] for i in rows]))
+
+        workers = min(torch.get_num_threads(), len(batches))
+        if workers <= 1:
+            for rows in batches:
+                fill(rows)
+            return out
+        # Whole batches side by side, one thread each: threads that share every small product wait for each other, above
+        # all on a busy machine. The setting holds in the pool's threads only.
+        with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            list(pool.map(fill, batches))
         return out
 
-    def _forward(self, ids: Any) -> Any:
+    def _forward(self, ids: Any) -> np.ndarray:
+        torch = self._torch
+        with torch.inference_mode():
+            return self._layers(ids).numpy()
+
+    def _layers(self, ids: Any) -> Any:
         torch = self._torch
         linear, layer_norm = torch.nn.functional.linear, torch.nn.functional.layer_norm
         batch, length = ids.shape
