@@ -59,8 +59,11 @@ class Slots:
     """(R, T) bool."""
     history: list[torch.Tensor]
     """Tokens after every pass."""
+    fixed: torch.Tensor | None = None
+    """(R, T) bool: slots that hold given words and never change."""
 
     def put(self, where: torch.Tensor, tokens: torch.Tensor, probabilities: torch.Tensor) -> None:
+        where = where if self.fixed is None else where & ~self.fixed
         self.tokens = torch.where(where, tokens, self.tokens)
         self.probabilities = torch.where(where, probabilities, self.probabilities)
         self.history.append(self.tokens.clone())
@@ -82,12 +85,17 @@ class Refiner:
         self.model, self.encoded, self.how, self.teacher, self.pick = model, encoded, how, teacher, pick
         self.passes = 0
 
-    def fill(self, lengths: torch.Tensor) -> Slots:
-        """Rows of the given lengths (R,), filled."""
+    def fill(self, lengths: torch.Tensor, given: torch.Tensor | None = None) -> Slots:
+        """Rows of the given lengths (R,), filled. ``given`` (R, longest): words that stand in their slots from the start and stay
+        (0: free); their probability counts as 1."""
         size = int(lengths.max())
         pad = torch.arange(size, device=lengths.device)[None] >= lengths[:, None]
         tokens = torch.full(pad.shape, MASK, device=lengths.device).masked_fill(pad, PAD)
         slots = Slots(tokens, pad.to(self.encoded.memory.dtype), pad, [])
+        if given is not None:
+            slots.fixed = (given != PAD) & ~pad
+            slots.tokens = torch.where(slots.fixed, given, slots.tokens)
+            slots.probabilities = slots.probabilities.masked_fill(slots.fixed, 1.0)
         visual = self._template(slots) if self.how.templates else None
         {"mp": self._mask_predict, "l2r": self._left_to_right, "ef": self._easy_first}[self.how.order](slots, visual)
         return slots
@@ -111,14 +119,14 @@ class Refiner:
 
     def _again(self, slots: Slots, where: torch.Tensor) -> None:
         """Mask some slots and predict them anew."""
+        where = where if slots.fixed is None else where & ~slots.fixed
         slots.tokens = slots.tokens.masked_fill(where, MASK)
         slots.put(where, *self._predict(slots))
 
     def _template(self, slots: Slots) -> torch.Tensor:
         """Place the visual words; gives where they stand (R, T)."""
         chosen, best = self._predict(slots, slots.tokens.masked_fill(slots.tokens == MASK, VIS))
-        slots.tokens, slots.probabilities = chosen, best.masked_fill(chosen == MASK, 0.0)
-        slots.history.append(chosen.clone())
+        slots.put(torch.ones_like(slots.pad), chosen, best.masked_fill(chosen == MASK, 0.0))
         return (chosen != MASK) & (chosen != PAD)
 
     def _mask_predict(self, slots: Slots, visual: torch.Tensor | None) -> None:
@@ -165,6 +173,7 @@ class Refiner:
         self._polish(slots, visual)
 
     def _polish(self, slots: Slots, visual: torch.Tensor | None) -> None:
+        self.passes = self.model.sizes.max_len + 1  # the same for every row, however long the others of the batch are
         for turn in range(self.how.more):
             if turn == 0 and visual is not None:
                 where = visual

@@ -1,0 +1,93 @@
+"""Video features of the NACF family: one file per modality, frames chosen as at test time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from harness.adapters.feature_files import FeatureFile
+from harness.contracts import Example
+from harness.errors import InputError, require
+
+
+def test_frames(count: int, wanted: int) -> np.ndarray:
+    """(wanted,) frame numbers: the middle of each of ``wanted`` equal spans of ``count`` frames; too few frames are repeated.
+
+    >>> test_frames(16, 4).tolist(), test_frames(2, 3).tolist()
+    ([2, 6, 10, 14], [0, 0, 1])
+    """
+    if count < wanted:
+        return np.array([round(i * (count - 1) / (wanted - 1)) if wanted > 1 else 0 for i in range(wanted)])
+    bounds = np.linspace(0, count, wanted + 1).astype(int)
+    return (bounds[:-1] + bounds[1:]) // 2
+
+
+test_frames.__test__ = False  # type: ignore[attr-defined]  # the name is no test of pytest's
+
+
+class VideoFeatures:
+    """``files``: modality letter -> ``.hdf5`` (a data set ``video<N>`` or the id, (frames, width)) or any file that
+    :class:`~harness.adapters.feature_files.FeatureFile` reads."""
+
+    def __init__(self, files: Mapping[str, str], frames: int) -> None:
+        self.frames = frames
+        self.paths = {name: Path(path) for name, path in files.items()}
+        for path in self.paths.values():
+            if not path.is_file():
+                raise InputError("no such feature file", str(path))
+        self._open: dict[str, object] = {}
+
+    def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
+        """Per modality (frames, width) float32, in the order of ``widths``. Raises :class:`InputError` naming the example."""
+        found = []
+        for name, width in widths.items():
+            if name not in self.paths:
+                raise InputError(f"the checkpoint takes the modality '{name}'; features has {', '.join(self.paths)}")
+            path = self.paths[name]
+            array = self._array(path, example)
+            if array.ndim != 2 or array.shape[1] != width or not len(array):
+                raise InputError(
+                    f"example '{example.id}': features {array.shape}, expected (frames, {width})", str(path)
+                )
+            if not np.isfinite(array).all():
+                raise InputError(f"the features of example '{example.id}' hold NaN or infinity", str(path))
+            found.append(np.asarray(array[test_frames(len(array), self.frames)], dtype=np.float32))
+        return found
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` counting and naming the examples without features."""
+        for path in self.paths.values():
+            absent = [example.id for example in examples if self._key(path, example) is None]
+            if absent:
+                more = ", ..." if len(absent) > 5 else ""
+                raise InputError(
+                    f"no features for {len(absent)} of {len(examples)} examples: {', '.join(absent[:5])}{more}",
+                    str(path),
+                )
+
+    def _file(self, path: Path) -> object:
+        if str(path) not in self._open:
+            if path.suffix in (".h5", ".hdf5"):
+                h5py = require("h5py", extra="a3ds", needed_by="video features in HDF5")
+                try:
+                    self._open[str(path)] = h5py.File(path, "r")
+                except OSError as error:
+                    raise InputError(f"not a whole HDF5 file ({error})", str(path)) from error
+            else:
+                self._open[str(path)] = FeatureFile(path).arrays
+        return self._open[str(path)]
+
+    def _key(self, path: Path, example: Example) -> str | None:
+        held: Mapping[str, np.ndarray] = self._file(path)  # type: ignore[assignment]
+        names = [example.id, f"video{example.id}"]
+        if example.media:
+            names.append(Path(example.media).stem)
+        return next((name for name in names if name in held), None)
+
+    def _array(self, path: Path, example: Example) -> np.ndarray:
+        key = self._key(path, example)
+        if key is None:
+            raise InputError(f"no features for example '{example.id}'", str(path))
+        return np.asarray(self._file(path)[key])  # type: ignore[index]

@@ -1,0 +1,62 @@
+"""Word lists with NACF's special ids: from JSON, or out of the authors' ``info_corpus.pkl``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.adapters.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness.errors import InputError
+
+
+class Words:
+    """``words[i]`` is the word of id i. A JSON list, a JSON mapping of id to word, or ``info_corpus.pkl`` (whose ``itoc``, the
+    category of each video, is kept as ``categories``)."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        data, self.categories = self._read()
+        try:
+            table = {int(i): str(word) for i, word in (data.items() if isinstance(data, Mapping) else enumerate(data))}
+        except (TypeError, ValueError) as error:
+            raise InputError("expected a list of words or a mapping of ids to words", str(self.path)) from error
+        if sorted(table) != list(range(len(table))):
+            raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
+        self.words = [table[i] for i in range(len(table))]
+        self.ids = {word: i for i, word in enumerate(self.words)}
+
+    def _read(self) -> tuple[Any, dict[str, int]]:
+        if not self.path.is_file():
+            raise InputError("no such word list", str(self.path))
+        if self.path.suffix == ".json":
+            try:
+                return json.loads(self.path.read_text(encoding="utf-8")), {}
+            except ValueError as error:
+                raise InputError(f"not valid JSON ({error})", str(self.path)) from error
+        from harness.adapters.pickles import load_plain_pickle
+
+        data = load_plain_pickle(self.path)
+        info = data.get("info", data) if isinstance(data, Mapping) else None
+        if not isinstance(info, Mapping) or "itow" not in info:
+            raise InputError("no info/itow in this corpus file", str(self.path))
+        return info["itow"], {str(k): int(v) for k, v in (info.get("itoc") or {}).items()}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def text(self, ids: list[int]) -> str:
+        """Words up to the first end or padding; begin, mask and vis are passed over."""
+        out = []
+        for i in ids:
+            if i in (PAD, EOS):
+                break
+            if i not in (BOS, MASK, VIS):
+                out.append(self.words[i])
+        return " ".join(out)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of lower-cased words; tokens that are punctuation alone are dropped, as in the authors' corpus."""
+        words = [word for word in text.lower().split() if any(ch.isalnum() for ch in word)]
+        return [self.ids.get(word.strip(".,!?;:\"'()"), UNK) for word in words]
