@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,17 +88,12 @@ class A3DS:
             )
 
     def fingerprint(self) -> str:
-        """Of speaker, listener and image features."""
-        return f"a3ds:{_digest(self._speaker_path)}:{_digest(self._listener_path)}:{self._settings()}"
+        """Of speaker, listener and image features: ends with the names of network and picture source, for the manifest to tell."""
+        return f"a3ds:{_digest(self._speaker_path)}:{_digest(self._listener_path)}:{self.images.name}"
 
     def listener_fingerprint(self) -> str:
         """Of the listener and the image features alone: what a listener's choice depends on."""
-        return f"a3ds:{_digest(self._listener_path)}:{self._settings()}"
-
-    def _settings(self) -> str:
-        return json.dumps(
-            {"features": self._source[0], "pictures": self._source[1], "renderer": pixels.VERSION}, sort_keys=True
-        )
+        return f"a3ds:{_digest(self._listener_path)}:{self.images.name}"
 
     def describe(self) -> dict[str, Any]:
         """For a manifest: pictures, features, training stage and sizes."""

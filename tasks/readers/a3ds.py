@@ -51,6 +51,13 @@ class ReferenceGames:
         }
         return f"a3ds:1:{json.dumps(settings, sort_keys=True)}"
 
+    def describe(self) -> str:
+        """Where the examples come from, for the manifest."""
+        return (
+            f"A3DS scenes by number, {len(self.sets)} sets of {self.pairs} pairs, other features {self.outside}, "
+            f"{self.references} captions"
+        )
+
     def __iter__(self) -> Iterator[Example]:
         """The games, one of each set in turn, so that a limit takes from all of them alike."""
         drawn = {name: pairs(name, self.pairs, seed=self.seed, outside=self.outside).tolist() for name in self.sets}
