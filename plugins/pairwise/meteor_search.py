@@ -48,7 +48,7 @@ class Beam(NamedTuple):
     """(40 * words + 1, 2) int64: previous link, match."""
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def new_beam(longest):
     """Room for pairs of up to ``longest`` words a side."""
     bits = (longest >> 6) + 1
@@ -63,7 +63,7 @@ def new_beam(longest):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def search(beam, matches, at, listed, fixed, ref_length, chosen):
     """Fill ``chosen`` with the match that starts at each reference word in the best path, -1 for none.
 
@@ -83,7 +83,7 @@ def search(beam, matches, at, listed, fixed, ref_length, chosen):
         link = beam.chain[link, 0]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _start(state, matches, fixed, ref_length):
     """The first path, in row 0: words of fixed matches are used, nothing is taken yet."""
     width = state.shape[1]
@@ -100,7 +100,7 @@ def _start(state, matches, fixed, ref_length):
                 state[0, ref_bits + (place >> 6)] |= np.int64(1) << (place & 63)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _walk(state, live, free, kept, slots, order, chain, matches, at, listed, fixed, ref_length):
     """Take the paths from row 0 through all reference words; returns the row of the best."""
     width = state.shape[1]

@@ -152,7 +152,7 @@ class TextTable:
         return np.fromiter((ids[text] for text in wanted), dtype=np.int64, count=len(wanted))
 
     def _add(self, texts: list[str]) -> None:
-        from harness.plugins.pairwise.meteor_kernels import find_phrases  # compiled: numba
+        from harness.plugins.pairwise.meteor_groups import find_phrases  # compiled: numba
 
         lexicon = self.words.lexicon
         rows = [self.words.intern(normalised(text, lexicon.prefixes)) for text in texts]

@@ -1,0 +1,114 @@
+"""METEOR for all pairs of COCO captions: pairs per second beside the pipelined jar's, in the same run; start-up and memory.
+
+    python benchmarks/sections/meteor_speed.py [EXAMPLES]
+
+Ten sampled candidates and five references an image, 225 ordered pairs. The jar runs warm, its start not counted, requests written ahead
+of its answers, and is timed before and after ours (the mean counts), so that other work on the machine weighs on both. Ours is
+timed from raw text to matrices (normalising and looking up words included) and for the matrices alone. A child process measures
+memory and start-up with warm caches.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import coco_data
+
+GOAL, AIM, MEMORY = 25, 50, 600
+JAR_PAIRS = 20_000
+
+
+def report(shared: Path, n_examples: int = 5000) -> bool:
+    """Print the table; True when the goals are met."""
+    examples = _examples(shared)[:n_examples]
+    print(f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions ({225 * len(examples):,} ordered pairs)")
+    sample = _sample(examples, 2 * JAR_PAIRS)
+    from harness.plugins.text.java_meteor import JavaMeteor
+
+    with JavaMeteor() as jar:
+        jar.statistics(sample[:4000])  # its just-in-time compiler
+        first, theirs = _timed(lambda: jar.statistics(sample[:JAR_PAIRS]))
+        child = _child(shared, len(examples))
+        second, _ = _timed(lambda: jar.statistics(sample[JAR_PAIRS:]))
+    rate = 2 * JAR_PAIRS / (first + second)
+    from harness.plugins.pairwise import meteor
+
+    same = bool((meteor.statistics(sample[:JAR_PAIRS]) == theirs).all())
+    n_pairs = 225 * len(examples)
+    print(f"  {'':<34} {'pairs/s':>10} {'ratio':>7}")
+    print(f"  {'jar, pipelined':<34} {rate:>10,.0f} {1:>6.0f}x   ({JAR_PAIRS / first:,.0f} before, {JAR_PAIRS / second:,.0f} after)")
+    whole = n_pairs / (child["prepare"] + child["matrices"])
+    for name, speed in (("ours, from raw text", whole), ("ours, matrices alone", n_pairs / child["matrices"])):
+        print(f"  {name:<34} {speed:>10,.0f} {speed / rate:>6.0f}x")
+    print(f"  processor time a pair {child['cpu'] / n_pairs * 1e6:.1f} us; cores {child['cores']}; peak memory {child['memory']:.0f} MB")
+    print(f"  start with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s; statistics equal: {same}")
+    good = whole / rate >= GOAL and child["memory"] < MEMORY and same
+    print(f"  goals: at least {GOAL}x (aim {AIM}x), below {MEMORY} MB: {'met' if good else 'MISSED'}")
+    return good
+
+
+def _examples(shared: Path) -> list[list[str]]:
+    candidates, references = coco_data.ten_candidates(shared), coco_data.references(shared)
+    return [[*one, *other] for one, other in zip(candidates, references)]
+
+
+def _sample(examples: list[list[str]], size: int) -> list[tuple[str, list[str]]]:
+    """Pairs as they stand in the matrices: two texts of one image."""
+    rng = np.random.default_rng(7)
+    rows = rng.integers(len(examples), size=size)
+    places = rng.integers(15, size=(size, 2))
+    return [(examples[row][i], [examples[row][j]]) for row, (i, j) in zip(rows, places)]
+
+
+def _timed(work):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def _child(shared: Path, n_examples: int) -> dict[str, float]:
+    """What a fresh process measures of itself; run once before, so that caches are warm."""
+    command = [sys.executable, __file__, "child", str(shared), str(n_examples)]
+    subprocess.run([*command[:-1], "8"], check=True, capture_output=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _measure(shared: Path, n_examples: int) -> dict[str, float]:
+    import resource
+
+    from harness.plugins.pairwise import meteor
+    from harness.plugins.text import lexicon_cache
+    from harness.plugins.text.chunks import n_threads
+
+    lexicon, _ = _timed(lexicon_cache.load)
+    kernels, _ = _timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))
+    examples = _examples(shared)[:n_examples]
+    table = meteor.new_table()
+    prepare, ids = _timed(lambda: table.intern(text for texts in examples for text in texts).reshape(-1, 15))
+    before = time.process_time()
+    matrices, _ = _timed(lambda: meteor.matrices(table, ids))
+    return {
+        "lexicon": lexicon,
+        "kernels": kernels,
+        "prepare": prepare,
+        "matrices": matrices,
+        "cpu": time.process_time() - before,
+        "cores": n_threads(),
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["child"]:
+        print(json.dumps(_measure(Path(sys.argv[2]), int(sys.argv[3]))))
+        sys.exit(0)
+    sys.exit(0 if report(coco_data.shared_folder(), *map(int, sys.argv[1:])) else 1)

@@ -1,0 +1,19 @@
+"""Keys for numba's cache of machine code.
+
+numba recompiles a cached function when the file that defines it changes, but machine code holds the functions it calls, whatever their
+file. An entry point that calls into other files therefore closes over a stamp of all of them, which numba makes part of its key.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+
+def source_stamp(*files: str | None) -> int:
+    """A number that changes with the content of any of the source files (``__file__`` of their modules)."""
+    stamp = 0
+    for name in files:
+        if name is not None and Path(name).is_file():
+            stamp = zlib.crc32(Path(name).read_bytes(), stamp)
+    return stamp
