@@ -53,7 +53,6 @@ class EpsilonMixture:
             yield tuple(self._one(rng) for _ in range(decoding.candidates or 1))
 
     def _one(self, rng: np.random.Generator) -> str:
-        length = self.length
-        if length == "same":
-            length = self._lengths[int(rng.integers(len(self._lengths)))]
+        drawn = self._lengths[int(rng.integers(len(self._lengths)))]  # always, so that both kinds of noise draw alike
+        length = self.length if isinstance(self.length, int) else drawn
         return " ".join(draw(self._sentences, self._vocabulary, self.epsilon, length, rng))

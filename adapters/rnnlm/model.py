@@ -33,8 +33,9 @@ class RnnLm(nn.Module):
         """Logits (B, L, V) of what follows each of ``tokens`` (B, L)."""
         return self.output(self.lstm(self.embedding(tokens))[0])
 
-    def step(self, tokens: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
+    def step(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:
         """One step of the decoder: logits (R, V) and the state, ``{"h": (R, size), "c": (R, size)}``."""
+        assert tokens is not None  # the decoder begins with START
         held = (state["h"][None], state["c"][None])
         out, (h, c) = self.lstm(self.embedding(tokens)[:, None], held)
         logits = self.output(out[:, 0])
