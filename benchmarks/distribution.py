@@ -148,21 +148,34 @@ def embedding_share(sets: list[CaptionSet]) -> None:
     """How much of a cold embedding metric is the embedding model."""
     from harness.plugins.kernel.embeddings import MiniLm
 
-    texts = sorted({text for item in sets for text in (*item.candidates, *item.references)}, key=len)
     model = MiniLm()
-    model.encode(texts[:50])
-    alone = timed(lambda: model.encode(texts))
-    print(f"\nMiniLM: {len(texts) / alone:.0f} sentences/s ({len(texts)} distinct texts of {15 * len(sets)})")
+    model.encode(["a first text, so that the model is there"])
+    spent: list[float] = []
+    encode = model.encode
+
+    def clocked(texts: Any) -> np.ndarray:
+        start = time.perf_counter()
+        vectors = encode(texts)
+        spent.append(time.perf_counter() - start)
+        return vectors
+
+    model.encode = clocked  # type: ignore[method-assign]
     for name in ("mmd", "frechet"):
         metric = registry.resolve("metrics", {name: {"embedding": model}})
-        total = timed(lambda m=metric: scored(m, sets, Features([item.references for item in sets])))
-        print(f"    cold {name}: {min(alone / total, 1):.0%} of the time in the model (goal: at least 90 %)")
+        spent.clear()
+        features = Features([item.references for item in sets])
+        total = timed(lambda m=metric, f=features: scored(m, sets, f))
+        print(
+            f"cold {name}: MiniLM {len(features.texts) / sum(spent):.0f} sentences/s ({len(features.texts)} distinct texts of "
+            f"{15 * len(sets)}), {sum(spent) / total:.0%} of the time in it (goal: at least 90 %)"
+        )
 
 
 def tests_table(sets: list[CaptionSet], theirs: dict[str, dict[str, Any]]) -> None:
     """Exact p-values on features that are there."""
     features = Features([item.references for item in sets])
-    print("\nexact p-values, items/s, features there; 10 + 5 (3003 relabelings)")
+    print("\nexact p-values, features there; 10 + 5 (3003 relabelings); items/s")
+    print(f"{'metric':<28}{'wall':>10}{'per CPU second':>18}{'goal':>8}")
     specs: list[tuple[str, Any, float | None]] = [
         ("trm(bert)", {"trm": {"distance": "bert"}}, 1000),
         ("trm(bert, per-direction)", {"trm": {"distance": "bert", "pooling": "per-direction"}}, None),
@@ -174,10 +187,12 @@ def tests_table(sets: list[CaptionSet], theirs: dict[str, dict[str, Any]]) -> No
         used = sets if name not in ("frechet", "sliced-wasserstein") else sets[:40]
         parts = scored(metric, used, features)
         state = metric.fit(features.references, features)
+        cpu = time.process_time()
         took = timed(
             lambda m=metric, p=parts, s=state: [metric_p_values(m, b, features, s, m.per_example(x)) for b, x in p]
         )
-        print(f"{name:<28}{len(used) / took:>10.1f}   goal {goal or '-'}", flush=True)
+        cpu = time.process_time() - cpu
+        print(f"{name:<28}{len(used) / took:>10.1f}{len(used) / cpu:>18.1f}{goal or '-':>8}", flush=True)
     one = features.distances(registry.resolve("distances", "bert"), features.batch(sets[:1]))[0]
     loops = timed(lambda: [_triangles(one, 10) for _ in range(3)]) / 3 * 3003
     print(f"    the definition in plain Python loops: {loops:.0f} s an item")
