@@ -1,0 +1,88 @@
+"""The ``tvt`` adapter (and ``captioner``: the same network with one view)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.adapters.batches import check_batch_size
+from harness.adapters.checkpoints import file_fingerprint, load_checkpoint
+from harness.adapters.decoding_types import select_rows
+from harness.adapters.left_to_right import LeftToRight, Prefix
+from harness.adapters.tvt.data import Views, WordList, collate, open_views
+from harness.adapters.tvt.model import BOS, EOS, Tvt, TvtStep
+from harness.contracts import Example
+from harness.errors import InputError
+
+
+class TvtAdapter(LeftToRight):
+    """A model that ``harness train tvt`` wrote.
+
+    checkpoint: the run's folder. features: where they come from (default: as in training), see
+    :func:`harness.adapters.tvt.data.open_views`.
+    """
+
+    def __init__(
+        self,
+        *,
+        checkpoint: str,
+        features: Mapping[str, Any] | None = None,
+        batch_size: int | str = 64,
+        device: str = "cpu",
+    ) -> None:
+        self.path = Path(checkpoint)
+        settings = load_checkpoint(self.path).settings
+        self.device = torch.device(device)
+        self.model = Tvt.from_checkpoint(self.path).to(self.device)
+        if "words" not in settings:
+            raise InputError("config.json beside the checkpoint holds no words", str(self.path))
+        self.words = WordList(settings["words"])
+        given = features if features is not None else settings.get("features")
+        self.views: Views = open_views(given)
+        expected = dict(self.model.sizes.views)
+        if {name: self.views.widths.get(name) for name in expected} != expected:
+            raise InputError(
+                f"the checkpoint takes the views {expected}, the features are {dict(self.views.widths)}", str(self.path)
+            )
+        self.step, self.stop = TvtStep(self.model), (EOS,)
+        self.max_length = self.model.sizes.max_length
+        self.batch_size = check_batch_size(batch_size)
+        self._print: str | None = None
+
+    def fingerprint(self) -> str:
+        if self._print is None:
+            folder = self.path if self.path.is_dir() else self.path.parent
+            weights = file_fingerprint(folder / "model.safetensors", folder / "config.json")
+            sources = [file.path for file in getattr(self.views, "files", {}).values()]
+            self._print = f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}"
+        return json.dumps(self._print)
+
+    def inputs(self, examples: Sequence[Example]) -> list[Any]:
+        return [self.views.read(example) for example in examples]
+
+    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        views, masks = collate([{name: row[name] for name in self.model.sizes.views} for row in inputs])
+        views = {name: x.to(self.device) for name, x in views.items()}
+        state = self.model.encode(views, {name: x.to(self.device) for name, x in masks.items()})
+        return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
+
+    def to_text(self, ids: list[int]) -> str:
+        return self.words.decode(ids)
+
+    def reference_tokens(self, text: str) -> list[int]:
+        return [*self.words.encode(text), EOS]
+
+    def longest_reference(self) -> int:
+        return 512
+
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        return tuple(self.words.words[i] for i in ids)
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        start = torch.full((len(tokens), 1), BOS, device=self.device)
+        given = torch.cat([start, tokens[:, :-1].to(self.device)], dim=1)
+        return self.model.advance(given, select_rows(prefix.state, owner.to(self.device)))[0]

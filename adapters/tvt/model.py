@@ -1,0 +1,241 @@
+"""TVT, the two-view transformer (Chen, Li, Zhang, Huang, ACML 2018, PMLR 95:847-862), in our own format.
+
+No code or weights of its authors are to be had. Taken from the paper's abstract and the seed paper's appendix: one transformer encoder per
+view, 4 + 4 layers, 8 heads, 512 wide, and in every decoder layer a fusion of the views in place of one cross-attention, ``add``
+(the sum of the attention results) or ``attentive`` (their weighted sum, weights from a further attention). The exact forms of both,
+and where LayerNorm stands (before each sub-layer here), are ours. With one view it is a plain transformer captioner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from harness.adapters.checkpoints import load_checkpoint, load_strictly
+from harness.adapters.settings import read_settings
+from harness.errors import HarnessError, InputError
+
+PAD, BOS, EOS, UNK = range(4)
+SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
+FUSIONS = ("add", "attentive")
+Pair = tuple[torch.Tensor, torch.Tensor]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TvtSizes:
+    """What a model is built from; the defaults are the seed paper's (appendix A.3), the feed-forward width a usual one."""
+
+    views: Mapping[str, int]
+    """Feature width by view, in order."""
+    vocabulary: int
+    width: int = 512
+    heads: int = 8
+    encoder_layers: int = 4
+    decoder_layers: int = 4
+    inner: int = 2048
+    dropout: float = 0.5
+    fusion: str = "add"
+    max_length: int = 30
+    """Most words of a caption, the end counted."""
+
+    def __post_init__(self) -> None:
+        if self.fusion not in FUSIONS:
+            raise HarnessError(f"tvt: fusion is one of {', '.join(FUSIONS)}; found {self.fusion!r}")
+        if not self.views or self.width % self.heads or self.width % 2:
+            raise HarnessError(
+                f"tvt: needs a view, and a width that {self.heads} heads and 2 divide; found {self.width}"
+            )
+
+
+def sinusoids(length: int, width: int, device: torch.device) -> torch.Tensor:
+    """(length, width) position vectors (Vaswani et al. 2017, section 3.5)."""
+    rate = torch.exp(torch.arange(0, width, 2, device=device) * (-math.log(10000.0) / width))
+    angle = torch.arange(length, device=device)[:, None] * rate
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).reshape(length, width)
+
+
+class Attention(nn.Module):
+    def __init__(self, sizes: TvtSizes) -> None:
+        super().__init__()
+        self.heads = sizes.heads
+        self.query, self.key, self.value, self.out = (nn.Linear(sizes.width, sizes.width) for _ in range(4))
+
+    def _split(self, x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+    def keys_values(self, x: torch.Tensor) -> Pair:
+        return self._split(self.key(x)), self._split(self.value(x))
+
+    def forward(self, x: torch.Tensor, pair: Pair, mask: torch.Tensor | None) -> torch.Tensor:
+        """``mask`` broadcastable to (R, heads, T, S), True where one may look."""
+        mixed = F.scaled_dot_product_attention(self._split(self.query(x)), *pair, attn_mask=mask)
+        return self.out(mixed.transpose(1, 2).reshape(x.shape))
+
+
+def _feed_forward(sizes: TvtSizes) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(sizes.width, sizes.inner), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.inner, sizes.width)
+    )
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, sizes: TvtSizes) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(sizes.width) for _ in range(2))
+        self.attention, self.feed, self.drop = Attention(sizes), _feed_forward(sizes), nn.Dropout(sizes.dropout)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        y = self.norms[0](x)
+        x = x + self.drop(self.attention(y, self.attention.keys_values(y), mask))
+        return x + self.drop(self.feed(self.norms[1](x)))
+
+
+class Fusion(nn.Module):
+    """Attention to every view, and their sum or weighted sum."""
+
+    def __init__(self, sizes: TvtSizes) -> None:
+        super().__init__()
+        self.cross = nn.ModuleDict({name: Attention(sizes) for name in sizes.views})
+        self.weigh = None
+        if sizes.fusion == "attentive":
+            self.weigh = nn.ModuleDict({"state": nn.Linear(sizes.width, sizes.width), "view": nn.Linear(sizes.width, sizes.width),
+                                        "score": nn.Linear(sizes.width, 1, bias=False)})  # fmt: skip
+
+    def forward(self, x: torch.Tensor, memory: Mapping[str, Pair], masks: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        found = torch.stack(
+            [layer(x, memory[name], masks[name][:, None, None]) for name, layer in self.cross.items()], dim=2
+        )  # (R, T, views, width)
+        if self.weigh is None:
+            return found.sum(2)
+        scores = self.weigh["score"](torch.tanh(self.weigh["state"](x)[:, :, None] + self.weigh["view"](found)))
+        return (scores.softmax(2) * found).sum(2)
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, sizes: TvtSizes) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(sizes.width) for _ in range(3))
+        self.attention, self.fusion = Attention(sizes), Fusion(sizes)
+        self.feed, self.drop = _feed_forward(sizes), nn.Dropout(sizes.dropout)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        past: Pair | None,
+        causal: torch.Tensor,
+        memory: Mapping[str, Pair],
+        masks: Mapping[str, torch.Tensor],
+    ) -> tuple[torch.Tensor, Pair]:
+        y = self.norms[0](x)
+        pair = self.attention.keys_values(y)
+        if past is not None:
+            pair = (torch.cat([past[0], pair[0]], dim=2), torch.cat([past[1], pair[1]], dim=2))
+        x = x + self.drop(self.attention(y, pair, causal))
+        x = x + self.drop(self.fusion(self.norms[1](x), memory, masks))
+        return x + self.drop(self.feed(self.norms[2](x))), pair
+
+
+class ViewInput(nn.Module):
+    """A Linear of standardised features; their mean and deviation are set by training."""
+
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("deviation", torch.ones(inputs))
+        self.into = nn.Linear(inputs, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.into((x - self.mean) / self.deviation)
+
+
+class Tvt(nn.Module):
+    """The whole network; see the module's text."""
+
+    def __init__(self, sizes: TvtSizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.views = nn.ModuleDict({name: ViewInput(size, sizes.width) for name, size in sizes.views.items()})
+        self.encoders = nn.ModuleDict(
+            {name: nn.ModuleList(EncoderLayer(sizes) for _ in range(sizes.encoder_layers)) for name in sizes.views}
+        )
+        self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
+        nn.init.normal_(self.words.weight, std=sizes.width**-0.5)
+        self.decoder = nn.ModuleDict(
+            {"layers": nn.ModuleList(DecoderLayer(sizes) for _ in range(sizes.decoder_layers))}
+        )
+        self.norm, self.head = nn.LayerNorm(sizes.width), nn.Linear(sizes.width, sizes.vocabulary)
+        self.drop = nn.Dropout(sizes.dropout)
+
+    @classmethod
+    def from_checkpoint(cls, path: str | Path, config: Mapping[str, Any] | str | Path | None = None) -> Tvt:
+        """The model that training wrote (a folder with model.safetensors and config.json), in evaluation mode."""
+        checkpoint = load_checkpoint(path)
+        settings = {**checkpoint.settings, **read_settings(config)}
+        if "sizes" not in settings:
+            checkpoint.shape("head.weight", "TVT")
+            raise InputError("config.json beside the checkpoint holds no sizes", str(checkpoint.path))
+        try:
+            sizes = TvtSizes(**settings["sizes"])
+        except TypeError as error:
+            raise InputError(f"the sizes in the configuration do not fit: {error}", str(checkpoint.path)) from error
+        model = cls(sizes)
+        load_strictly(model, checkpoint, "TVT")
+        return model
+
+    def settings(self) -> dict[str, Any]:
+        return {"sizes": {**asdict(self.sizes), "views": dict(self.sizes.views)}}
+
+    def encode(self, views: Mapping[str, torch.Tensor], masks: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+        """The decoder's start state. ``views``: (B, frames, width) by name; ``masks``: (B, frames) bool, True at real frames."""
+        memory: dict[str, torch.Tensor] = {}
+        for name, into in self.views.items():
+            x = into(views[name])
+            x = self.drop(x + sinusoids(x.shape[1], x.shape[2], x.device))
+            for layer in self.encoders[name]:  # type: ignore[union-attr]
+                x = layer(x, masks[name][:, None, None])
+            memory[name] = x
+        layers: Any = self.decoder["layers"]
+        pairs = tuple({name: layer.fusion.cross[name].keys_values(x) for name, x in memory.items()} for layer in layers)
+        return {"memory": pairs, "masks": dict(masks), "past": None, "length": 0}
+
+    def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Logits (R, T, V) after each of ``tokens`` (R, T)."""
+        before, length = state["length"], tokens.shape[1]
+        places = sinusoids(before + length, self.sizes.width, tokens.device)[before:]
+        x = self.drop(self.words(tokens) * math.sqrt(self.sizes.width) + places)
+        causal = torch.ones(length, before + length, dtype=torch.bool, device=tokens.device).tril(before)
+        layers: Any = self.decoder["layers"]
+        past = []
+        for i, layer in enumerate(layers):
+            x, pair = layer(x, state["past"][i] if state["past"] else None, causal, state["memory"][i], state["masks"])
+            past.append(pair)
+        return self.head(self.norm(x)), {**state, "past": tuple(past), "length": before + length}
+
+    def forward(
+        self, tokens: torch.Tensor, views: Mapping[str, torch.Tensor], masks: Mapping[str, torch.Tensor]
+    ) -> torch.Tensor:
+        """Logits (B, T, V) after each of ``tokens`` (B, T), of which the first is BOS."""
+        return self.advance(tokens, self.encode(views, masks))[0]
+
+
+class TvtStep:
+    """One word at a time, cached; starts from BOS."""
+
+    def __init__(self, model: Tvt) -> None:
+        self.model = model
+
+    def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        if tokens is None:
+            raise ValueError("TVT starts from its BOS word: give batch.start")
+        logits, state = self.model.advance(tokens[:, None], state)
+        return logits[:, 0], state
