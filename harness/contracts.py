@@ -162,6 +162,8 @@ class MetricSpec:
 class Metric(Protocol):
     """Scores caption sets. Everything is vectorised over the B examples of a batch.
 
+    A metric may have ``details(stats) -> dict``: further numbers for the record (a variance over seeds, say).
+
     ``stats`` gives sufficient statistics, one row per example: concatenating the rows of any shards and
     reducing once gives the same digits as one pass. A row that holds NaN in column 0 is *undefined*: the runner
     counts and lists it and leaves it out of ``reduce``.

@@ -37,6 +37,8 @@ def record(
         sizes=dict(sizes),
         seconds=round(scored.seconds, 4),
     )
+    if defined.any() and hasattr(plan.metric, "details"):
+        made["details"] = plan.metric.details(scored.stats[defined])  # type: ignore[attr-defined]
     if aggregate:
         made["p"] = {**aggregate, "floor": scored.p_floor}
     return made

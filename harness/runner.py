@@ -222,6 +222,8 @@ class _Work:
         unit = Store.unit(f"{model.label} {plan.label}", *parts_key)
         known = self.store.read_arrays(unit) if self.store else None
         if known is not None:
+            if not plan.metric.spec.shardable:  # its reduction looks at the texts again
+                scoring.fitted(plan.metric, self.features)
             p_values = known.get("p_values")
             return scoring.Scored(
                 known["stats"], p_values, str(known["p_method"]), float(known["p_floor"]), float(known["seconds"])

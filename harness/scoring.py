@@ -72,6 +72,11 @@ def can_score(metric: Metric, batch: Batch) -> bool:
     return batch.n >= spec.min_candidates and batch.m >= spec.min_references and batch.n + batch.m >= spec.min_texts
 
 
+def fitted(metric: Metric, features: Features) -> Any:
+    """The metric's corpus state, made once per run."""
+    return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
+
+
 def score(
     metric: Metric,
     parts: Sequence[tuple[np.ndarray, Batch]],
@@ -83,7 +88,7 @@ def score(
     """Statistics and p-values of a metric on all batches."""
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in parts)
-    state = features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
+    state = fitted(metric, features)
     rows: dict[int, np.ndarray] = {}
     wanted = (
         significance is not None and significance.method != "none" and isinstance(metric, (Testable, ExactTestable))

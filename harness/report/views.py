@@ -22,6 +22,11 @@ class Series:
     high: tuple[float, ...] = ()
 
 
+TESTS = {"combined p": "harmonic_mean_test", "fisher p": "fisher", "discoveries": "discoveries"}
+"""Quantities of a view that come from the combination of p-values: the Landau-corrected test, Fisher's, and how many examples
+are significant at the false discovery rate."""
+
+
 def lookup(record: Mapping[str, Any], path: str) -> Any:
     """``decoding.temperature``, ``params.distance``, ``model``, ``metric`` of a record; None where absent.
 
@@ -39,12 +44,14 @@ def lookup(record: Mapping[str, Any], path: str) -> Any:
 
 
 def quantity(record: Mapping[str, Any], what: str) -> tuple[float, tuple[float, float] | None]:
-    """The number of a record that a view asks for: its value, ``p`` or ``log p``."""
+    """The number of a record that a view asks for: its value, ``p``, ``log p``, or one of :data:`TESTS`."""
     if what == "value":
         value, ci = record["value"], record.get("ci95")
         return _number(value), (float(ci[0]), float(ci[1])) if ci else None
     if what == "seconds":
         return _number(record["seconds"]), None
+    if what in TESTS:
+        return _number((record.get("p") or {}).get(TESTS[what])), None
     p = _number(record.get("p_value"))
     return (math.log(p) if what == "log p" and p > 0 else p), None
 
@@ -56,8 +63,8 @@ def _number(value: Any) -> float:
 
 
 def split_quantity(y: str) -> tuple[str, str]:
-    """``log p:METRIC``, ``p:METRIC`` and ``seconds:METRIC`` as (quantity, metric); anything else is a metric's value."""
-    for prefix in ("log p", "p", "seconds"):
+    """``log p:METRIC``, ``p:METRIC``, ``seconds:METRIC``, ``combined p:METRIC``, ... as (quantity, metric); else a metric's value."""
+    for prefix in ("log p", "p", "seconds", *TESTS):
         if y.startswith(prefix + ":"):
             return prefix, y.removeprefix(prefix + ":")
     return "value", y
