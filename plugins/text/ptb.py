@@ -1,0 +1,85 @@
+"""The Penn Treebank tokeniser of the COCO caption toolkit, without Java.
+
+``tokenize`` gives what ``pycocoevalcap``'s PTBTokenizer gives for a caption whose next line begins in lower case: Stanford's
+tokens in lower case, less the toolkit's punctuation list, joined by one blank. Any number of captions, any characters: what
+ends a line for the Java program (and there shifts all later answers) counts as a blank, so one caption in is one out.
+
+Speed: captions are cut at blanks, and the tokens of each piece are kept. Only the few constructs that look across a blank
+(telephone numbers, mixed fractions, mark-up, spaced dots) are scanned as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from harness.plugins.text.ptb_rules import longest
+
+PUNCTUATION = frozenset(
+    ("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";")
+)
+"""What the toolkit removes; the bracket names are in capitals there and so never match: brackets stay."""
+
+_LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\u2028\u2029", " "))
+_ACROSS_BLANKS = re.compile("<|\\.  |\\. \\.|[\\d)] \\d|[\t\u00a0\u2000-\u200a\u3000]")
+_NEXT_LINE = "\nz"
+
+
+def tokenize(captions: list[str]) -> list[str]:
+    """The captions' tokens without punctuation, in lower case, joined by one blank.
+
+    A token can hold a no-break space (``3 1/2``): ``split(" ")`` keeps it whole, ``split()`` breaks it, as in the toolkit.
+
+    >>> tokenize(["A man's dog (brown) can't jump!", "", "It is 3 1/2 ft. tall."])
+    ["a man 's dog -lrb- brown -rrb- ca n't jump", '', 'it is 3\\xa01/2 ft. tall']
+    """
+    known = {caption: _kept(caption) for caption in dict.fromkeys(captions)}
+    return [known[caption] for caption in captions]
+
+
+def tokens_raw(captions: list[str]) -> list[list[str]]:
+    """The tokens of each caption before punctuation is removed: the Java program's line, split at its blanks.
+
+    >>> tokens_raw(['He said "no".'])
+    [['he', 'said', '``', 'no', "''", '.']]
+    """
+    return [list(_scan(one_line(caption), _NEXT_LINE)) for caption in captions]
+
+
+def one_line(caption: str) -> str:
+    """The caption with blanks where the Java program would see the end of a line."""
+    return caption.translate(_LINE_BREAKS)
+
+
+def _kept(caption: str) -> str:
+    text = one_line(caption)
+    if _ACROSS_BLANKS.search(text):
+        return _without_punctuation(_scan(text, _NEXT_LINE))
+    pieces = text.split(" ")
+    kept = [
+        # A full stop may belong to an abbreviation, and then the next word decides.
+        _piece(piece, f" {after} ") if piece.endswith(".") and after else _piece(piece, _NEXT_LINE)
+        for piece, after in zip(pieces, [*pieces[1:], ""])
+        if piece
+    ]
+    return " ".join(filter(None, kept))
+
+
+@lru_cache(maxsize=1 << 18)
+def _piece(piece: str, after: str) -> str:
+    return _without_punctuation(_scan(piece, after))
+
+
+def _without_punctuation(tokens: Iterable[str]) -> str:
+    return " ".join(token for token in tokens if token not in PUNCTUATION)
+
+
+def _scan(text: str, after: str) -> Iterable[str]:
+    """The tokens of ``text``, which ``after`` follows."""
+    position, length = 0, len(text)
+    text += after
+    while position < length:
+        _, position, token = longest(text, position)
+        if token is not None:
+            yield token.lower()
