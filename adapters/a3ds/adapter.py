@@ -105,7 +105,7 @@ class A3DS:
         """Raise :class:`InputError` for an example without a game, or a checkpoint that does not fit, before anything runs."""
         for example in examples:
             _game(example)
-        assert self.speaker is not None
+        self.speaker.eval()  # loads it, or says why not
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
         """Captions of the targets."""
