@@ -220,7 +220,7 @@ def _entry(path: Path, kind: str, name: str, raw: Mapping[str, Any], provider: s
             f"{path}: {kind}.{name} needs 'import: \"package.module:Object\"'"
             + (" or 'path'" if kind == "tasks" else "")
         )
-    if target and ":" not in target:
+    if target and ":" not in target and kind not in HIDDEN:
         raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
     extra = raw.get("extra", raw.get("extras", ""))
     return Entry(

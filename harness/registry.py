@@ -70,7 +70,7 @@ class Registry:
         try:
             with entry.import_path():
                 module = importlib.import_module(module_name)
-            return getattr(module, attribute)
+            return getattr(module, attribute) if attribute else module
         except ModuleNotFoundError as error:
             raise MissingExtra(_missing_text(entry, error)) from error
         except HarnessError:
