@@ -71,7 +71,9 @@ def _pairs(path: Path, n: int) -> Iterator[meteor.Pair]:
     """``n`` pairs of texts from one file: of one record where it has several texts, and of two records."""
     rng = random.Random(f"{SEED}{path.name}")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        records = [list(_texts(json.loads(line) if path.name.endswith("jsonl.gz") else line.rstrip("\n"))) for line in lines]
+        records = [
+            list(_texts(json.loads(line) if path.name.endswith("jsonl.gz") else line.rstrip("\n"))) for line in lines
+        ]
     records = [texts for texts in records if texts]
     if len(records) < 2:
         return

@@ -44,12 +44,18 @@ def report(shared: Path, n_examples: int = 5000) -> bool:
     same = bool((meteor.statistics(sample[:JAR_PAIRS]) == theirs).all())
     n_pairs = 225 * len(examples)
     print(f"  {'':<34} {'pairs/s':>10} {'ratio':>7}")
-    print(f"  {'jar, pipelined':<34} {rate:>10,.0f} {1:>6.0f}x   ({JAR_PAIRS / first:,.0f} before, {JAR_PAIRS / second:,.0f} after)")
+    print(
+        f"  {'jar, pipelined':<34} {rate:>10,.0f} {1:>6.0f}x   ({JAR_PAIRS / first:,.0f} before, {JAR_PAIRS / second:,.0f} after)"
+    )
     whole = n_pairs / (child["prepare"] + child["matrices"])
     for name, speed in (("ours, from raw text", whole), ("ours, matrices alone", n_pairs / child["matrices"])):
         print(f"  {name:<34} {speed:>10,.0f} {speed / rate:>6.0f}x")
-    print(f"  processor time a pair {child['cpu'] / n_pairs * 1e6:.1f} us; cores {child['cores']}; peak memory {child['memory']:.0f} MB")
-    print(f"  start with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s; statistics equal: {same}")
+    print(
+        f"  processor time a pair {child['cpu'] / n_pairs * 1e6:.1f} us; cores {child['cores']}; peak memory {child['memory']:.0f} MB"
+    )
+    print(
+        f"  start with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s; statistics equal: {same}"
+    )
     good = whole / rate >= GOAL and child["memory"] < MEMORY and same
     print(f"  goals: at least {GOAL}x (aim {AIM}x), below {MEMORY} MB: {'met' if good else 'MISSED'}")
     return good

@@ -155,9 +155,9 @@ def align_places(table: TextTable, text_ids: np.ndarray, wanted: np.ndarray, *, 
     first = 0
     for tile in tiles:
         stop = first + size * len(tile.slots)
-        scores[:, tile.slots] = found.scores[first:stop].reshape(size, -1)
+        scores[:, tile.slots] = found.scores[first:stop].reshape(size, len(tile.slots))
         if with_statistics:
-            statistics[:, tile.slots] = found.statistics[first:stop].reshape(size, -1, N_STATISTICS)
+            statistics[:, tile.slots] = found.statistics[first:stop].reshape(size, len(tile.slots), N_STATISTICS)
         first = stop
     return Aligned(scores, statistics)
 
@@ -175,7 +175,7 @@ class _Tile(NamedTuple):
 
 def _tiles(wanted: np.ndarray) -> Iterator[_Tile]:
     width = len(wanted)
-    step = width if width <= 2 * _TILE else _TILE
+    step = max(width, 1) if width <= 2 * _TILE else _TILE
     slots = np.cumsum(wanted).reshape(wanted.shape) - 1
     for top in range(0, width, step):
         for left in range(0, width, step):
