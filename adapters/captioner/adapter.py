@@ -1,0 +1,168 @@
+"""The ``captioner`` adapter: captions of A3DS scenes and token scores of their references."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.adapters.batches import check_batch_size
+from harness.adapters.captioner.images import image_features
+from harness.adapters.captioner.model import END, Captioner, load
+from harness.adapters.captioner.recipe import Recipe, recipe_from
+from harness.adapters.captioner.training import stage_folder, train
+from harness.adapters.checkpoints import file_fingerprint
+from harness.adapters.decoding import select_rows
+from harness.adapters.left_to_right import LeftToRight, Prefix
+from harness.adapters.trained import cache_folder, kept
+from harness.contracts import Decoding, Example
+from harness.errors import HarnessError, InputError
+from harness.progress import bar
+from harness.tasks.a3ds import pixels
+from harness.tasks.readers.lines import words_of
+
+_log = logging.getLogger(__name__)
+
+
+class TrainedCaptioner(LeftToRight):
+    """A word-level captioner of scenes named by ``Example.meta`` (``target_id``, as the reader ``a3ds`` gives it).
+
+    checkpoint: a folder that ``harness train captioner`` wrote, or one stage of it; or
+    train: settings of the recipe (``architecture``, ``images``, ``epochs``, ``save_at``, ...): trained on first use and kept.
+    stage: which stage of the training, counted from 1; None: the last.
+    max_length: most tokens of a caption (END counted) where the decoding does not say.
+    """
+
+    def __init__(
+        self,
+        *,
+        checkpoint: str | None = None,
+        train: Mapping[str, Any] | None = None,
+        stage: int | None = None,
+        max_length: int = 40,
+        batch_size: int | str = 256,
+    ) -> None:
+        if (checkpoint is None) == (train is None):
+            raise HarnessError("captioner: give either checkpoint (a folder) or train (settings of the training)")
+        if isinstance(stage, bool) or (stage is not None and (not isinstance(stage, int) or stage < 1)):
+            raise HarnessError(f"captioner: stage is {stage!r}; stages are counted from 1")
+        self.recipe: Recipe | None = None
+        self.folder: Path | None = None
+        if train is not None:
+            self.recipe = recipe_from(train)
+            count = len(self.recipe.stages)
+            self.stage = count if stage is None else stage
+            if self.stage > count:
+                raise HarnessError(f"captioner: stage {stage} of a training that has {count}")
+        else:
+            self.folder, self.stage = _stage_of(Path(str(checkpoint)), stage)
+        self.stop, self.max_length, self.batch_size = (END,), max_length, check_batch_size(batch_size)
+        self.step = self._one_step
+        self._model: Captioner | None = None
+        self._images: pixels.ImageFeatures | None = None
+
+    def fingerprint(self) -> str:
+        """Of the checkpoint's files, or of the recipe and the stage; nothing is trained for it."""
+        if self.recipe is not None:
+            return f"captioner|trained:{self.recipe.key()}|stage:{self.stage}|max:{self.max_length}"
+        assert self.folder is not None
+        return f"captioner|{file_fingerprint(self.folder)}|max:{self.max_length}"
+
+    @property
+    def model(self) -> Captioner:
+        """The weights; trained now if they are not in the cache."""
+        if self._model is None:
+            folder = self.folder or stage_folder(trained(self.recipe or Recipe()), self.stage)
+            self._model, settings = load(folder)
+            self._images = _images_of(settings, self._model, folder)
+        return self._model
+
+    @property
+    def images(self) -> pixels.ImageFeatures:
+        """Image features, the ones that the model was trained on."""
+        assert self.model is not None and self._images is not None
+        return self._images
+
+    # ------------------------------------------------------------------ what the shared decoder asks for
+    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+        """Raise :class:`InputError` for an example that names no scene, before anything runs."""
+        self.inputs(examples)
+
+    def inputs(self, examples: Sequence[Example]) -> list[Any]:
+        """Scene ids."""
+        for example in examples:
+            if example.meta.get("target_id") is None:
+                raise InputError(
+                    f"no 'target_id' in its meta (found {', '.join(sorted(example.meta)) or 'nothing'}); use the reader 'a3ds'",
+                    f"example '{example.id}'",
+                )
+        return [example.meta["target_id"] for example in examples]
+
+    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        features = torch.from_numpy(self.images.features(list(inputs)))
+        return Prefix(self.model.first_state(features), torch.full((len(inputs),), self.model.start))
+
+    def _one_step(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:
+        assert tokens is not None
+        return self.model.step(tokens, state)
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        return self.model.forced(select_rows(prefix.state, owner), tokens)
+
+    def to_text(self, ids: list[int]) -> str:
+        return self.model.text(ids)
+
+    def reference_tokens(self, text: str) -> list[int]:
+        return self.model.encode(words_of(text))
+
+    def longest_reference(self) -> int:
+        return 10_000  # recurrent: no length is too long
+
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        return self.model.pieces(ids)
+
+
+def trained(recipe: Recipe) -> Path:
+    """The run folder of a recipe, from the cache or trained now (seconds to minutes)."""
+
+    def make(folder: Path) -> None:
+        _log.warning("training a captioner (%s); it will be kept in %s", recipe.architecture, cache_folder("captioner"))
+        done = 0
+        with bar(f"training the captioner ({recipe.architecture})", recipe.stages[-1]) as advance:
+
+            def report(row: dict[str, Any]) -> None:
+                nonlocal done
+                advance(row["step"] - done)
+                done = row["step"]
+
+            train(recipe, folder, report=report)
+
+    return kept("captioner", recipe.key(), make)
+
+
+def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:
+    """(folder of the stage, its number) of a run folder or of a stage's own folder."""
+    if not path.is_dir():
+        raise InputError("no such folder of a captioner", str(path))
+    found = sorted(path.glob("stage-*"))
+    if not found:
+        if stage is not None:
+            raise InputError(f"is no training run with stages (stage: {stage} was asked)", str(path))
+        return path, 1
+    if stage is not None and stage > len(found):
+        raise InputError(f"stage {stage} of a training that has {len(found)}", str(path))
+    return found[(stage or len(found)) - 1], stage or len(found)
+
+
+def _images_of(settings: Mapping[str, Any], model: Captioner, folder: Path) -> pixels.ImageFeatures:
+    images = image_features(settings.get("features", "factors"))
+    width = model.feature_map.in_features
+    if images.width != width or settings.get("source") not in (None, images.name):
+        raise InputError(
+            f"trained on {settings.get('source')!r} of width {width}; '{images.name}' has width {images.width}",
+            str(folder),
+        )
+    return images

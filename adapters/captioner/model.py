@@ -1,0 +1,126 @@
+"""The captioner: embedding, LSTM, softmax over words, and an image vector that enters in one of four places.
+
+Source: Tanti, Gatt & Muscat, "Where to put the image in an image caption generator" (2018), whose models the pre-gen study of
+the same authors (2018) scores: ``init`` (the image is the LSTM's first hidden state), ``pre`` (it is the first input, before
+START), ``par`` (it stands beside every word), ``merge`` (the LSTM sees words alone, the image joins its output before the softmax).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from torch import nn
+
+from harness.adapters.checkpoints import load_checkpoint, load_strictly, save_checkpoint
+from harness.errors import HarnessError, InputError, did_you_mean
+
+Architecture = Literal["init", "pre", "par", "merge"]
+ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
+END, UNKNOWN = 0, 1
+FIRST_WORD = 2
+State = dict[str, torch.Tensor]
+"""``h``, ``c`` and ``image``, each (R, width): what the decoder carries from token to token."""
+
+
+def check_architecture(name: Any) -> str:
+    """``name`` if it is one of the four; raises :class:`HarnessError` otherwise."""
+    if name not in ARCHITECTURES:
+        raise HarnessError(
+            f"captioner: unknown architecture {name!r}{did_you_mean(str(name), ARCHITECTURES)}; "
+            f"expected {', '.join(ARCHITECTURES)}"
+        )
+    return name
+
+
+class Captioner(nn.Module):
+    """P(word | image, words before it). Outputs: 0 ends a caption, 1 is any unknown word, words from 2 on.
+
+    START is an input alone (the last row of the embedding), so it is never predicted and takes no probability.
+    """
+
+    def __init__(self, words: Sequence[str], architecture: str, features: int, width: int = 64) -> None:
+        super().__init__()
+        self.words, self.architecture, self.width = tuple(words), check_architecture(architecture), width
+        entries = FIRST_WORD + len(self.words)
+        self.start = entries
+        self.feature_map = nn.Linear(features, width)
+        self.embedding = nn.Embedding(entries + 1, width)
+        self.cell = nn.LSTM(2 * width if architecture == "par" else width, width, batch_first=True)
+        self.output = nn.Linear(2 * width if architecture == "merge" else width, entries)
+        self._ids = {word: FIRST_WORD + i for i, word in enumerate(self.words)}
+
+    # ------------------------------------------------------------------ the four places of the image
+    def first_state(self, features: torch.Tensor) -> State:
+        """The state before START, from image features (B, F)."""
+        image = self.feature_map(features)
+        zeros = torch.zeros_like(image)
+        state = {"h": image if self.architecture == "init" else zeros, "c": zeros, "image": image}
+        if self.architecture == "pre":
+            _, (h, c) = self.cell(image[:, None])
+            state |= {"h": h[0], "c": c[0]}
+        return state
+
+    def _run(self, tokens: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
+        """Logits (R, L, V) of what follows each of ``tokens`` (R, L), and the state after them."""
+        inputs = self.embedding(tokens)
+        image = state["image"][:, None].expand(-1, tokens.shape[1], -1)
+        if self.architecture == "par":
+            inputs = torch.cat([inputs, image], -1)
+        out, (h, c) = self.cell(inputs, (state["h"][None].contiguous(), state["c"][None].contiguous()))
+        if self.architecture == "merge":
+            out = torch.cat([out, image], -1)
+        return self.output(out), {"h": h[0], "c": c[0], "image": state["image"]}
+
+    # ------------------------------------------------------------------ all tokens at once, or one after the other
+    def forced(self, state: State, tokens: torch.Tensor) -> torch.Tensor:
+        """Logits (R, L, V): entry t predicts token t of ``tokens`` (R, L) from START and the tokens before it."""
+        starts = tokens.new_full((len(tokens), 1), self.start)
+        return self._run(torch.cat([starts, tokens[:, :-1]], 1), state)[0]
+
+    def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Logits (B, L, V) as :meth:`forced`, from image features (B, F)."""
+        return self.forced(self.first_state(features), tokens)
+
+    def step(self, tokens: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
+        """One step of the decoder: logits (R, V) and the state after ``tokens`` (R,)."""
+        logits, state = self._run(tokens[:, None], state)
+        return logits[:, 0], state
+
+    # ------------------------------------------------------------------ words and files
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """Ids of a caption's words, END included; words not known are UNKNOWN."""
+        return [*(self._ids.get(word, UNKNOWN) for word in words), END]
+
+    def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """The name of each id, ``END`` and ``UNK`` included."""
+        names = ("END", "UNK")
+        return tuple(names[i] if i < FIRST_WORD else self.words[i - FIRST_WORD] for i in ids)
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Words joined by blanks; an unknown word is ``unk``."""
+        return " ".join("unk" if i == UNKNOWN else self.words[i - FIRST_WORD] for i in ids if i != END)
+
+    def save(self, folder: str | Path, settings: Mapping[str, Any], *, force: bool = False) -> Path:
+        """``model.safetensors`` and ``config.json`` (settings, architecture, words) in ``folder``."""
+        settings = {**settings, "architecture": self.architecture, "words": list(self.words)}
+        return save_checkpoint(self.state_dict(), settings, folder, force=force)
+
+
+def load(path: str | Path) -> tuple[Captioner, dict[str, Any]]:
+    """The model of a folder or ``.safetensors`` file, and its settings; raises :class:`InputError` when it is none of this kind."""
+    checkpoint = load_checkpoint(path)
+    words, architecture = checkpoint.settings.get("words"), checkpoint.settings.get("architecture")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError("the settings beside the checkpoint hold no list of words", str(checkpoint.path))
+    if architecture not in ARCHITECTURES:
+        raise InputError(
+            f"the settings beside the checkpoint say architecture {architecture!r}; expected {', '.join(ARCHITECTURES)}",
+            str(checkpoint.path),
+        )
+    width, features = checkpoint.shape("feature_map.weight", "captioner")
+    model = Captioner(words, architecture, features, width)
+    load_strictly(model, checkpoint, f"captioner ({architecture}, {len(words)} words)")
+    return model, checkpoint.settings
