@@ -99,7 +99,8 @@ def main() -> None:
                 done, took = measure(make(), told["items"], told["seconds"])
             out = {"row": name, "items": done, "seconds": took}
         except Exception as error:
-            out = {"row": name, "error": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:100]}"}
+            told_why = [line.strip() for line in str(error).splitlines() if any(map(str.isalnum, line))]
+            out = {"row": name, "error": f"{type(error).__name__}: {' '.join(told_why[:1])[:100]}"}
         print(json.dumps(out), flush=True)
 
 
