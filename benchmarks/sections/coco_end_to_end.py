@@ -4,7 +4,8 @@
 
 Each contestant is a process of its own, timed from its start to its end, imports included; captions are read from one JSON file.
 The toolkit runs its Java tokeniser and METEOR. Ours runs twice: cold (own empty cache folders: lexical data and compiled kernels
-are built in the time) and warm (the caches left by the cold run).
+are built in the time) and warm (the caches left by the cold run). Goals are judged by wall time. CPU time (of the process and all it
+started and waited for) stands beside it, to tell a busy machine from slow code; it is no goal.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import contextlib
 import io
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -59,18 +62,30 @@ def child(who: str, path: str) -> None:
     print("SCORES " + json.dumps({"toolkit": score_with_toolkit, "harness": score_with_harness}[who](data)))
 
 
-def contest(who: str, path: Path, environment: dict[str, str]) -> tuple[dict[str, float], float]:
-    """(scores, wall seconds) of one process."""
-    start = time.perf_counter()
+class Cost(NamedTuple):
+    """Seconds that one process took."""
+
+    wall: float
+    cpu: float
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def contest(who: str, path: Path, environment: dict[str, str]) -> tuple[dict[str, float], Cost]:
+    """(scores, cost) of one process."""
+    start, cpu = time.perf_counter(), _children_cpu()
     done = subprocess.run(
         [sys.executable, __file__, who, str(path)],
         env={**os.environ, **environment}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    seconds = time.perf_counter() - start
+    cost = Cost(time.perf_counter() - start, _children_cpu() - cpu)
     lines = [line for line in done.stdout.splitlines() if line.startswith("SCORES ")]
     if done.returncode or not lines:
         raise SystemExit(f"{who} failed:\n{done.stderr[-3000:]}")
-    return json.loads(lines[-1].removeprefix("SCORES ")), seconds
+    return json.loads(lines[-1].removeprefix("SCORES ")), cost
 
 
 def report(shared: Path) -> bool:
@@ -91,21 +106,27 @@ def report(shared: Path) -> bool:
     return _table(known, warm_scores, toolkit, cold, warm) and cold_scores == warm_scores
 
 
-def _table(known: dict, ours: dict, toolkit: float, cold: float, warm: float) -> bool:
+def _table(known: dict, ours: dict, toolkit: Cost, cold: Cost, warm: Cost) -> bool:
     print("\nWhole COCO scoring, 5000 images x 5 references x 1 candidate (PTB, BLEU, METEOR, ROUGE-L, CIDEr)")
-    print(f"  {'':<22} {'seconds':>8} {'ratio':>7}")
-    for name, seconds in (("toolkit", toolkit), ("harness, cold caches", cold), ("harness, warm", warm)):
-        print(f"  {name:<22} {seconds:>8.1f} {toolkit / seconds:>6.1f}x")
+    print(
+        f"  {'':<22} {'wall s':>8} {'ratio':>7} {'cpu s':>8} {'ratio':>7}   (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
+    )
+    for name, cost in (("toolkit", toolkit), ("harness, cold caches", cold), ("harness, warm", warm)):
+        ratios = toolkit.wall / cost.wall, toolkit.cpu / cost.cpu
+        print(f"  {name:<22} {cost.wall:>8.1f} {ratios[0]:>6.1f}x {cost.cpu:>8.1f} {ratios[1]:>6.1f}x")
     worst = max(known, key=lambda name: abs(known[name] - ours[name]))
     for name in known:
         print(
             f"  {name:<10} toolkit {known[name]:.12f}  harness {ours[name]:.12f}  {abs(known[name] - ours[name]):.1e}"
         )
-    good = toolkit / warm >= GOAL_WARM and toolkit / cold > GOAL_COLD and abs(known[worst] - ours[worst]) <= TOLERANCE
-    print(
-        f"  goals: warm at least {GOAL_WARM}x, cold faster, equal within {TOLERANCE:g}: {'met' if good else 'MISSED'}"
-    )
-    return good
+    goals = {
+        f"warm at least {GOAL_WARM}x": toolkit.wall / warm.wall >= GOAL_WARM,
+        "cold faster": toolkit.wall / cold.wall > GOAL_COLD,
+        f"equal within {TOLERANCE:g}": abs(known[worst] - ours[worst]) <= TOLERANCE,
+    }
+    for goal, met in goals.items():
+        print(f"  goal (wall time): {goal}: {'met' if met else 'MISSED'}")
+    return all(goals.values())
 
 
 if __name__ == "__main__":
