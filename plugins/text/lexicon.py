@@ -72,8 +72,9 @@ class Lexicon(NamedTuple):
 
     def synsets(self, word: str) -> np.ndarray:
         """Synonym sets of a word and of its base forms, ascending int32."""
-        found = [self.own_synsets(word), *(self.own_synsets(base) for base in self.base_forms(word))]
-        return np.unique(np.concatenate(found))
+        own = self.own_synsets(word)
+        others = [more for base in self.base_forms(word) if base != word and len(more := self.own_synsets(base))]
+        return np.unique(np.concatenate([own, *others])) if others else own
 
     def base_forms(self, word: str) -> list[str]:
         """From the exception list when the word is on it, otherwise by the first suffix rule that gives a listed word.

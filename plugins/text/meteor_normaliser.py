@@ -15,8 +15,6 @@ _SPACED = re.compile(rf"([^0-9{_LETTERS} \t\n\x0b\f\r.'`,\-\u2018\u2019])")
 _DOTS = re.compile(r"\.(\.+)")
 _DOTS_STEP = re.compile(r"DOTMULTI\.([^.])")
 _COMMAS = tuple(re.compile(pattern) for pattern in ("([^0-9]),([^0-9])", "([0-9]),([^0-9])", "([^0-9]),([0-9])"))
-_SINGLE_QUOTES = re.compile("[`\u2018\u2019]")
-_DOUBLE_QUOTES = re.compile("[\u201c\u201d]|''")
 _DASH = re.compile(rf"([0-9{_LETTERS}.])-([0-9{_LETTERS}.])")
 _APOSTROPHES = (
     (re.compile(rf"({_NOT_L})'({_NOT_L})"), r"\1 ' \2"),
@@ -51,18 +49,24 @@ def _separated(text: str) -> str:
     text = f" {text.strip(_CONTROLS_AND_BLANK)} "
     text = _SPACED.sub(r" \1 ", text)
     # Runs of dots hide behind a word while full stops are looked for; the tool's word, so that a text which holds it agrees.
-    text = _DOTS.sub(r" DOTMULTI\1", text)
+    if ".." in text:
+        text = _DOTS.sub(r" DOTMULTI\1", text)
     while "DOTMULTI." in text:
         text = _DOTS_STEP.sub(r"DOTDOTMULTI \1", text)
         text = text.replace("DOTMULTI.", "DOTDOTMULTI")
-    for pattern in _COMMAS:
-        text = pattern.sub(r"\1 , \2", text)
-    text = _SINGLE_QUOTES.sub("'", text)
-    text = _DOUBLE_QUOTES.sub(' " ', text)
+    if "," in text:
+        for pattern in _COMMAS:
+            text = pattern.sub(r"\1 , \2", text)
+    for mark in "`\u2018\u2019":
+        text = text.replace(mark, "'")
+    for mark in ("\u201c", "\u201d", "''"):
+        text = text.replace(mark, ' " ')
     text = text.replace("\u2013", "-").replace("--", "-")
-    text = _DASH.sub(r"\1 \2", text)
-    for pattern, replacement in _APOSTROPHES:
-        text = pattern.sub(replacement, text)
+    if "-" in text:
+        text = _DASH.sub(r"\1 \2", text)
+    if "'" in text:
+        for pattern, replacement in _APOSTROPHES:
+            text = pattern.sub(replacement, text)
     return text
 
 
