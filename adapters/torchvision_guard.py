@@ -28,7 +28,7 @@ def guard_torchvision() -> None:
     if "torchvision" in sys.modules or importlib.util.find_spec("torchvision") is None:
         return
     try:
-        import torchvision  # noqa: F401
+        import torchvision
     except RuntimeError as error:
         if "torchvision::nms" not in str(error):
             raise

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "sections"))
 
 import coco_data
 
-SECTIONS = ["ngram_parity", "meteor_parity"]
+SECTIONS = ["ptb_parity", "ngram_parity", "meteor_parity"]
 
 if __name__ == "__main__":
     sys.exit(coco_data.run_sections(SECTIONS, sys.argv[1:]))

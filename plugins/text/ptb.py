@@ -11,7 +11,7 @@ Speed: captions are cut at blanks, and the tokens of each piece are kept. Only t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from harness.plugins.text.ptb_rules import longest
@@ -44,7 +44,7 @@ def tokens_raw(captions: list[str]) -> list[list[str]]:
     >>> tokens_raw(['He said "no".'])
     [['he', 'said', '``', 'no', "''", '.']]
     """
-    return [list(_scan(one_line(caption), _NEXT_LINE)) for caption in captions]
+    return [_raw(caption) for caption in captions]
 
 
 def one_line(caption: str) -> str:
@@ -52,31 +52,53 @@ def one_line(caption: str) -> str:
     return caption.translate(_LINE_BREAKS)
 
 
+def forget() -> None:
+    """Drop the tokens kept so far (for measurements)."""
+    _piece.cache_clear()
+    _tokens_of_piece.cache_clear()
+
+
 def _kept(caption: str) -> str:
     text = one_line(caption)
     if _ACROSS_BLANKS.search(text):
-        return _without_punctuation(_scan(text, _NEXT_LINE))
+        return _without_punctuation(scan(text))
+    return " ".join(filter(None, [_piece(piece, after) for piece, after in _pieces(text)]))
+
+
+def _raw(caption: str) -> list[str]:
+    text = one_line(caption)
+    if _ACROSS_BLANKS.search(text):
+        return list(scan(text))
+    return [token for piece, after in _pieces(text) for token in _tokens_of_piece(piece, after)]
+
+
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """What stands between blanks, each with what follows it as far as that can matter."""
     pieces = text.split(" ")
-    kept = [
+    return [
         # A full stop may belong to an abbreviation, and then the next word decides.
-        _piece(piece, f" {after} ") if piece.endswith(".") and after else _piece(piece, _NEXT_LINE)
+        (piece, f" {after} " if piece[-1] == "." and after else _NEXT_LINE)
         for piece, after in zip(pieces, [*pieces[1:], ""])
         if piece
     ]
-    return " ".join(filter(None, kept))
 
 
 @lru_cache(maxsize=1 << 18)
 def _piece(piece: str, after: str) -> str:
-    return _without_punctuation(_scan(piece, after))
+    return _without_punctuation(_tokens_of_piece(piece, after))
+
+
+@lru_cache(maxsize=1 << 18)
+def _tokens_of_piece(piece: str, after: str) -> tuple[str, ...]:
+    return tuple(scan(piece, after))
 
 
 def _without_punctuation(tokens: Iterable[str]) -> str:
     return " ".join(token for token in tokens if token not in PUNCTUATION)
 
 
-def _scan(text: str, after: str) -> Iterable[str]:
-    """The tokens of ``text``, which ``after`` follows."""
+def scan(text: str, after: str = _NEXT_LINE) -> Iterator[str]:
+    """The tokens of one line of text which ``after`` follows, scanned from end to end: what the quick ways above must equal."""
     position, length = 0, len(text)
     text += after
     while position < length:
