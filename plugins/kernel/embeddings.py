@@ -118,6 +118,15 @@ class Clip(NoFit):
             raise InputError(f"not the weights of {self.model}: {reason[:200]}", where=str(self.weights)) from error
         return model.eval(), open_clip.get_tokenizer(self.model)
 
+    def loaded_with_preprocess(self) -> tuple[Any, Any]:
+        """The model and the transform from a PIL image to its input."""
+        model, _ = self._loaded
+        import open_clip
+
+        size = model.visual.image_size
+        mean, std = getattr(model.visual, "image_mean", None), getattr(model.visual, "image_std", None)
+        return model, open_clip.image_transform(size, is_train=False, mean=mean, std=std)
+
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         import torch
 

@@ -1,0 +1,66 @@
+"""BERTScore on a tiny BERT made here, held against the library bert-score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import harness
+from harness.errors import HarnessError, InputError
+
+CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
+REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A folder with a random BERT of two layers and a word-piece tokenizer of the words above."""
+    torch = pytest.importorskip("torch")
+    from harness.adapters.torchvision_guard import guard_torchvision
+
+    guard_torchvision()
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bert")
+    words = sorted({word for text in CANDIDATES + REFERENCES for word in text.split()})
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
+    tokenizer = transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=64)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=5 + len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_it_equals_the_library(model, layer):
+    bert_score = pytest.importorskip("bert_score")
+    scorer = bert_score.BERTScorer(model_type=str(model), num_layers=layer, device="cpu", nthreads=1)
+    expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
+    for kind, values in zip(("precision", "recall", "f1"), expected):
+        metric = harness.metric("bertscore", path=str(model), layer=layer, kind=kind)
+        found = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
+        assert found == pytest.approx(values, abs=1e-5)
+
+
+def test_equal_texts_score_one_and_the_best_reference_counts(model):
+    metric = harness.metric("bertscore", path=str(model))
+    result = metric([[CANDIDATES[0], CANDIDATES[1]]], [[REFERENCES[0], CANDIDATES[0]]])
+    alone = [metric([[CANDIDATES[1]]], [[text]]).value for text in (REFERENCES[0], CANDIDATES[0])]
+    assert result.value == pytest.approx((1.0 + max(alone)) / 2, abs=1e-6)
+    assert np.isfinite(metric([[""]], [["a dog"]]).value)
+
+
+def test_what_is_missing_is_told_in_one_line(model, tmp_path):
+    with pytest.raises(HarnessError, match="metric 'bertscore' needs path: a folder with a Hugging Face model"):
+        harness.metric("bertscore")
+    with pytest.raises(InputError, match=r"the folder has no config\.json"):
+        harness.metric("bertscore", path=str(tmp_path))
+    with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):
+        harness.metric("bertscore", path=str(model), layer=9)([["a"]], [["a dog"]])
