@@ -8,8 +8,7 @@ of its own, so that a resumed run gives the same weights as an uninterrupted one
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,12 @@ import torch
 from torch.nn import functional as F
 
 from harness.adapters.checkpoints import save_checkpoint
+from harness.adapters.training_loop import Loop, Pace, Report
 from harness.adapters.tvt.data import SceneViews, Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.seeds import derive
-
-Report = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,16 +64,13 @@ class TvtRecipe:
 def train(recipe: TvtRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
     """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
     trainer = _Trainer(recipe, Path(output), resume)
-    while trainer.epoch < recipe.epochs:
-        row = trainer.run_epoch()
-        if report:
-            report(row)
+    trainer.loop.run(report)
     return trainer.finish()
 
 
 class _Trainer:
     def __init__(self, recipe: TvtRecipe, folder: Path, resume: bool) -> None:
-        self.recipe, self.folder, self.epoch = recipe, folder, 0
+        self.recipe, self.folder = recipe, folder
         self.views: Views = open_views(recipe.features)
         self.pairs = _pairs(recipe)
         self.words = WordList.of((caption for _, caption in self.pairs), recipe.least_count)
@@ -86,10 +81,11 @@ class _Trainer:
         torch.manual_seed(derive(recipe.seed, "tvt") % 2**63)
         self.model = Tvt(TvtSizes(views=self.views.widths, vocabulary=len(self.words), **sizes))
         self._standardise()
-        self.optimiser = torch.optim.Adam(
-            self.model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
-        )
-        self._open(resume)
+        pace = Pace(
+            epochs=recipe.epochs, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=recipe.seed,
+            weight_decay=recipe.weight_decay, decay=recipe.decay, clip=recipe.clip,
+        )  # fmt: skip
+        self.loop = Loop(self.model, self._loss, len(self.pairs), pace, folder, self._told(), resume=resume)
 
     def _read(self) -> dict[str, dict[str, np.ndarray]]:
         ids = list(dict.fromkeys(name for name, _ in self.pairs))
@@ -103,81 +99,25 @@ class _Trainer:
             into.mean.copy_(frames.mean(0))  # type: ignore[union-attr, operator]
             into.deviation.copy_(frames.std(0).clamp(min=1e-4))  # type: ignore[union-attr, operator]
 
-    def _open(self, resume: bool) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path, told = self.folder / "state.pt", self._told()
-        if not path.exists():
-            (self.folder / "curve.jsonl").write_text("")
-            return
-        if not resume:
-            raise HarnessError(f"{self.folder} holds a run already; choose another folder or say --resume")
-        state = torch.load(path, weights_only=True)
-        if state["recipe"] != told:
-            raise HarnessError(f"{self.folder} holds a run of another recipe; choose another folder")
-        self.model.load_state_dict(state["model"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.epoch = int(state["epoch"])
-        lines = (self.folder / "curve.jsonl").read_text().splitlines()[: self.epoch]
-        (self.folder / "curve.jsonl").write_text("".join(line + "\n" for line in lines))
-
     def _told(self) -> str:
         """The recipe without its length, so that a finished run can be trained further."""
         told = {name: value for name, value in asdict(self.recipe).items() if name != "epochs"}
         return json.dumps(told, sort_keys=True)
 
-    def run_epoch(self) -> dict[str, Any]:
-        """One pass over all pairs, shuffled; the state is on disk afterwards."""
-        recipe = self.recipe
-        seed = derive(recipe.seed, "epoch", self.epoch)
-        torch.manual_seed(seed % 2**63)
-        for group in self.optimiser.param_groups:
-            group["lr"] = recipe.learning_rate * recipe.decay**self.epoch
-        order = np.random.default_rng(seed).permutation(len(self.pairs))
-        self.model.train()
-        loss, count = 0.0, 0
-        for start in range(0, len(order), recipe.batch):
-            part, words = self._step([int(i) for i in order[start : start + recipe.batch]])
-            loss, count = loss + part, count + words
-        self.epoch += 1
-        row = {
-            "epoch": self.epoch,
-            "loss": loss / count,
-            "learning_rate": recipe.learning_rate * recipe.decay ** (self.epoch - 1),
-        }
-        with (self.folder / "curve.jsonl").open("a") as log:
-            log.write(json.dumps(row) + "\n")
-        state = {
-            "model": self.model.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "epoch": self.epoch,
-            "recipe": self._told(),
-        }
-        torch.save(state, self.folder / "state.pt.part")
-        os.replace(self.folder / "state.pt.part", self.folder / "state.pt")
-        return row
-
-    def _step(self, batch: list[int]) -> tuple[float, int]:
+    def _loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
         views, masks = collate([self.rows[self.pairs[i][0]] for i in batch])
         longest = max(len(self.tokens[i]) for i in batch)
         tokens = torch.full((len(batch), longest), PAD)
         for row, i in zip(tokens, batch):
             row[: len(self.tokens[i])] = torch.tensor(self.tokens[i])
-        logits = self.model(tokens[:, :-1], views, masks)
-        goal = tokens[:, 1:]
+        logits, goal = self.model(tokens[:, :-1], views, masks), tokens[:, 1:]
         loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=PAD)
-        if not bool(torch.isfinite(loss)):
-            raise HarnessError(f"tvt: the loss is {float(loss)} in epoch {self.epoch + 1}; lower learning_rate")
-        self.optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
-        self.optimiser.step()
-        words = int((goal != PAD).sum())
-        return float(loss.detach()) * words, words
+        return loss, int((goal != PAD).sum())
 
     def finish(self) -> Path:
         settings = {
             **self.model.settings(), "words": self.words.words, "features": dict(self.recipe.features),
-            "recipe": asdict(self.recipe), "epochs": self.epoch,
+            "recipe": asdict(self.recipe), "epochs": self.loop.epoch,
         }  # fmt: skip
         return save_checkpoint(self.model.state_dict(), settings, self.folder, force=True)
 
