@@ -124,9 +124,12 @@ class _Trainer:
 
 def _pairs(recipe: TvtRecipe) -> list[tuple[str, str]]:
     """(example id, caption) of the training set."""
-    if recipe.captions is None:
-        return _scene_pairs(recipe)
-    path = Path(recipe.captions)
+    return _scene_pairs(recipe) if recipe.captions is None else read_captions(recipe.captions)
+
+
+def read_captions(path: str | Path) -> list[tuple[str, str]]:
+    """(example id, caption) of a JSON file of example id -> captions; raises :class:`InputError` for anything else."""
+    path = Path(path)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
