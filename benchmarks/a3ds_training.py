@@ -97,7 +97,7 @@ def correlations(rows: list[dict[str, Any]]) -> None:
             for post in POST:
                 a, b = (np.array([row[key] for row in group]) for key in (pre, post))
                 constant = len(group) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0
-                values.append(float("nan") if constant else float(spearmanr(a, b).statistic))
+                values.append(float("nan") if constant else float(spearmanr(a, b)[0]))  # type: ignore[arg-type]
         print(f"{name:>14}{len(group):>14}" + "".join(f"{value:>24.2f}" for value in values))
 
 

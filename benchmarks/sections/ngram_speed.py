@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,8 @@ GOAL_TOOLKIT, GOAL_BOUND = 50, 5
 
 def timed(work, repeat: int = 1):
     """(result, seconds of the fastest run)."""
-    best, result = float("inf"), None
+    best: float = float("inf")
+    result: Any = None
     for _ in range(repeat):
         start = time.perf_counter()
         result = work()

@@ -13,7 +13,7 @@ TEXTS = {text for example in EXAMPLES for text in example.references}
 def drawn(epsilon, length="same", seeds=range(400), candidates=1):
     adapter = EpsilonMixture(epsilon=epsilon, length=length)
     adapter.prepare(EXAMPLES, Decoding())
-    return [c for c in adapter.generate(EXAMPLES * 20, Decoding(candidates=candidates), seeds)]
+    return list(adapter.generate(EXAMPLES * 20, Decoding(candidates=candidates), seeds))
 
 
 def test_without_noise_every_candidate_is_a_reference():
