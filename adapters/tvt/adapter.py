@@ -1,4 +1,4 @@
-"""The ``tvt`` adapter (and ``captioner``: the same network with one view)."""
+"""The ``tvt`` adapter."""
 
 from __future__ import annotations
 
