@@ -33,7 +33,7 @@ SHOWN = (
     "mentioned_features",
     "false_features",
 )
-SPEAKERS = ("baseline", "rp", "sp")
+SPEAKERS = ("baseline", "rp", "sp", "short")
 
 
 def per_second(count: int, work: Callable[[], Any]) -> float:

@@ -19,15 +19,15 @@ from harness.errors import HarnessError, InputError, did_you_mean
 from harness.tasks.a3ds import pixels
 
 SHIPPED = Path(__file__).parent / "checkpoints"
-STAGES = ("baseline", "rp", "sp")
+STAGES = ("baseline", "short", "rp", "sp")
 _ROWS = 256
 
 
 class A3DS:
     """Speaker and listener on scenes named in ``Example.meta`` (``target_id``, ``distractor_id`` or ``distractor_ids``).
 
-    ``checkpoint``: a shipped stage (``baseline``, ``rp``, ``sp``) or a speaker's file. ``listener``: a shipped stage's (``rp``,
-    ``sp``) or a file; None: the speaker's own, ``rp``'s for the baseline, which has none. ``features`` and ``pictures`` say where image
+    ``checkpoint``: a shipped one (``baseline``; ``short``, taught short captions; ``rp``, ``sp``) or a speaker's file. ``listener``: a shipped stage's (``rp``,
+    ``sp``) or a file; None: the speaker's own, ``rp``'s for those that never played. ``features`` and ``pictures`` say where image
     features come from (:func:`harness.tasks.a3ds.pixels.features`) and must be those that the agents were trained on.
 
     The speaker sees the target and the first distractor (without one, the target twice). Strategies: all of
