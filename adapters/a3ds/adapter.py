@@ -26,9 +26,10 @@ _ROWS = 256
 class A3DS:
     """Speaker and listener on scenes named in ``Example.meta`` (``target_id``, ``distractor_id`` or ``distractor_ids``).
 
-    ``checkpoint``: a shipped one (``baseline``; ``short``, taught short captions; ``rp``, ``sp``) or a speaker's file. ``listener``: a shipped stage's (``rp``,
-    ``sp``) or a file; None: the speaker's own, ``rp``'s for those that never played. ``features`` and ``pictures`` say where image
-    features come from (:func:`harness.tasks.a3ds.pixels.features`) and must be those that the agents were trained on.
+    ``checkpoint``: a shipped one (``baseline``; ``short``, taught short captions; ``rp``, ``sp``) or a speaker's file.
+    ``listener``: a shipped stage's (``rp``, ``sp``) or a file; None: the speaker's own, ``rp``'s for those that never played.
+    ``features`` and ``pictures`` say where image features come from (:func:`harness.tasks.a3ds.pixels.features`) and must be
+    those that the agents were trained on.
 
     The speaker sees the target and the first distractor (without one, the target twice). Strategies: all of
     :mod:`harness.adapters.decoding`, and ``rsa`` (:mod:`harness.adapters.a3ds.rsa`).
