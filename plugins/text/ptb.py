@@ -75,10 +75,11 @@ def _raw(caption: str) -> list[str]:
 def _pieces(text: str) -> list[tuple[str, str]]:
     """What stands between blanks, each with what follows it as far as that can matter."""
     pieces = text.split(" ")
+    followed = [f" {piece} " for piece in pieces[1:]]
     return [
         # A full stop may belong to an abbreviation, and then the next word decides.
-        (piece, f" {after} " if piece[-1] == "." and after else _NEXT_LINE)
-        for piece, after in zip(pieces, [*pieces[1:], ""])
+        (piece, after if piece[-1] == "." else _NEXT_LINE)
+        for piece, after in zip(pieces, [*followed, _NEXT_LINE])
         if piece
     ]
 

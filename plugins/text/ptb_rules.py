@@ -27,8 +27,8 @@ AD = f"[{ASCII_LETTERS}{LETTERS}0-9{DIGITS}]"
 ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
 W = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad]|{ACCENTED})"  # what a word starts with
 WD = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad0-9{DIGITS}]|{ACCENTED})"
-APOS = "(?:['\u0092\u2019]|&apos;)"
-APOS2 = "(?:['\u0092\u2019`\u0091\u2018\u201b]|&apos;)"
+APOS = "(?:['\u0092\u2019]|&(?i:apos);)"
+APOS2 = "(?:['\u0092\u2019`\u0091\u2018\u201b]|&(?i:apos);)"
 AMP = "(?:&(?i:amp;)?)"
 HYPHEN = "[-_\u058a\u2010\u2011]"
 WORD = f"{W}{WD}*(?:[.!?]{W}{WD}*)*"
@@ -130,8 +130,8 @@ EXTENSION = (
 )
 HYPHENATED = f"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*(?:-(?:{ACRONYM}\\.|[A-Za-z0-9\u00ad]+))+"
 THING = f"(?:[dDoOlL]{APOS2}{AD})?{AD}+(?:{HYPHEN}(?:[dDoOlL]{APOS2}{AD})?{AD}+)*"
-INITIALS = "[A-Z]+(?:(?:[+&]|&amp;)[A-Z]+)+"
-ACRONYM_STOP = f"(?:{ACRONYM}|(?i:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R))"
+INITIALS = "[A-Z]+(?:(?:&(?i:amp);|[+&])[A-Z]+)+"
+ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R)))"
 EYE = "[-^x=~<>']"
 
 # (pattern, what becomes of the token); earlier rules win ties.
@@ -140,9 +140,9 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("((?i:gon|wan))(?i:na)|((?i:got))(?i:ta)|((?i:lem|gim))(?i:me)", _no_soft_hyphens),
     ("('(?i:t))(?i:is|was)", _plain),
     (f"({TAG})", _blanks_bound),
-    ("(&(?:MD|mdash|ndash);|[\u0096\u0097\u2013-\u2015])", _literal("--")),
+    ("(&(?i:md|mdash|ndash);|[\u0096\u0097\u2013-\u2015])", _literal("--")),
     ("(&(?i:amp);)", _ampersand),
-    ("(&(?:HT|TL|UR|LR|QC|QL|QR|odq|cdq|#[0-9]+);)", _plain),
+    ("(&(?i:ht|tl|ur|lr|qc|ql|qr|odq|cdq|#[0-9]+);)", _plain),
     (f"({WORD}){AUX}", _no_soft_hyphens),
     (f"([A-Za-z\u00ad]*[A-MO-Za-mo-z])(?i:n){APOS2}(?i:t)", _no_soft_hyphens),
     (f"({WORD})", _no_soft_hyphens),
@@ -156,7 +156,7 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
         f"((?i:nor{APOS}easter|c{APOS}mon|e{APOS}er|s{APOS}mores|ev{APOS}ry|li{APOS}l|nat{APOS}l)|[oO]{APOS2}[oO])",
         _plain,
     ),
-    (f"(cont{APOS}d\\.?)", _plain),
+    (f"((?i:cont{APOS}d)\\.?)", _plain),
     (f"([yY]{APOS}){A}", _plain),
     ('((?i:https?)://[^ \t\n\f\r"<>|(){}]+[^ \t\n\f\r"<>|.!?(){},-])', _plain),
     (
@@ -168,8 +168,8 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
         _plain,
     ),
     (
-        '((?:&lt;|<)?[a-zA-Z0-9][^ \t\n\f\r"<>|(){}\u00a0]*@'
-        '(?:[^ \t\n\f\r"<>|(){}.\u00a0]+\\.)*[^ \t\n\f\r"<>|(){}.\u00a0]+(?:&gt;|>)?)',
+        '((?:&(?i:lt);|<)?[a-zA-Z0-9][^ \t\n\f\r"<>|(){}\u00a0]*@'
+        '(?:[^ \t\n\f\r"<>|(){}.\u00a0]+\\.)*[^ \t\n\f\r"<>|(){}.\u00a0]+(?:&(?i:gt);|>)?)',
         _plain,
     ),
     ("([@\uff20][a-zA-Z_][a-zA-Z_0-9]*)", _plain),
@@ -185,6 +185,7 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({SLASHED}(?:\\\\?/{SLASHED}){{1,2}})", _plain),
     ("([A-Z]*\\$|#)", _plain),
     ("([\u00a2-\u00a5\u0080\u20a0\u20ac\u060b\u0e3f\u20a4\uffe0\uffe1\uffe5\uffe6])", _currency),
+    (f"((?i:co|pt[ey])\\.)[{SPACES}](?i:ltd|lim)", _plain),
     (f"((?:{words.ENDS_SENTENCE}))\\.{SENTENCE_END}", _with_stop),
     (f"((?:{words.ENDS_SENTENCE})\\.)[\\s\\S]{{2}}", _plain),
     (f"({WORD}\\.)[,;:\u3001]", _no_soft_hyphens),
@@ -196,19 +197,20 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({ACRONYM_STOP})\\.{OPENER}", _with_stop),
     (f"((?:{words.BEFORE_NAME}|[A-Za-z])\\.)", _plain),
     (f"({ACRONYM_STOP}\\.)", _plain),
+    (f"({ACRONYM_STOP}){BLANK}", _plain),
     (f"({WD}+(?:\\.{WD}+)*\\.{EXTENSION})(?:{BLANK}|[.?!,])", _plain),
-    (f"({APOS}[0-9][0-9]){BLANK}", _closing),
+    (f"({APOS}[0-9][0-9]){BLANK}", _plain),
     (
         "((?:\\([0-9]{2,3}\\)[ \u00a0]?|\\+{0,2}(?:[0-9]{2,4}[- \u00a0])?[0-9]{2,4}[- \u00a0])[0-9]{3,4}[- \u00a0]?[0-9]{3,5})",
         _phone,
     ),
     ("((?:(?:\\+\\+?)?[0-9]{2,4}\\.)?[0-9]{2,4}\\.[0-9]{3,4}\\.[0-9]{3,5})", _phone),
-    ('("|&quot;)[A-Za-z0-9$]', _opening),
-    ('("|&quot;)', _closing),
+    ('("|&(?i:quot);)[A-Za-z0-9$]', _opening),
+    ('("|&(?i:quot);)', _closing),
     ("([<>]?[:;=][-o*']?[()DPdpO\\\\{@|\\[\\]])[^A-Za-z0-9]", _brackets),
     (f"([\\^x=~<>]\\.\\[\\^x=~<>]|{EYE}_{EYE}|\\({EYE}[_.]?{EYE}\\)|\\([\\^x=~<>']-[\\^x=~<>'`]\\))", _brackets),
-    ("(<|&lt;)", _literal("<")),
-    ("(>|&gt;)", _literal(">")),
+    ("(<|&(?i:lt);)", _literal("<")),
+    ("(>|&(?i:gt);)", _literal(">")),
     ("(\\{)", _literal("-LCB-")),
     ("(\\})", _literal("-RCB-")),
     ("(\\[)", _literal("-LSB-")),
@@ -233,8 +235,8 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({APOS})", _closing),
     ("([`\u0091-\u0094\u00ab\u00bb\u2018-\u201f\u2039\u203a]{1,2})", _closing),
     ("(<<|>>)", _plain),
-    (f"([%&~^|+\u2044\\\\{SYMBOLS}])", _plain),
-    (f"([{SPACES}]+|[\0\u200b\u200e\u200f\ufeff]|&nbsp;|\x7f)", _drop),
+    (f"([%&~^|+\u2044\u207a\u207b\u208a\u208b\\\\{SYMBOLS}])", _plain),
+    (f"([{SPACES}]+|[\0\u200b\u200e\u200f\ufeff]|&(?i:nbsp);|\x7f)", _drop),
 )
 
 

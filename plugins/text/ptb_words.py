@@ -14,7 +14,7 @@ ENDS_SENTENCE = (
     "|ala|ariz|calif|colo|conn|fla|ga|kans?|ky|md|mich|minn|mo|mont|neb|nev|okla|penn|tenn|va|vt|wisc?|wyo"
     "|ed\\.d|ph\\.d)"
     "|A(?i:rk)|A(?i:z)|D(?i:el)|I(?i:ll)|L(?i:a)|M(?i:ass)|M(?i:iss)|O(?i:re)|P(?i:a)|T(?i:ex)|W(?i:ash)"
-    "|P?[Pp]t[Ey][Ss]?"
+    "|[Pp]?[Pp][Tt][ey][Ss]?"
 )
 """Keep their full stop; at the end of a sentence a second one is counted."""
 

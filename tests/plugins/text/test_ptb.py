@@ -29,6 +29,7 @@ from harness.plugins.text import ptb
         ("St. Mary in Washington D.C.", "st. mary in washington d.c."),
         ("the letter S.", "the letter s."),
         ("he met Smith Inc. The end", "he met smith inc. the end"),
+        ("Acme Co. Ltd. of Rome", "acme co. ltd. of rome"),
         ("No. 5 and no. five", "no. 5 and no five"),
         ("a dog. . . barks", "a dog barks"),
         ("İstanbul Łódź café", "i̇stanbul łódź café"),
