@@ -31,7 +31,8 @@ def test_it_learns_and_resumes(tmp_path, mapper):
     (tmp_path / "c.json").write_text(json.dumps(captions))
     given = {
         "features": str(tmp_path / "f.npz"), "captions": str(tmp_path / "c.json"), "mapper": mapper, "prefix_length": 3,
-        "model": {"width": 32, "layers": 2, "heads": 4, "positions": 32, "vocabulary": 300}, "learning_rate": 4e-3, "decay": 0.98, "batch": 24,
+        "model": {"width": 32, "layers": 2, "heads": 4, "positions": 32, "vocabulary": 300},
+        "learning_rate": 4e-3, "decay": 0.98, "batch": 24,
     }  # fmt: skip
     folder = train(ClipCapRecipe(**given, epochs=60), tmp_path / "run").parent
     adapter = ClipCapAdapter(checkpoint=str(folder), features=str(tmp_path / "f.npz"))
