@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from harness.plugins.text.ptb_rules import longest
+from harness.plugins.text.ptb_rules import ABBREVIATION, SPLIT_WORDS, longest
 
 PUNCTUATION = frozenset(
     ("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";")
@@ -78,10 +78,17 @@ def _pieces(text: str) -> list[tuple[str, str]]:
     followed = [f" {piece} " for piece in pieces[1:]]
     return [
         # A full stop may belong to an abbreviation, and then the next word decides.
-        (piece, after if piece[-1] == "." else _NEXT_LINE)
+        (piece, after if piece[-1] == "." and _may_abbreviate(piece) else _NEXT_LINE)
         for piece, after in zip(pieces, [*followed, _NEXT_LINE])
         if piece
     ]
+
+
+@lru_cache(maxsize=1 << 18)
+def _may_abbreviate(piece: str) -> bool:
+    """Whether what follows the full stop of ``piece`` can change its tokens: not for plain words, the common case."""
+    word = piece[:-1]
+    return not (word.isascii() and word.isalpha()) or ABBREVIATION.fullmatch(word) is not None
 
 
 @lru_cache(maxsize=1 << 18)
@@ -91,6 +98,10 @@ def _piece(piece: str, after: str) -> str:
 
 @lru_cache(maxsize=1 << 18)
 def _tokens_of_piece(piece: str, after: str) -> tuple[str, ...]:
+    if piece.isascii() and piece.isalpha():
+        word = piece.lower()
+        if word not in SPLIT_WORDS:
+            return (word,)  # what the rules give for letters alone, without trying them
     return tuple(scan(piece, after))
 
 

@@ -134,6 +134,9 @@ INITIALS = "[A-Z]+(?:(?:&(?i:amp);|[+&])[A-Z]+)+"
 ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R)))"
 EYE = "[-^x=~<>']"
 
+SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
+ABBREVIATION = re.compile(f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|[A-Za-z]")
+
 # (pattern, what becomes of the token); earlier rules win ties.
 TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("((?i:can))(?i:not)", _no_soft_hyphens),
