@@ -27,6 +27,10 @@ from harness.results import Samples, record, results_file, token_score_records
 from harness.store import Store
 
 
+LISTED = 100
+"""So many ids of skipped examples stand in the log; samples.parquet has them all (null scores)."""
+
+
 @dataclass
 class Run:
     """One executed spec."""
@@ -244,7 +248,13 @@ class _Work:
     def _keep(self, made: dict[str, Any], skipped: Sequence[str]) -> None:
         self.results.append(made)
         if skipped:
-            self._log("skipped", model=made["model"], metric=made["metric"], examples=list(skipped))
+            self._log(
+                "skipped",
+                model=made["model"],
+                metric=made["metric"],
+                count=len(skipped),
+                examples=list(skipped[:LISTED]),
+            )
         self.plugins.call("harness_scores_ready", record=made)
 
     # ------------------------------------------------------------------ metrics of level `model`

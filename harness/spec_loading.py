@@ -98,6 +98,11 @@ def _with_includes(path: Path, shown: str, stack: tuple[Path, ...]) -> list[Loca
     fragments = [base for base in bases if "dataset" not in base.data]
     if "dataset" in tree.data or not full:
         return [_merge([*full, *fragments, tree])]
+    if len(full) > 1 and "task" in tree.data:
+        raise InputError(
+            "a suite's parts keep their own task names (each has a run directory by that name); take 'task' out",
+            tree.where(("task",)),
+        )
     return [_merge([base, *fragments, tree]) for base in full]
 
 

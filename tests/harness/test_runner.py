@@ -48,7 +48,7 @@ def test_undefined_examples_are_counted_listed_and_left_out(project):
     assert (record["n"], record["skipped"]) == (4, 2)
     assert run.samples["length"][1] is None
     events = [json.loads(line) for line in (project / "r" / "log.jsonl").read_text().splitlines()]
-    assert [event["examples"] for event in events if event["event"] == "skipped"] == [["e1", "e4"]]
+    assert [event["examples"] for event in events if event["event"] == "skipped"] == [["e1", "e4"]], "named in the log"
 
 
 def test_failed_examples_do_not_stop_the_run(project):

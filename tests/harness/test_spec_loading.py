@@ -117,6 +117,14 @@ def test_several_included_tasks_make_a_suite(project):
     assert [(item.spec.task, item.spec.seed) for item in loaded] == [("t", 4), ("u", 4)]
 
 
+def test_a_suite_does_not_rename_its_parts(project):
+    (project / "a.yaml").write_text(BASE)
+    (project / "b.yaml").write_text(BASE.replace("task: t", "task: u"))
+    (project / "suite.yaml").write_text("task: both\ninclude: [a.yaml, b.yaml]\n")
+    with pytest.raises(InputError, match=r"suite\.yaml:1: a suite's parts keep their own task names"):
+        load_specs("suite.yaml")
+
+
 def test_a_spec_that_includes_itself_is_an_error(project):
     (project / "a.yaml").write_text("include: b.yaml\n" + BASE)
     (project / "b.yaml").write_text("task: x\ninclude: a.yaml\n")
