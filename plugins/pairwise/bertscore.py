@@ -81,7 +81,7 @@ class TokenEncoder:
         for start in range(0, len(texts), self.batch_size):
             batch = tokenizer(
                 list(texts[start : start + self.batch_size]), padding=True, truncation=True, return_tensors="pt",
-                return_special_tokens_mask=True, max_length=min(tokenizer.model_max_length, model.config.max_position_embeddings),
+                return_special_tokens_mask=True, max_length=min(tokenizer.model_max_length, _positions(model)),
             )  # fmt: skip
             special = batch.pop("special_tokens_mask").bool().numpy()
             with torch.inference_mode():
@@ -92,6 +92,13 @@ class TokenEncoder:
             for row, present in enumerate(batch["attention_mask"].bool().numpy()):
                 out.append((hidden[row][present], ~special[row][present]))
         return out
+
+
+def _positions(model: Any) -> int:
+    """How many tokens the model has positions for: RoBERTa and its kin lose those up to the padding's own."""
+    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    reserved = getattr(table, "padding_idx", None)
+    return int(getattr(model.config, "max_position_embeddings", 512)) - (0 if reserved is None else reserved + 1)
 
 
 class BertScore(BestMatchMetric):

@@ -64,3 +64,16 @@ def test_what_is_missing_is_told_in_one_line(model, tmp_path):
         harness.metric("bertscore", path=str(tmp_path))
     with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):
         harness.metric("bertscore", path=str(model), layer=9)([["a"]], [["a dog"]])
+
+
+def test_texts_beyond_the_positions_of_a_roberta_are_cut(model, tmp_path):
+    import transformers
+
+    config = transformers.RobertaConfig(
+        vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=34, pad_token_id=1,
+    )  # fmt: skip
+    transformers.RobertaModel(config).save_pretrained(tmp_path)
+    transformers.BertTokenizer(str(model / "vocab.txt")).save_pretrained(tmp_path)
+    metric = harness.metric("bertscore", path=str(tmp_path))
+    assert metric([["dog " * 100]], [["dog " * 100]]).value == pytest.approx(1.0)
