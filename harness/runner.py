@@ -26,7 +26,6 @@ from harness.plan import MetricPlan, ModelPlan, Plan, Point
 from harness.results import Samples, record, results_file, token_score_records
 from harness.store import Store
 
-
 LISTED = 100
 """So many ids of skipped examples stand in the log; samples.parquet has them all (null scores)."""
 

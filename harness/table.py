@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.runner import Run
 
+WIDE = 110
+"""Columns of characters beyond which a view's table is turned on its side."""
 ARROWS = {True: "↑", False: "↓", None: " "}
 
 
@@ -148,13 +150,19 @@ def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> Any:
         caption_justify="left",
         show_edge=False,
     )
+    columns: list[tuple[str, tuple[Any, ...]]] = [(label, values) for label, values in made.rows]
+    if made.published:
+        columns.append(("published", tuple("" if value is None else value for value in made.published)))
+    if sum(max(len(head), 8) + 3 for head in made.heads) > WIDE:  # long heads stand better as rows
+        table.add_column(escape(made.x), no_wrap=True)
+        for label, _ in columns:
+            table.add_column(escape(label), justify="right")
+        for row, head in enumerate(made.heads):
+            table.add_row(escape(head), *(number(values[row]) for _, values in columns))
+        return table
     table.add_column(escape(made.x), no_wrap=True)
     for head in made.heads:
         table.add_column(escape(head), justify="right")
-    for label, values in made.rows:
-        table.add_row(escape(label), *map(number, values))
-    if made.published:
-        table.add_row(
-            "published", *(number(value) if value is not None else "" for value in made.published), style="bold"
-        )
+    for label, values in columns:
+        table.add_row(escape(label), *map(number, values), style="bold" if label == "published" else None)
     return table
