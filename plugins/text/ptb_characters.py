@@ -2,7 +2,7 @@
 
 Its tables are frozen in the Unicode of their day (6.x) and know nothing above U+FFFF: characters that came later are
 "untokenisable" and vanish. Python's own tables would give other answers, and other ones with every Python release, so
-the ranges are written out. Determined by asking the program about every single character.
+the ranges are written out: facts about the program, read off its character tables and checked against its answers.
 Each constant is the inside of a regular expression's character class.
 """
 

@@ -1,7 +1,8 @@
 """The word lists of the Penn Treebank tokeniser: abbreviations, contractions, words that open a sentence.
 
 ``(?i:...)`` marks lists that ignore case; where the program insists on a capital (``Wash.`` the state against ``wash.``
-at the end of a sentence) the capital stands outside.
+at the end of a sentence) the capital stands outside. Which words are listed is a fact about the program, checked against its
+answers; the expressions are ours.
 """
 
 from __future__ import annotations
