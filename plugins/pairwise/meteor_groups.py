@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from harness.plugins.text.compiled import INNER
+
 _EXACT, _STEM, _SYNONYM = range(3)
 
 
@@ -56,7 +58,7 @@ class Phrasing(NamedTuple):
 
 
 # ---------------------------------------------------------------------- per text
-@njit(nogil=True)
+@njit(**INNER)
 def _child(table, node, word):
     low, high = table.first_edge[node], table.first_edge[node + 1]
     while low < high:
@@ -70,10 +72,11 @@ def _child(table, node, word):
     return -1
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def grown(array, size):
     out = np.empty(max(size, 2 * array.shape[0]), dtype=array.dtype)
-    out[: array.shape[0]] = array
+    for k in range(array.shape[0]):  # as a slice, numba compiles a broadcast and its messages: seconds
+        out[k] = array[k]
     return out
 
 
@@ -86,7 +89,7 @@ def find_phrases(starts, words, table):
     n = 0
     for t in range(starts.shape[0] - 1):
         for first in range(starts[t], starts[t + 1]):
-            node = 0
+            node = np.int64(0)  # a literal would have its callees compiled once more
             for last in range(first, starts[t + 1]):
                 node = _child(table, node, words[last]) if words[last] >= 0 else -1
                 if node < 0:
@@ -100,7 +103,7 @@ def find_phrases(starts, words, table):
 
 
 # ---------------------------------------------------------------------- per group: words
-@njit(nogil=True)
+@njit(**INNER)
 def _localise(texts, ids, words, stamps):
     """The group's words: bounds, places in the list of distinct words, that list."""
     starts = np.zeros(ids.shape[0] + 1, dtype=np.int64)
@@ -123,7 +126,7 @@ def _localise(texts, ids, words, stamps):
     return starts, places, distinct[:n]
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _chains(distinct, words, stamps):
     """Link the words that share a key, a stem or a synonym set; the heads stand in ``stamps``."""
     n = distinct.shape[0]
@@ -145,7 +148,7 @@ def _chains(distinct, words, stamps):
     return by_key, by_stem, by_synset, member
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _unstamp(distinct, words, stamps):
     for k in range(distinct.shape[0]):
         word = distinct[k]
@@ -155,7 +158,7 @@ def _unstamp(distinct, words, stamps):
             stamps.synset[words.synset_ids[s]] = -1
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _relate(seen, out, n, other, code):
     if seen[other] == 0:
         out[n] = other
@@ -164,11 +167,11 @@ def _relate(seen, out, n, other, code):
     return n
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _relations_of(k, distinct, words, stamps, chains, seen, out):
     """List in ``out`` the words that match word ``k``, their module bits in ``seen``; returns their number."""
     by_key, by_stem, by_synset, member = chains
-    word, n = distinct[k], 0
+    word, n = distinct[k], np.int64(0)
     other = stamps.key[words.keys[word]]
     while other >= 0:
         n = _relate(seen, out, n, other, 1 << _EXACT)
@@ -187,7 +190,7 @@ def _relations_of(k, distinct, words, stamps, chains, seen, out):
     return n
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def group_words(texts, ids, words, stamps):
     starts, places, distinct = _localise(texts, ids, words, stamps)
     chains = _chains(distinct, words, stamps)
@@ -209,7 +212,7 @@ def group_words(texts, ids, words, stamps):
 
 
 # ---------------------------------------------------------------------- per group: phrases
-@njit(nogil=True)
+@njit(**INNER)
 def _slot(slots, nodes, node):
     """Place of a phrase in the open-addressing table, or the free one where it belongs."""
     mask = slots.shape[0] - 1
@@ -219,7 +222,7 @@ def _slot(slots, nodes, node):
     return place
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _number_phrases(texts, ids):
     """Local numbers of the group's phrases: (number of each occurrence, nodes, slots)."""
     size = 0
@@ -244,7 +247,7 @@ def _number_phrases(texts, ids):
     return numbers, nodes[:n], slots
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _targets(nodes, slots, table):
     """Paraphrases inside the group of each of its phrases, in the order of the table."""
     bounds = np.zeros(nodes.shape[0] + 1, dtype=np.int64)
@@ -262,7 +265,7 @@ def _targets(nodes, slots, table):
     return bounds, targets[:n]
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def group_phrases(texts, ids, table):
     numbers, nodes, slots = _number_phrases(texts, ids)
     target_starts, targets = _targets(nodes, slots, table)

@@ -24,7 +24,7 @@ from harness.plugins.pairwise.meteor_search import (
     new_beam,
     search,
 )
-from harness.plugins.text.compiled import source_stamp
+from harness.plugins.text.compiled import INNER, source_stamp
 
 MOST_MATCHES = 1 << 22
 """Matches of one pair beyond which it is refused (two texts of several thousand words that repeat themselves)."""
@@ -32,7 +32,7 @@ MOST_MATCHES = 1 << 22
 _PARAPHRASE = 3
 _FIRST_ROOM = 512
 
-score_one = njit(nogil=True)(segment_score)
+score_one = njit(**INNER)(segment_score)
 
 
 class Groups(NamedTuple):
@@ -53,14 +53,16 @@ class Groups(NamedTuple):
 
 
 # ---------------------------------------------------------------------- per pair
-@njit(nogil=True)
+@njit(**INNER)
 def _larger(matches):
     out = np.empty((2 * matches.shape[0], 5), dtype=np.int32)
-    out[: matches.shape[0]] = matches
+    for m in range(matches.shape[0]):  # as a slice, numba compiles a broadcast and its messages: seconds
+        for column in range(5):
+            out[m, column] = matches[m, column]
     return out
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _put(matches, n, j, ref_length, i, hyp_length, module):
     matches[n, REF_START] = j
     matches[n, REF_LENGTH] = ref_length
@@ -69,10 +71,10 @@ def _put(matches, n, j, ref_length, i, hyp_length, module):
     matches[n, MODULE] = module
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _word_matches(matches, local, h, r, same, mark):
     """Matches of single words; returns (matches, their number). ``same``: the exact module alone runs."""
-    n = 0
+    n = np.int64(0)
     words, first, stop = local.words, local.starts[h], local.starts[h + 1]
     for j in range(local.starts[r + 1] - local.starts[r]):
         word = words[local.starts[r] + j]
@@ -97,7 +99,7 @@ def _word_matches(matches, local, h, r, same, mark):
     return matches, n
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _phrase_matches(matches, n, ph, a, b, swapped):
     """Matches of a phrase in text ``a`` with its paraphrases in text ``b``; ``swapped`` when ``a`` is the hypothesis."""
     for o in range(ph.starts[a], ph.starts[a + 1]):
@@ -118,7 +120,7 @@ def _phrase_matches(matches, n, ph, a, b, swapped):
     return matches, n
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _by_reference(matches, n, ref_length, at, order):
     """List the matches by the reference word at which they start, keeping their order (a counting sort)."""
     at[: ref_length + 1] = 0
@@ -135,7 +137,7 @@ def _by_reference(matches, n, ref_length, at, order):
     at[0] = 0
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
     """Set ``fixed`` to the match at each reference word that has no rival, else -1; returns whether any is left open."""
     hyp_length, ref_length = lengths
@@ -162,7 +164,7 @@ def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
     return left
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _count(matches, chosen, local, function, h, r, out):
     """The 23 statistics of an alignment (``chosen[j]``: match that starts at reference word j, or -1)."""
     out[:] = 0
@@ -189,7 +191,7 @@ def _count(matches, chosen, local, function, h, r, out):
         out[22] += matches[m, REF_LENGTH]
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _same_keys(local, keys, h, r):
     n = local.starts[h + 1] - local.starts[h]
     if n != local.starts[r + 1] - local.starts[r]:
@@ -200,7 +202,7 @@ def _same_keys(local, keys, h, r):
     return True
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _score_group(g, groups, prepared, stamps, scores, statistics):
     """Score all pairs of a group; returns the first pair refused for its number of matches, or -1."""
     texts, words, table = prepared
@@ -208,7 +210,7 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
     local = group_words(texts, ids, words, stamps)
     phrasing = group_phrases(texts, ids, table)
     keys, function = words.keys[local.distinct], words.function[local.distinct]
-    longest = 0
+    longest = np.int64(0)  # a literal would have its callees compiled once more
     for t in range(ids.shape[0]):
         longest = max(longest, local.starts[t + 1] - local.starts[t])
     beam = new_beam(longest)
@@ -223,8 +225,9 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
         same = _same_keys(local, keys, h, r)
         matches, n = _word_matches(matches, local, h, r, same, mark)
         if not same and n <= MOST_MATCHES:
-            matches, n = _phrase_matches(matches, n, phrasing, r, h, False)
-            matches, n = _phrase_matches(matches, n, phrasing, h, r, True)
+            for swapped in range(2):
+                a, b = (h, r) if swapped else (r, h)
+                matches, n = _phrase_matches(matches, n, phrasing, a, b, swapped)
         if n > MOST_MATCHES:
             return pair
         if n > order.shape[0]:
@@ -233,11 +236,13 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
         if _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
             search(beam, matches, at, order, fixed, lengths[1], chosen)
         else:
-            chosen[: lengths[1]] = fixed[: lengths[1]]
+            for j in range(lengths[1]):
+                chosen[j] = fixed[j]
         _count(matches, chosen, local, function, h, r, row)
         scores[pair] = score_one(row)
         if groups.rows[pair] >= 0:
-            statistics[groups.rows[pair]] = row
+            for column in range(23):
+                statistics[groups.rows[pair], column] = row[column]
     return -1
 
 

@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from harness.plugins.text.compiled import INNER
+
 BEAM = 40
 
 REF_START, REF_LENGTH, HYP_START, HYP_LENGTH, MODULE = range(5)
@@ -48,7 +50,7 @@ class Beam(NamedTuple):
     """(40 * words + 1, 2) int64: previous link, match."""
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def new_beam(longest):
     """Room for pairs of up to ``longest`` words a side."""
     bits = (longest >> 6) + 1
@@ -63,7 +65,7 @@ def new_beam(longest):
     )
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def search(beam, matches, at, listed, fixed, ref_length, chosen):
     """Fill ``chosen`` with the match that starts at each reference word in the best path, -1 for none.
 
@@ -83,7 +85,7 @@ def search(beam, matches, at, listed, fixed, ref_length, chosen):
         link = beam.chain[link, 0]
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _start(state, matches, fixed, ref_length):
     """The first path, in row 0: words of fixed matches are used, nothing is taken yet."""
     width = state.shape[1]
@@ -100,7 +102,7 @@ def _start(state, matches, fixed, ref_length):
                 state[0, ref_bits + (place >> 6)] |= np.int64(1) << (place & 63)
 
 
-@njit(nogil=True)
+@njit(**INNER)
 def _walk(state, live, free, kept, slots, order, chain, matches, at, listed, fixed, ref_length):
     """Take the paths from row 0 through all reference words; returns the row of the best."""
     width = state.shape[1]
