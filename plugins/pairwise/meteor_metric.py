@@ -17,6 +17,7 @@ from harness.features import Features
 from harness.plugins.pairwise import meteor
 from harness.plugins.pairwise.meteor_score import N_STATISTICS, scores_of, summable
 from harness.plugins.text.chunks import run_slices
+from harness.plugins.text.java import java_command
 from harness.plugins.text.tokens import check_tokenizer, tokens_of
 
 ENGINES = ("python", "java")
@@ -109,8 +110,11 @@ def _alignments(features: Features, tokenizer: str, engine: str) -> Alignments:
 
 
 def _check_engine(name: str) -> str:
+    """``name`` if there is such an engine and, for ``java``, a runtime to start: told now, before anything is written."""
     if name not in ENGINES:
         raise UnknownName(f"meteor: unknown engine {name!r}{did_you_mean(name, ENGINES)}; expected python or java")
+    if name == "java":
+        java_command(needed_by="METEOR (engine: java)")
     return name
 
 

@@ -21,6 +21,10 @@ def check_tokenizer(name: str) -> str:
         raise UnknownName(
             f"unknown tokenizer '{name}'{did_you_mean(name, TOKENIZERS)}; tokenizers are {', '.join(TOKENIZERS)}"
         )
+    if name == "java-ptb":
+        from harness.plugins.text.java import java_command
+
+        java_command(needed_by="the tokenizer 'java-ptb'")  # told now, before anything is written
     return name
 
 
