@@ -15,6 +15,7 @@ from harness.plugins.text.compiled import INNER
 
 N_WORDS, N_BYTES, N_NODES, N_PAIRS, LINE_KIND, NODE_A = range(6)
 _LINE_FEED, _CARRIAGE_RETURN = 10, 13
+_FNV, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a
 
 
 class Building(NamedTuple):
@@ -51,9 +52,9 @@ def _mix(value):
 @njit(**INNER)
 def _word_place(b, data, start, stop):
     """Slot of the word ``data[start:stop]``: where it is, or the free slot where it belongs."""
-    h = np.uint64(0xCBF29CE484222325)  # FNV-1a
+    h = _FNV
     for i in range(start, stop):
-        h = (h ^ np.uint64(data[i])) * np.uint64(0x100000001B3)
+        h = (h ^ np.uint64(data[i])) * _FNV_PRIME
     mask = np.uint64(b.word_slots.shape[0] - 1)
     place = _mix(h) & mask
     while True:
@@ -72,79 +73,83 @@ def _word_place(b, data, start, stop):
         place = (place + np.uint64(1)) & mask
 
 
-@njit(**INNER)
-def _word(b, data, start, stop):
-    place = _word_place(b, data, start, stop)
-    word = b.word_slots[place]
-    if word < 0:
-        word = b.counts[N_WORDS]
-        size = b.counts[N_BYTES]
-        for i in range(stop - start):
-            b.text[size + i] = data[start + i]
-        b.counts[N_BYTES] = b.ends[word] = size + stop - start
-        b.counts[N_WORDS] += 1
-        b.word_slots[place] = word
-    return word
-
-
-@njit(**INNER)
-def _child(b, node, word):
-    mask = np.uint64(b.node_slots.shape[0] - 1)
-    place = _mix((np.int64(node) << 32) | np.int64(word)) & mask
-    while True:
-        child = b.node_slots[place]
-        if child < 0:
-            child = b.counts[N_NODES]
-            b.counts[N_NODES] += 1
-            b.parents[child] = node
-            b.labels[child] = word
-            b.node_slots[place] = child
-            return child
-        if b.parents[child] == node and b.labels[child] == word:
-            return child
-        place = (place + np.uint64(1)) & mask
-
-
-@njit(**INNER)
-def _phrase(b, data, start, stop):
-    """Node of the phrase on one line; words are separated by Java's StringTokenizer blanks."""
-    node = 0
-    word_start = start
-    for i in range(start, stop + 1):
-        if i == stop or data[i] == 32 or data[i] == 9 or data[i] == 12 or data[i] == _CARRIAGE_RETURN:
-            if i > word_start:
-                node = _child(b, node, _word(b, data, word_start, i))
-            word_start = i + 1
-    return node
-
-
 @njit(cache=True, nogil=True)
 def read_lines(b, data):
-    """Take in whole lines (uint8, ending in a line feed). Nine of ten entries repeat the phrase A before them, byte for byte."""
+    """Take in whole lines (uint8, ending in a line feed). Nine of ten entries repeat the phrase A before them, byte for byte.
+
+    Words are separated by Java's StringTokenizer blanks. One long function on purpose: every array that is passed on costs two atomic
+    reference counts a word.
+    """
+    counts, text, ends, word_slots = b.counts, b.text, b.ends, b.word_slots
+    parents, labels, node_slots, sources, targets = b.parents, b.labels, b.node_slots, b.sources, b.targets
+    word_mask, node_mask = np.uint64(word_slots.shape[0] - 1), np.uint64(node_slots.shape[0] - 1)
+    words, size, nodes, pairs = counts[N_WORDS], counts[N_BYTES], counts[N_NODES], counts[N_PAIRS]
+    kind, node_a = counts[LINE_KIND], counts[NODE_A]
     start = 0
     known, known_length = 0, -1  # where the last phrase A of this block stands
     for i in range(data.shape[0]):
         if data[i] != _LINE_FEED:
             continue
-        kind = b.counts[LINE_KIND]
+        repeated = kind == 1 and known_length == i - start
+        if repeated:
+            for k in range(known_length):
+                if data[known + k] != data[start + k]:
+                    repeated = False
+                    break
+        if kind and not repeated:
+            node = np.int64(0)
+            first, h = start, _FNV
+            for k in range(start, i + 1):
+                byte = data[k]
+                if not (byte == 32 or byte == 9 or byte == 12 or byte == _CARRIAGE_RETURN or k == i):
+                    h = (h ^ np.uint64(byte)) * _FNV_PRIME
+                    continue
+                if k > first:
+                    place = _mix(h) & word_mask
+                    word = np.int64(word_slots[place])
+                    while word >= 0:
+                        head = ends[word - 1] if word else 0
+                        same = ends[word] - head == k - first
+                        if same:
+                            for c in range(k - first):
+                                if text[head + c] != data[first + c]:
+                                    same = False
+                                    break
+                        if same:
+                            break
+                        place = (place + np.uint64(1)) & word_mask
+                        word = np.int64(word_slots[place])
+                    if word < 0:
+                        word = words
+                        for c in range(k - first):
+                            text[size + c] = data[first + c]
+                        size += k - first
+                        ends[word] = size
+                        words += 1
+                        word_slots[place] = word
+                    place = _mix((node << 32) | word) & node_mask
+                    child = np.int64(node_slots[place])
+                    while child >= 0 and (parents[child] != node or labels[child] != word):
+                        place = (place + np.uint64(1)) & node_mask
+                        child = np.int64(node_slots[place])
+                    if child < 0:
+                        child = nodes
+                        nodes += 1
+                        parents[child], labels[child] = node, word
+                        node_slots[place] = child
+                    node = child
+                first, h = k + 1, _FNV
+            if kind == 1:
+                node_a = node
+            else:
+                sources[pairs], targets[pairs] = node_a, node
+                pairs += 1
         if kind == 1:
-            same = known_length == i - start
-            if same:
-                for k in range(known_length):
-                    if data[known + k] != data[start + k]:
-                        same = False
-                        break
-            if not same:
-                b.counts[NODE_A] = _phrase(b, data, start, i)
             known, known_length = start, i - start
-        elif kind == 2:
-            node = _phrase(b, data, start, i)
-            pair = b.counts[N_PAIRS]
-            b.sources[pair] = b.counts[NODE_A]
-            b.targets[pair] = node
-            b.counts[N_PAIRS] += 1
-        b.counts[LINE_KIND] = (kind + 1) % 3
+        kind = (kind + 1) % 3
         start = i + 1
+    counts[N_WORDS], counts[N_BYTES], counts[N_NODES], counts[N_PAIRS] = words, size, nodes, pairs
+    counts[LINE_KIND], counts[NODE_A] = kind, node_a
 
 
 @njit(cache=True, nogil=True)
