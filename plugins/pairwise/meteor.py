@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,7 +19,9 @@ from harness.errors import InputError, require
 from harness.plugins.pairwise.meteor_score import N_STATISTICS, scores_of, summable
 from harness.plugins.text import lexicon_cache
 from harness.plugins.text.chunks import run_slices
+from harness.plugins.text.lexicon import Lexicon
 from harness.plugins.text.meteor_texts import TextTable, WordTable
+from harness.plugins.text.paraphrases import ParaphraseTable, compile_reader
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +60,25 @@ def new_table() -> TextTable:
 @cache
 def _words() -> WordTable:
     require("numba", extra="text", needed_by="METEOR")
-    words = WordTable(lexicon_cache.load())
-    log.info("METEOR: loading the compiled kernels (compiling them on first use takes about half a minute)")
+    lexicon_cache.find_sources()  # what is missing is named at once
+    if not lexicon_cache.is_built():
+        compile_reader()  # first: numba compiles one thing at a time, and then the table is read while the rest compiles
+    log.info("METEOR: loading the compiled kernels (compiling them on first use takes about ten seconds)")
+    with ThreadPoolExecutor(1) as pool:
+        compiling = pool.submit(_compile)
+        words = WordTable(lexicon_cache.load())
+        compiling.result()
     return words
+
+
+def _compile() -> None:
+    """Have the kernels compiled, or loaded, by aligning two texts that no lexicon knows."""
+    empty = np.zeros(2, dtype=np.int32)
+    empty.flags.writeable = False  # as mapped: another type to numba than an array of one's own
+    table = ParaphraseTable(empty, empty[:0], empty, empty[:0])
+    texts = TextTable(WordTable(Lexicon(frozenset(), {}, {}, {}, empty, empty[:0], 0, {}, table)))
+    matrices(texts, texts.intern(["a", "b"])[None])
+    scores_of(np.zeros((1, N_STATISTICS)))
 
 
 # ---------------------------------------------------------------------- raw text

@@ -58,7 +58,7 @@ def load() -> Lexicon:
 
 def load_cached(sources: Sources) -> Lexicon:
     """The lexicon from the cache, which is built first when it is missing or damaged."""
-    folder = cache_root() / "meteor" / f"{FORMAT}-{content_key(sources)}"
+    folder = _folder(sources)
     lexicon = _try_read(folder)
     if lexicon is not None:
         return lexicon
@@ -74,6 +74,15 @@ def load_cached(sources: Sources) -> Lexicon:
             f"METEOR cannot write its cache {folder} ({error.strerror or error}): set HARNESS_CACHE to a folder with 150 MB free"
         ) from error
     return lexicon
+
+
+def is_built() -> bool:
+    """Whether there is a cache folder for the installed pycocoevalcap; :func:`load` still checks what it holds."""
+    return _folder(find_sources()).exists()
+
+
+def _folder(sources: Sources) -> Path:
+    return cache_root() / "meteor" / f"{FORMAT}-{content_key(sources)}"
 
 
 def content_key(sources: Sources) -> str:

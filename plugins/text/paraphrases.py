@@ -73,6 +73,15 @@ def parse_paraphrases(path: Path) -> ParsedParaphrases:
     return ParsedParaphrases(table, words)
 
 
+def compile_reader() -> None:
+    """Have what :func:`parse_paraphrases` needs compiled (or loaded from numba's cache) beforehand."""
+    from harness.plugins.text import paraphrase_kernels as kernels
+
+    building = _with_room(_empty(), 0)
+    kernels.refill(building)
+    kernels.read_lines(building, np.frombuffer(b"\n", dtype=np.uint8))
+
+
 def _blocks(path: Path) -> Iterator[bytes]:
     """The unpacked file in pieces that end with a line."""
     rest = b""
