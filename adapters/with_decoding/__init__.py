@@ -1,0 +1,1 @@
+"""Any adapter under some decoding settings of its own."""
