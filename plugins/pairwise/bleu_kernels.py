@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from harness.plugins.text.compiled import INNER
+
 
 @njit(cache=True, nogil=True)
 def clip_pairs(hyp, ref, bounds, ids, counts, scratch, out):
@@ -51,7 +53,7 @@ def clip_multi(hyp, ref, bounds, ids, counts, scratch, out):
                 scratch[ids[e]] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _masks(rows, i, bounds, ids, counts, local, table, masks, hits):
     """Which other texts raise the clipped count of text i: distinct sets of texts, with how much each adds per order.
 

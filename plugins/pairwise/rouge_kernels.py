@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from harness.plugins.text.compiled import INNER
 
-@njit(cache=True, nogil=True)
+
+@njit(**INNER)
 def _lcs_long(a, b):
     """Longest common subsequence by the recurrence, one row at a time."""
     row = np.zeros(b.shape[0] + 1, dtype=np.int64)

@@ -10,6 +10,11 @@ def java_hash(word: str) -> int:
     99644
     """
     value = 0
+    if len(word) <= 64 and word.isascii():
+        for unit in word.encode("ascii"):
+            value = value * 31 + unit
+        value &= 0xFFFFFFFF
+        return value - (1 << 32) if value & 0x80000000 else value
     units = word.encode("utf-16-le", "surrogatepass")
     for k in range(0, len(units), 2):
         value = (value * 31 + units[k] + (units[k + 1] << 8)) & 0xFFFFFFFF

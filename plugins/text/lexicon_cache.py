@@ -89,9 +89,16 @@ def content_key(sources: Sources) -> str:
     """20 hexadecimal digits of the hash of both files."""
     digest = hashlib.sha256()
     for path in sources:
-        with open(path, "rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        status = path.stat()
+        digest.update(_digest(path, status.st_size, status.st_mtime_ns))
     return digest.hexdigest()[:20]
+
+
+@cache
+def _digest(path: Path, size: int, modified: int) -> bytes:
+    """Hash of a file as it is now; read once a process while size and time of change stay."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
 
 
 def build(sources: Sources, folder: Path) -> None:
@@ -162,7 +169,10 @@ def read(folder: Path) -> Lexicon:
         for name, expected in files.items():
             if _size_and_crc(folder / name) != expected:
                 raise DamagedCache(f"{name} has changed")
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+        mapped = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+        arrays = {
+            name: array.view(np.ndarray) for name, array in mapped.items()
+        }  # slices of a memmap cost ten times more
         lists = json.loads((folder / "lists.json").read_text(encoding="utf-8"))
         synset_words, paraphrase_words = (
             (folder / f"{name}_words.txt").read_text(encoding="utf-8").split("\n") for name in ("synset", "paraphrase")

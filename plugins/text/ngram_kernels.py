@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from harness.plugins.text.compiled import INNER
+
 EMPTY = -1
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _slot(keys, key):
     """Place of ``key`` in the open-addressing table, or of the free cell where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)

@@ -99,14 +99,11 @@ class NgramIndex:
         rows: list[int] = []
         new: list[tuple[int, ...]] = []
         for text in texts:
-            ids: list[int] = []
-            for word in text.split():
-                gram = vocabulary.get(word)
-                if gram is None:
-                    gram = vocabulary[word] = self.n_grams
-                    self.n_grams += 1
-                ids.append(gram)
-            sequence = tuple(ids)
+            words = text.split()
+            try:
+                sequence = tuple([vocabulary[word] for word in words])
+            except KeyError:
+                sequence = tuple([self._word(word) for word in words])
             row = known.get(sequence)
             if row is None:
                 row = known[sequence] = self.n_rows + len(new)
@@ -114,6 +111,14 @@ class NgramIndex:
             rows.append(row)
         self._count(new)
         return np.asarray(rows, dtype=np.int64)
+
+    def _word(self, word: str) -> int:
+        """Id of a word, a new one when it is not known."""
+        gram = self._words.get(word)
+        if gram is None:
+            gram = self._words[word] = self.n_grams
+            self.n_grams += 1
+        return gram
 
     def _count(self, sequences: list[tuple[int, ...]]) -> None:
         start = 0

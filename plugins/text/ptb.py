@@ -102,6 +102,8 @@ def _tokens_of_piece(piece: str, after: str) -> tuple[str, ...]:
         word = piece.lower()
         if word not in SPLIT_WORDS:
             return (word,)  # what the rules give for letters alone, without trying them
+    elif piece[-1] == "." and after == _NEXT_LINE and not _may_abbreviate(piece):
+        return (*_tokens_of_piece(piece[:-1], after), ".")  # letters that are no abbreviation, and a full stop
     return tuple(scan(piece, after))
 
 
