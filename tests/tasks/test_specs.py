@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.adapters.torchvision_guard import guard_torchvision
 from harness.plan import make_plan
 from harness.registry import current
+from harness.runner import run
 from harness.spec_loading import load_specs
 
 TASKS = Path(__file__).resolve().parents[2] / "tasks"
@@ -37,3 +39,27 @@ def test_every_spec_is_in_the_catalogue():
     files = {entry.file.resolve() for entry in current().entries("tasks")}
     missing = [name for name in SPECS if (TASKS / name).resolve() not in files]
     assert missing == []
+
+
+def test_a_model_of_transformers_is_one_line(shared, monkeypatch, tmp_path):
+    """The line in the task's head, with a T5 that has never learnt anything."""
+    torch = pytest.importorskip("torch")
+    guard_torchvision()
+    transformers = pytest.importorskip("transformers")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = ["<pad>", "</s>", "<unk>", "well", "yes", "no", "maybe"]
+    base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
+    base.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=base, **names).save_pretrained(tmp_path)
+    torch.manual_seed(0)
+    ids = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+    config = transformers.T5Config(vocab_size=len(words), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, **ids)
+    transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path)
+    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+    model = {"transformers": {"model": str(tmp_path), "prompt": "{source}", "max_length": 5, "label": "mine"}}
+    overrides = ["decoding.strategy=sample", "decoding.options={min_length: 2}", "metrics=[bleu1]", "views=[]"]
+    (loaded,) = load_specs(TASKS / "dialogue.yaml", overrides, limit=3, models=[model])
+    (record,) = run(make_plan(loaded)).results
+    assert (record["model"], record["n"]) == ("mine", 3)
