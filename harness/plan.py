@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from harness.contracts import Adapter, Decoding, Metric, Reader
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.registry import current, split_spec
 from harness.spec import DecodingSpec, Spec
 from harness.spec_loading import LoadedSpec
@@ -101,6 +101,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     )
     models = _models(loaded)
     metrics = _metrics(loaded)
+    _check_views(loaded, metrics)
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
     return Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
 
@@ -114,6 +115,24 @@ def _located(loaded: LoadedSpec, key: tuple[str | int, ...], make: Any) -> Any:
         raise InputError(str(error), loaded.where(*key)) from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{'.'.join(map(str, key))}: {error}", loaded.where(*key)) from error
+
+
+def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan]) -> None:
+    """Raise :class:`InputError` for a view of a metric that the run does not have, before the run is made."""
+    labels = [plan.label for plan in metrics]
+    if any(plan.metric.spec.level == "model" for plan in metrics):  # their columns are known only when they are scored
+        return
+    for index, view in enumerate(loaded.spec.views):
+        wanted = [view.y] if isinstance(view.y, str) else list(view.y)
+        wanted += [view.x] if view.x.startswith("metric:") else []
+        for item in wanted:
+            name = item.rpartition(":")[2]
+            if name != "*" and name not in labels and item not in labels:
+                hint = did_you_mean(name, labels)
+                raise InputError(
+                    f"the view asks for the metric '{name}'{hint}; there are {', '.join(labels)}",
+                    loaded.where("views", index),
+                )
 
 
 def decoding_points(spec: DecodingSpec) -> tuple[Point, ...]:

@@ -80,6 +80,12 @@ def test_unknown_names_are_told_with_file_and_line(spec_file, change, message):
     assert message in str(caught.value)
 
 
+def test_a_view_of_a_metric_that_is_not_there_is_told_before_the_run(spec_file):
+    spec_file.write_text(BASE + "views:\n  - {plot: bar, y: length}\n  - {plot: bar, y: 'log p:lenght'}\n")
+    with pytest.raises(InputError, match=r"s\.yaml:10: the view asks for the metric 'lenght'; did you mean 'length'"):
+        make_plan(load_specs(spec_file)[0])
+
+
 def test_set_overrides_any_key_and_its_mistakes_name_it(spec_file):
     (loaded,) = load_specs(spec_file, ["decoding.temperature=0.7", "metrics.0.length.scale=2", "seed=5"])
     assert loaded.spec.decoding.temperature == 0.7
