@@ -197,6 +197,7 @@ def score(
     ``candidates`` and ``references`` are both paths (any format of docs/data-formats.md), both mappings id -> texts, or both
     lists. Returns a result for each metric by its label. Raises :class:`HarnessError` for mistakes in any of it.
     """
+    metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
     sets = _sets(candidates, references, allow_missing)
     features = Features([item.references for item in sets])
     significance = SignificanceSpec(method=p_value or "none")  # type: ignore[arg-type]

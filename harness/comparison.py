@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,20 +61,30 @@ def systems(path: str | Path) -> tuple[dict[str, Any], list[System]]:
     return manifest, chosen
 
 
-def pairs(paths: Sequence[str]) -> list[tuple[System, System]]:
+def pairs(paths: Sequence[str], any_data: bool = False) -> list[tuple[System, System]]:
     """What to compare: all pairs of one run, or for two runs the systems of the same name (or the only ones)."""
     if len(paths) == 1:
         _, found = systems(paths[0])
         if len(found) < 2:
             raise HarnessError(f"{paths[0]} holds one system; give two runs to compare")
         return list(itertools.combinations(found, 2))
-    (_, a), (_, b) = systems(paths[0]), systems(paths[1])
+    (one, a), (other, b) = systems(paths[0]), systems(paths[1])
+    if not any_data and one["data"]["fingerprint"] != other["data"]["fingerprint"]:
+        raise HarnessError(
+            f"{a[0].run} and {b[0].run} read different data ({one['data']['reader']}, {other['data']['reader']}): equal ids would be "
+            "paired by chance; --any-data compares all the same"
+        )
     by_name = {(system.model, system.decoding): system for system in b}
     matched = [
         (system, by_name[system.model, system.decoding]) for system in a if (system.model, system.decoding) in by_name
     ]
     if matched:
         return matched
+    if all("::" in path for path in paths):  # two chosen models: the same decodings
+        by_decoding = {system.decoding: system for system in b}
+        matched = [(system, by_decoding[system.decoding]) for system in a if system.decoding in by_decoding]
+        if matched:
+            return matched
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
     raise HarnessError(
@@ -99,6 +110,20 @@ def compare_systems(a: System, b: System, *, draws: int = 10_000, seed: int = 0)
     if not rows:
         raise HarnessError(f"{a.label} and {b.label} share no metric with scores per example")
     return rows
+
+
+def set_sizes(paths: Sequence[str]) -> dict[tuple[str, str, str], Any]:
+    """(run, system label, metric) -> set sizes, for metrics of level ``set``, whose values compare within one size only."""
+    out: dict[tuple[str, str, str], Any] = {}
+    for path in paths:
+        folder = str(path).partition("::")[0]
+        _, results = read_run(folder)
+        for record in results["results"]:
+            if record["level"] == "set":
+                decoding = json.dumps(record["decoding"], sort_keys=True)
+                label = System(folder, record["model"], decoding, {}).label
+                out[folder, label, record["metric"]] = record.get("sizes")
+    return out
 
 
 def directions(manifest_paths: Sequence[str]) -> dict[str, bool | None]:

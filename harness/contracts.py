@@ -246,13 +246,19 @@ class Distance(Protocol):
         ...
 
 
+def with_parameters(name: str, component: object) -> str:
+    """``name`` and the parameters that the registry made the component with: a signature that tells two settings apart."""
+    given = getattr(component, "harness_parameters", None) or {}
+    return "|".join([name, *(f"{key}:{value}" for key, value in sorted(given.items()))])
+
+
 class TextDistance:
     """Base for a distance that only looks at the texts: give ``name`` and ``pairwise``; the rest follows."""
 
     name = "unnamed"
 
     def signature(self) -> str:
-        return self.name
+        return with_parameters(self.name, self)
 
     def pairwise(self, texts: Sequence[str]) -> np.ndarray:
         """(T, T) float64, entry (i, j) with text i as hypothesis and text j as reference."""
@@ -342,7 +348,7 @@ class MeanMetric:
     spec: MetricSpec
 
     def signature(self) -> str:
-        return self.spec.name
+        return with_parameters(self.spec.name, self)
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
         return None

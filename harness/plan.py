@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from harness.contracts import Adapter, Decoding, Metric, Reader
@@ -16,6 +18,7 @@ from harness.registry import current, split_spec
 from harness.spec import DecodingSpec, Spec
 from harness.spec_loading import LoadedSpec
 
+RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")
 DECODING_AXES = ("strategy", "temperature", "top_p", "top_k", "beams", "length_penalty", "max_length", "candidates")
 
 
@@ -89,8 +92,23 @@ class Plan:
             "data": self.reader.fingerprint(),
             "models": {model.label: model.adapter.fingerprint() for model in self.models},
             "metrics": {metric.label: metric.metric.signature() for metric in self.metrics},
+            "code": code_of([self.reader, *(m.adapter for m in self.models), *(m.metric for m in self.metrics)]),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def code_of(components: Sequence[Any]) -> dict[str, str]:
+    """Module -> hash of its source, for the components and what they hold (a metric's distance): edited code is another run."""
+    parts = list(components) + [
+        part for item in components if hasattr(item, "__dict__") for part in vars(item).values()
+    ]
+    found: dict[str, str] = {}
+    for part in parts:
+        name = type(part).__module__
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if name not in found and file and file.endswith(".py") and hasattr(part, "__dict__"):
+            found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+    return found
 
 
 def make_plan(loaded: LoadedSpec) -> Plan:
@@ -123,6 +141,8 @@ def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan]) -> None:
     if any(plan.metric.spec.level == "model" for plan in metrics):  # their columns are known only when they are scored
         return
     for index, view in enumerate(loaded.spec.views):
+        for axis in (view.x, view.by):
+            _check_axis(axis, loaded.where("views", index))
         wanted = [view.y] if isinstance(view.y, str) else list(view.y)
         wanted += [view.x] if view.x.startswith("metric:") else []
         for item in wanted:
@@ -133,6 +153,17 @@ def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan]) -> None:
                     f"the view asks for the metric '{name}'{hint}; there are {', '.join(labels)}",
                     loaded.where("views", index),
                 )
+
+
+def _check_axis(axis: str | None, where: str) -> None:
+    root, _, rest = (axis or "model").partition(".")
+    if root.startswith("metric:"):
+        return
+    if root not in RECORD_FIELDS:
+        raise InputError(f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", where)
+    known = (*DECODING_AXES, "references", "options")
+    if root == "decoding" and rest.split(".")[0] not in known:
+        raise InputError(f"the view's axis '{axis}': decoding has no '{rest}'{did_you_mean(rest, known)}", where)
 
 
 def decoding_points(spec: DecodingSpec) -> tuple[Point, ...]:

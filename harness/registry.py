@@ -85,7 +85,10 @@ class Registry:
         factory = self.load(kind, name)
         params = dict(params or {})
         _check_params(f"{SINGULAR[kind]} '{name}'", factory, params)
-        return factory(**params)
+        made = factory(**params)
+        if params and hasattr(made, "__dict__"):
+            made.harness_parameters = params  # what default signatures are made of
+        return made
 
 
 def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:

@@ -86,7 +86,10 @@ def token_score_records(
 
 
 def results_file(
-    manifest: Mapping[str, Any], results: Sequence[Mapping[str, Any]], failed: Mapping[str, str]
+    manifest: Mapping[str, Any],
+    results: Sequence[Mapping[str, Any]],
+    failed: Mapping[str, str],
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """results.json."""
     made: dict[str, Any] = {
@@ -97,6 +100,8 @@ def results_file(
     }
     if failed:
         made["failed"] = dict(failed)
+    if notes:
+        made["notes"] = list(notes)
     return made
 
 

@@ -30,7 +30,7 @@ LISTED = 100
 """So many ids of skipped examples stand in the log; samples.parquet has them all (null scores)."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
     """One executed spec."""
 
@@ -42,6 +42,11 @@ class Run:
     failed: dict[str, str] = field(default_factory=dict)
     """Examples that a model could not do: ``model/example`` -> reason."""
     path: Path | None = None
+    notes: list[str] = field(default_factory=list)
+    """What the reader of the numbers should know: sizes beyond the data."""
+
+    def __repr__(self) -> str:
+        return f"<run of {self.manifest.get('signature', 'a suite')}: {len(self.results)} results, {len(self.failed)} failed>"
 
     def to_pandas(self) -> Any:
         """The records as a pandas DataFrame."""
@@ -108,7 +113,7 @@ def _finished(store: Store) -> Run | None:
     import pyarrow.parquet as pq
 
     samples = pq.read_table(store.path / "samples.parquet").to_pydict()
-    return Run(manifest, results["results"], samples, results.get("failed", {}), store.path)
+    return Run(manifest, results["results"], samples, results.get("failed", {}), store.path, results.get("notes", []))
 
 
 @dataclass
@@ -123,6 +128,7 @@ class _Work:
     show: bool
     results: list[dict[str, Any]] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def carry_out(self) -> Run:
         self._log("started", digest=self.manifest["digest"])
@@ -133,12 +139,11 @@ class _Work:
             self._token_metrics(model)
             for generation, points in self.plan.generations().items() if self.plan.caption_metrics() else ():
                 self._score_generation(model, generation, points, self._generate(model, generation))
-        done = Run(
-            self.manifest, self.results, self.samples.columns(), self.failed, self.store.path if self.store else None
-        )
+        path = self.store.path if self.store else None
+        done = Run(self.manifest, self.results, self.samples.columns(), self.failed, path, self.notes)
         if self.store:
             self.store.write_samples(done.samples)
-            self.store.write_results(results_file(self.manifest, self.results, self.failed))
+            self.store.write_results(results_file(self.manifest, self.results, self.failed, self.notes))
         self._log("finished", results=len(self.results))
         self.plugins.call("harness_run_finished", manifest=self.manifest, results=self.results)
         return done
@@ -177,10 +182,40 @@ class _Work:
         whole = scoring.batches(sets, self.features)
         for point in points:
             for count in self.plan.reference_counts:
+                if self._beyond(model, point, points, count, whole):
+                    continue
                 parts = scoring.nested(whole, self.features, point.decoding.candidates, count)
                 self._score_point(model, point, count, parts, sets, len(self.examples) - len(sets))
         for _, batch in whole:
             self.features.forget(batch)
+
+    def _beyond(
+        self,
+        model: ModelPlan,
+        point: Point,
+        points: Sequence[Point],
+        count: int | None,
+        whole: Sequence[tuple[np.ndarray, Batch]],
+    ) -> bool:
+        """Whether a size of the grid is beyond what there is and a smaller one already shows all of it; noted, never silent."""
+        n, m = max(batch.n for _, batch in whole), max(batch.m for _, batch in whole)
+        sizes = [other.decoding.candidates for other in points if other.decoding.candidates is not None]
+        counts = [other for other in self.plan.reference_counts if other is not None]
+        for what, wanted, most, grid in (
+            ("candidates", point.decoding.candidates, n, sizes),
+            ("references", count, m, counts),
+        ):
+            if wanted is None or wanted <= most:
+                continue
+            note = f"{model.label} has at most {most} {what}, not {wanted}"
+            shown = any(most <= other < wanted for other in grid)
+            note += ": left out, a smaller size shows all of them" if shown else ": scored with what there is"
+            if note not in self.notes:
+                self.notes.append(note)
+                self._log("note", text=note)
+            if shown:
+                return True
+        return False
 
     def _score_point(
         self,
@@ -232,9 +267,19 @@ class _Work:
                 known["stats"], p_values, str(known["p_method"]), float(known["p_floor"]), float(known["seconds"])
             )
         with progress.bar(f"{plan.label}: {model.label}", total, show=self.show) as advance:
-            scored = scoring.score(
-                plan.metric, parts, self.features, self.plan.spec.significance, self.plan.spec.seed, advance
-            )
+            try:
+                scored = scoring.score(
+                    plan.metric, parts, self.features, self.plan.spec.significance, self.plan.spec.seed, advance
+                )
+            except HarnessError:
+                raise
+            except Exception as error:
+                if type(plan.metric).__module__.startswith("harness."):
+                    raise  # a bug of ours shows its traceback
+                told = f"{type(error).__name__}: {error}"
+                raise HarnessError(
+                    f"metric '{plan.label}' failed on model '{model.label}': {told} (--debug shows where)"
+                ) from error
         if self.store:
             arrays: dict[str, Any] = {
                 "stats": scored.stats, "p_method": scored.p_method, "p_floor": scored.p_floor, "seconds": scored.seconds

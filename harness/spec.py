@@ -135,7 +135,7 @@ class ViewSpec(Strict):
 class Spec(Strict):
     """One run: a task's data, models, decodings and metrics."""
 
-    task: str
+    task: Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")]
     description: str = ""
     notice: str = ""
     """Said loudly when the run starts, and kept in the manifest."""

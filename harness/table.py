@@ -127,6 +127,8 @@ def print_table(run: Run) -> None:
     for view in (run.manifest.get("spec") or {}).get("views", ()):
         if view["plot"] == "table":
             console.print(_view(view, run.results))
+    for note in run.notes:
+        console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
     data = run.manifest.get("data", {})
     if run.manifest.get("variant"):
         console.print(f"data: [bold]{run.manifest['variant']}[/bold], {data.get('examples')} examples")

@@ -56,7 +56,10 @@ def load(path: Path, shown: str | None = None) -> Located:
 
 def loads(text: str, name: str) -> Located:
     """Parse YAML text; ``name`` is what places show as the file."""
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = yaml.SafeLoader(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     try:
         node = loader.get_single_node()
         located = Located(None)
@@ -68,6 +71,8 @@ def loads(text: str, name: str) -> Located:
         raise InputError(f"not valid YAML: {error.problem or error.context}", f"{name}{line}") from None
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", name) from None
+    except RecursionError:
+        raise InputError("a value holds itself, or is nested too deeply", name) from None
     finally:
         loader.dispose()
 

@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
     parser.add_argument(
+        "--any-data", action="store_true", help="compare runs on different data by their ids all the same"
+    )
+    parser.add_argument(
         "--draws", type=int, default=10_000, metavar="N", help="random sign patterns (exact up to 16 examples)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N")
@@ -25,14 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.comparison import compare_systems, directions, pairs, verdict
+    from harness.comparison import compare_systems, directions, pairs, set_sizes, verdict
 
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     better = directions(paths)
     rows = []
-    for a, b in pairs(paths):
+    sizes = set_sizes(paths)
+    for a, b in pairs(paths, args.any_data):
         for row in compare_systems(a, b, draws=args.draws, seed=args.seed):
-            rows.append({**row, "better": verdict(row, better.get(row["metric"]))})
+            same = sizes.get((a.run, a.label, row["metric"])) == sizes.get((b.run, b.label, row["metric"]))
+            rows.append({**row, "better": verdict(row, better.get(row["metric"])) if same else "sizes differ"})
     if args.json:
         print_json({"comparisons": rows})
         return 0
@@ -55,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         pair = names
         ci = row["ci95"]
         interval = f"{number(ci[0])} … {number(ci[1])}" if ci else "–"
-        better_name = {"A": row["system_a"], "B": row["system_b"], "=": "="}[row["better"]]
+        better_name = {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"])
         metric = f"{row['metric']} {ARROWS[better.get(row['metric'])]}"
         cells = [*shown, escape(metric), number(row["a"]), number(row["b"]), number(row["difference"]), interval]
         table.add_row(*cells, number(row["p_value"]), str(row["n"]), escape(better_name))

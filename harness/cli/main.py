@@ -75,6 +75,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a disk that is full, a folder that cannot be written
+        if debug:
+            raise
+        print(f"harness: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        return 2
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-missing", action="store_true", help="images without predictions are counted, not an error"
     )
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
+    parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     add_registry(parser)
@@ -62,7 +63,9 @@ def run(args: argparse.Namespace) -> int:
         "significance": {"method": args.p_values},
         "seed": args.seed,
     }
-    done = evaluate(spec, output=args.output, limit=args.limit, show=not args.json)
+    done = evaluate(
+        spec, output=args.output, mode="fresh" if args.fresh else "auto", limit=args.limit, show=not args.json
+    )
     if args.json:
         print_json({"results": done.results, "failed": done.failed})
     else:

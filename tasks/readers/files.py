@@ -107,8 +107,16 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     def no_constant(name: str) -> Any:
         raise InputError(f"found {name}; JSON numbers are finite", where)
 
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"the key '{twice}' occurs twice in one object", where)
+        return made
+
     try:
-        return json.loads(text, parse_constant=no_constant)
+        return json.loads(text, parse_constant=no_constant, object_pairs_hook=unique if complete else None)
     except json.JSONDecodeError as error:
         at = offset + len(text.rstrip()[: error.pos].encode("utf-8"))
         raise InputError(f"not JSON at byte {at}: {error.msg}{_cut_off(text, error, complete)}", where) from error

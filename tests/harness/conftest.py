@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 CODE = '''
+import os
+import signal
+
 import numpy as np
 from harness.contracts import Example, Failure, Generation, MeanMetric, MetricSpec, TextDistance
 
@@ -40,8 +43,7 @@ class Echo:
             if self.log:
                 with open(self.log, "a") as file:
                     file.write(f"{example.id} {seed}\\n")
-            if example.id == self.die_at:
-                import os, signal
+            if example.id == self.die_at and not os.path.exists("survive"):
                 os.kill(os.getpid(), signal.SIGKILL)
             if example.id in self.fail:
                 yield Failure("could not read it")

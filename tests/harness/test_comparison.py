@@ -26,6 +26,14 @@ def test_models_of_one_run_are_compared_pair_by_pair(project):
     assert verdict(row, False) == "A"
 
 
+def test_runs_on_different_data_are_not_paired_by_chance(project):
+    harness.evaluate(SPEC, output="r")
+    harness.evaluate({**SPEC, "dataset": {"reader": "words", "count": 7}}, output="s")
+    with pytest.raises(HarnessError, match="r and s read different data"):
+        pairs(["r", "s"])
+    assert len(pairs(["r", "s"], any_data=True)) == 2
+
+
 def test_two_runs_are_matched_by_model_or_chosen_by_name(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate(SPEC, output="s", seed=2)

@@ -82,6 +82,55 @@ def test_p_values_follow_the_direction_and_are_combined(project):
     assert record["p"]["floor"] == pytest.approx(0.1)
 
 
+def test_edited_code_is_another_run(project):
+    harness.evaluate(SPEC, output="r")
+    text = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(text.replace("self.scale * np", "100 * np"))
+    sys.modules.pop("mine_parts")
+    with pytest.raises(InputError, match="holds another run"):
+        harness.evaluate(SPEC, output="r")
+
+
+def test_sizes_beyond_the_data_are_noted_and_left_out(project):
+    run = harness.evaluate({**SPEC, "references": [2, 5]})
+    assert [record["decoding"]["references"] for record in run.results] == [2]
+    assert run.notes == ["echo has at most 2 references, not 5: left out, a smaller size shows all of them"]
+
+
+def test_parameters_of_a_plugin_tell_its_settings_apart(project):
+    text = (project / "mine_parts.py").read_text()
+    text += """
+
+class Scaled(TextDistance):
+    name = "scaled"
+
+    def __init__(self, *, by=1.0):
+        self.by = by
+
+    def pairwise(self, texts):
+        return self.by * np.abs(np.subtract.outer([len(t) for t in texts], [len(t) for t in texts]))
+"""
+    (project / "mine_parts.py").write_text(text)
+    from harness.registry import current
+
+    made = [current().create("distances", "chars", {}), current().create("metrics", "length", {"scale": 2.0})]
+    assert made[0].signature() == "chars"
+    import mine_parts
+
+    distance = mine_parts.Scaled(by=2.0)
+    distance.harness_parameters = {"by": 2.0}
+    assert distance.signature() == "scaled|by:2.0"
+
+
+def test_a_metric_of_a_plugin_that_raises_is_named(project):
+    text = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(
+        text.replace("words = features.per_text", "raise ValueError('no') ; words = features.per_text", 1)
+    )
+    with pytest.raises(HarnessError, match="metric 'length' failed on model 'echo': ValueError: no"):
+        harness.evaluate(SPEC)
+
+
 def test_limit_zero_and_double_ids_are_errors(project):
     with pytest.raises(InputError, match="no examples after limit 0"):
         harness.evaluate(SPEC, limit=0)
@@ -115,8 +164,7 @@ def test_a_killed_run_resumes_to_the_same_results(project):
     assert killed.returncode == -9, killed.stderr
     assert not (project / "killed" / "results.json").exists()
     assert sorted(p.name for p in (project / "killed" / "candidates").glob("*/*")) == ["00000.json", "00001.json"]
-    text = (project / "mine_parts.py").read_text().replace("example.id == self.die_at", "False")
-    (project / "mine_parts.py").write_text(text)
+    (project / "survive").touch()
     resumed = subprocess.run([*command, "--resume"], cwd=project, capture_output=True, text=True, check=False)
     assert resumed.returncode == 0, resumed.stderr
     calls = [line.split()[0] for line in (project / "calls.txt").read_text().splitlines()]

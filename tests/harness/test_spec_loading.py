@@ -80,6 +80,15 @@ def test_unknown_names_are_told_with_file_and_line(spec_file, change, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"), [("a: \0", "not valid YAML"), ("a: &a [*a]", "holds itself"), ('task: "x\\0y"', "task")]
+)
+def test_odd_yaml_is_one_line(project, text, message):
+    (project / "odd.yaml").write_text(text + BASE.replace("task: t", "") if "task" in text else text)
+    with pytest.raises(InputError, match=message):
+        load_specs("odd.yaml")
+
+
 def test_a_view_of_a_metric_that_is_not_there_is_told_before_the_run(spec_file):
     spec_file.write_text(BASE + "views:\n  - {plot: bar, y: length}\n  - {plot: bar, y: 'log p:lenght'}\n")
     with pytest.raises(InputError, match=r"s\.yaml:10: the view asks for the metric 'lenght'; did you mean 'length'"):
