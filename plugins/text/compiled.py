@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
+from typing import Any
 
-INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a compiled function that only compiled functions call: no code to enter it from outside, half its compile time."""
 
 
