@@ -22,8 +22,8 @@ from harness.adapters.checkpoints import save_checkpoint
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
 from harness.adapters.feature_files import FeatureFile
 from harness.adapters.gpt2 import Gpt2Sizes
+from harness.adapters.scenes import read_captions
 from harness.adapters.training_loop import Loop, Pace, Report
-from harness.adapters.tvt.training import read_captions
 from harness.contracts import Example
 from harness.errors import HarnessError, require
 from harness.seeds import derive

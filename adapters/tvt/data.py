@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from harness.adapters.feature_files import FeatureFile
+from harness.adapters.scenes import SceneViews
 from harness.adapters.tvt.model import EOS, PAD, SPECIAL, UNK
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
@@ -93,45 +94,6 @@ class SemSynAnViews:
             if not np.isfinite(found[view]).all():
                 raise InputError(f"the features of example '{example.id}' hold NaN or infinity", str(self.path))
         return found
-
-
-class SceneViews:
-    """Rendered scenes by id, seen by a camera that moves to the scene's own orientation: ``appearance`` are the features of the frames,
-    ``motion`` their differences. ``frames``: how many; ``stride``: orientation steps between them."""
-
-    def __init__(self, frames: int = 3, stride: int = 2) -> None:
-        from harness.tasks.a3ds import pixels
-
-        if frames < 2 or stride < 1:
-            raise HarnessError(f"scenes: frames is at least 2 and stride at least 1; found {frames} and {stride}")
-        self.frames, self.stride = frames, stride
-        self.source = pixels.features()
-        self.widths = {"appearance": self.source.width, "motion": self.source.width}
-        self.name = f"scenes:{self.source.name}:{frames}:{stride}"
-        self._known: dict[int, np.ndarray] = {}
-
-    def path_of(self, scene: int) -> list[int]:
-        """Scene ids of the frames: the orientation comes from the side where there is room, and ends at the scene's own."""
-        own = scene % 15
-        way = 1 if own < 8 else -1
-        return [
-            scene - own + min(14, max(0, own + way * self.stride * back)) for back in range(self.frames - 1, -1, -1)
-        ]
-
-    def fetch(self, scenes: Iterable[int]) -> None:
-        """Compute what is not yet known, in one call."""
-        wanted = sorted({frame for scene in scenes for frame in self.path_of(scene)} - set(self._known))
-        for start in range(0, len(wanted), 512):
-            part = wanted[start : start + 512]
-            self._known.update(zip(part, self.source.features(part)))
-
-    def read(self, example: Example) -> dict[str, np.ndarray]:
-        if not example.id.isdecimal():
-            raise InputError(f"example '{example.id}' is no scene id")
-        scene = int(example.id)
-        self.fetch([scene])
-        frames = np.stack([self._known[frame] for frame in self.path_of(scene)]).astype(np.float32)
-        return {"appearance": frames, "motion": np.diff(frames, axis=0)}
 
 
 def open_views(features: Any) -> Views:

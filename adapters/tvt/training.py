@@ -18,11 +18,12 @@ import torch
 from torch.nn import functional as F
 
 from harness.adapters.checkpoints import save_checkpoint
+from harness.adapters.scenes import SceneViews, read_captions, scene_pairs
 from harness.adapters.training_loop import Loop, Pace, Report
-from harness.adapters.tvt.data import SceneViews, Views, WordList, collate, open_views
+from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
 from harness.contracts import Example
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError
 from harness.seeds import derive
 
 
@@ -124,31 +125,6 @@ class _Trainer:
 
 def _pairs(recipe: TvtRecipe) -> list[tuple[str, str]]:
     """(example id, caption) of the training set."""
-    return _scene_pairs(recipe) if recipe.captions is None else read_captions(recipe.captions)
-
-
-def read_captions(path: str | Path) -> list[tuple[str, str]]:
-    """(example id, caption) of a JSON file of example id -> captions; raises :class:`InputError` for anything else."""
-    path = Path(path)
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError("no such file of captions", str(path)) from error
-    except ValueError as error:
-        raise InputError(f"not valid JSON ({error})", str(path)) from error
-    if not isinstance(data, dict) or not data or not all(isinstance(v, list) for v in data.values()):
-        raise InputError("expected a mapping of example ids to lists of captions", str(path))
-    return [(str(name), str(caption)) for name, captions in data.items() for caption in captions]
-
-
-def _scene_pairs(recipe: TvtRecipe) -> list[tuple[str, str]]:
-    from harness.tasks.a3ds.scene import N_SCENES, captions
-
-    random = np.random.default_rng(derive(recipe.seed, "scenes"))
-    chosen = random.choice(N_SCENES, size=recipe.scenes, replace=False)
-    pairs = []
-    for scene in chosen.tolist():
-        known = captions(scene, recipe.kind)  # type: ignore[arg-type]
-        take = random.permutation(len(known))[: recipe.captions_each]
-        pairs += [(str(scene), known[i]) for i in take.tolist()]
-    return pairs
+    if recipe.captions is not None:
+        return read_captions(recipe.captions)
+    return scene_pairs(recipe.scenes, recipe.captions_each, kind=recipe.kind, seed=recipe.seed)

@@ -1,0 +1,81 @@
+"""What models are trained on here: pairs of example id and caption from a file, or rendered A3DS scenes with captions of their grammar
+and, in place of videos, what a moving camera sees of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from harness.contracts import Example
+from harness.errors import HarnessError, InputError
+from harness.seeds import derive
+
+
+class SceneViews:
+    """Rendered scenes by id, seen by a camera that moves to the scene's own orientation: ``appearance`` are the features of the frames,
+    ``motion`` their differences. ``frames``: how many; ``stride``: orientation steps between them."""
+
+    def __init__(self, frames: int = 3, stride: int = 2) -> None:
+        from harness.tasks.a3ds import pixels
+
+        if frames < 2 or stride < 1:
+            raise HarnessError(f"scenes: frames is at least 2 and stride at least 1; found {frames} and {stride}")
+        self.frames, self.stride = frames, stride
+        self.source = pixels.features()
+        self.widths = {"appearance": self.source.width, "motion": self.source.width}
+        self.name = f"scenes:{self.source.name}:{frames}:{stride}"
+        self._known: dict[int, np.ndarray] = {}
+
+    def path_of(self, scene: int) -> list[int]:
+        """Scene ids of the frames: the orientation comes from the side where there is room, and ends at the scene's own."""
+        own = scene % 15
+        way = 1 if own < 8 else -1
+        return [
+            scene - own + min(14, max(0, own + way * self.stride * back)) for back in range(self.frames - 1, -1, -1)
+        ]
+
+    def fetch(self, scenes: Iterable[int]) -> None:
+        """Compute what is not yet known, in one call."""
+        wanted = sorted({frame for scene in scenes for frame in self.path_of(scene)} - set(self._known))
+        for start in range(0, len(wanted), 512):
+            part = wanted[start : start + 512]
+            self._known.update(zip(part, self.source.features(part)))
+
+    def read(self, example: Example) -> dict[str, np.ndarray]:
+        if not example.id.isdecimal():
+            raise InputError(f"example '{example.id}' is no scene id")
+        scene = int(example.id)
+        self.fetch([scene])
+        frames = np.stack([self._known[frame] for frame in self.path_of(scene)]).astype(np.float32)
+        return {"appearance": frames, "motion": np.diff(frames, axis=0)}
+
+
+def read_captions(path: str | Path) -> list[tuple[str, str]]:
+    """(example id, caption) of a JSON file of example id -> captions; raises :class:`InputError` for anything else."""
+    path = Path(path)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("no such file of captions", str(path)) from error
+    except ValueError as error:
+        raise InputError(f"not valid JSON ({error})", str(path)) from error
+    if not isinstance(data, dict) or not data or not all(isinstance(v, list) for v in data.values()):
+        raise InputError("expected a mapping of example ids to lists of captions", str(path))
+    return [(str(name), str(caption)) for name, captions in data.items() for caption in captions]
+
+
+def scene_pairs(scenes: int, captions_each: int, *, kind: str = "short", seed: int = 1) -> list[tuple[str, str]]:
+    """(scene id, caption) of ``scenes`` random scenes, ``captions_each`` of each; kind: short or exhaustive."""
+    from harness.tasks.a3ds.scene import N_SCENES, captions
+
+    random = np.random.default_rng(derive(seed, "scenes"))
+    chosen = random.choice(N_SCENES, size=scenes, replace=False)
+    pairs = []
+    for scene in chosen.tolist():
+        known = captions(scene, kind)  # type: ignore[arg-type]
+        take = random.permutation(len(known))[:captions_each]
+        pairs += [(str(scene), known[i]) for i in take.tolist()]
+    return pairs
