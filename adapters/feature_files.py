@@ -22,6 +22,7 @@ class FeatureFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self.name = str(path)
         self.arrays: Mapping[str, np.ndarray] = _read(self.path)
 
     def row(self, example: Example) -> np.ndarray:

@@ -1,17 +1,48 @@
-"""What models are trained on here: pairs of example id and caption from a file, or rendered A3DS scenes with captions of their grammar
-and, in place of videos, what a moving camera sees of them."""
+"""What models are trained on here: pairs of example id and caption from a file, or rendered A3DS scenes with captions of their grammar,
+one image vector of each and, in place of videos, what a moving camera sees of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.seeds import derive
+from harness.tasks.a3ds import pixels
+from harness.tasks.a3ds.scene import N_SCENES, captions, check_id
+
+
+def scene_of(example: Example) -> int:
+    """The scene of an example: ``target_id`` of its meta (as the reader ``a3ds`` gives it), else its id read as a number.
+
+    Raises :class:`InputError` for an example that names none.
+    """
+    named = example.meta.get("target_id", example.id)
+    if not str(named).isdecimal():
+        raise InputError(f"example '{example.id}' is no scene: neither its id nor 'target_id' in its meta is a number")
+    return check_id(int(named))
+
+
+class SceneVectors:
+    """One image vector per rendered scene. ``source``: as :func:`harness.tasks.a3ds.pixels.features` takes it."""
+
+    def __init__(self, source: str | Mapping[str, Any] = "efficientnet-lite0") -> None:
+        self.source = pixels.features(source)
+        self.width = self.source.width
+        self.name = f"scenes:{self.source.name}"
+
+    def row(self, example: Example) -> np.ndarray:
+        """(width,) float32."""
+        return self.source.features([scene_of(example)])[0]
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Compute the vectors of all examples in one call; raises :class:`InputError` for one that is no scene."""
+        self.source.features([scene_of(example) for example in examples])
 
 
 class SceneViews:
@@ -19,8 +50,6 @@ class SceneViews:
     ``motion`` their differences. ``frames``: how many; ``stride``: orientation steps between them."""
 
     def __init__(self, frames: int = 3, stride: int = 2) -> None:
-        from harness.tasks.a3ds import pixels
-
         if frames < 2 or stride < 1:
             raise HarnessError(f"scenes: frames is at least 2 and stride at least 1; found {frames} and {stride}")
         self.frames, self.stride = frames, stride
@@ -44,10 +73,12 @@ class SceneViews:
             part = wanted[start : start + 512]
             self._known.update(zip(part, self.source.features(part)))
 
+    def check(self, examples: Sequence[Example]) -> None:
+        """Compute what all examples need in one call; raises :class:`InputError` for one that is no scene."""
+        self.fetch(scene_of(example) for example in examples)
+
     def read(self, example: Example) -> dict[str, np.ndarray]:
-        if not example.id.isdecimal():
-            raise InputError(f"example '{example.id}' is no scene id")
-        scene = int(example.id)
+        scene = scene_of(example)
         self.fetch([scene])
         frames = np.stack([self._known[frame] for frame in self.path_of(scene)]).astype(np.float32)
         return {"appearance": frames, "motion": np.diff(frames, axis=0)}
@@ -69,8 +100,8 @@ def read_captions(path: str | Path) -> list[tuple[str, str]]:
 
 def scene_pairs(scenes: int, captions_each: int, *, kind: str = "short", seed: int = 1) -> list[tuple[str, str]]:
     """(scene id, caption) of ``scenes`` random scenes, ``captions_each`` of each; kind: short or exhaustive."""
-    from harness.tasks.a3ds.scene import N_SCENES, captions
-
+    if not 1 <= scenes <= N_SCENES:
+        raise HarnessError(f"scenes is a number from 1 to {N_SCENES}; found {scenes}")
     random = np.random.default_rng(derive(seed, "scenes"))
     chosen = random.choice(N_SCENES, size=scenes, replace=False)
     pairs = []

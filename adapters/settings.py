@@ -28,6 +28,21 @@ def read_settings(config: Mapping[str, Any] | str | Path | None) -> dict[str, An
     return found
 
 
+def settings_beside(checkpoint: str | Path) -> dict[str, Any]:
+    """``config.json`` in a checkpoint's folder (what ``harness train`` says of features, words and sizes); empty where there is none."""
+    path = Path(checkpoint)
+    file = (path if path.is_dir() else path.parent) / "config.json"
+    return read_settings(file) if file.is_file() else {}
+
+
+def weight_files(checkpoint: str | Path) -> list[Path]:
+    """The files that a checkpoint's answers depend on: of a folder its weights and ``config.json``, not what is kept to resume from."""
+    path = Path(checkpoint)
+    if not path.is_dir():
+        return [path]
+    return [*sorted(path.glob("*.safetensors")), *(file for file in [path / "config.json"] if file.is_file())]
+
+
 def must_agree(settings: Mapping[str, Any], sizes: Mapping[str, Any], where: str) -> None:
     """Raise :class:`InputError` for the first size that ``settings`` gives and the checkpoint's shapes contradict."""
     for name, size in sizes.items():

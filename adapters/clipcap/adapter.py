@@ -15,10 +15,12 @@ from harness.adapters.checkpoints import file_fingerprint
 from harness.adapters.clip_images import ClipImages
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
+from harness.adapters.clipcap.vectors import open_vectors
 from harness.adapters.decoding import select_rows
 from harness.adapters.feature_files import FeatureFile
 from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.settings import number_format, read_settings
+from harness.adapters.scenes import SceneVectors
+from harness.adapters.settings import number_format, read_settings, settings_beside, weight_files
 from harness.contracts import Decoding, Example, Failure
 from harness.errors import HarnessError, InputError
 
@@ -26,12 +28,13 @@ MAX_LENGTH = 67
 
 
 class ClipCapAdapter(LeftToRight):
-    """CLIPCap from its checkpoint, over CLIP vectors from a file or over images.
+    """CLIPCap from its checkpoint, over CLIP vectors from a file, over images, or over rendered scenes.
 
-    checkpoint: ``.pt``, ``.safetensors``, or a folder that ``harness convert`` wrote.
+    checkpoint: ``.pt``, ``.safetensors``, or a folder that ``harness convert`` or ``harness train clipcap`` wrote.
     tokenizer: folder with GPT-2's vocab.json and merges.txt (default: the checkpoint's folder).
     config: what shapes do not tell (``n_head``, ``mapper_heads``, ``normalise``), a mapping or a JSON file.
-    features: a file of CLIP vectors by example id (.safetensors, .npz, or the authors' pickle).
+    features: a file of CLIP vectors by example id (.safetensors, .npz, or the authors' pickle), or ``{scenes: {}}`` for examples that
+        are numbers of rendered scenes. Default: what the model was trained on, where ``harness train`` wrote it.
     clip: instead of features, ``{model: open_clip name, weights: local file}``; images: folder of ``Example.media``.
     stop: the text whose single token ends a caption. device, dtype: where and in what format GPT-2 runs.
     """
@@ -45,7 +48,7 @@ class ClipCapAdapter(LeftToRight):
         checkpoint: str,
         tokenizer: str | None = None,
         config: Mapping[str, Any] | str | None = None,
-        features: str | None = None,
+        features: str | Mapping[str, Any] | None = None,
         clip: Mapping[str, str] | None = None,
         images: str | None = None,
         stop: str = ".",
@@ -53,10 +56,12 @@ class ClipCapAdapter(LeftToRight):
         device: str = "cpu",
         dtype: str = "float32",
     ) -> None:
-        if (features is None) == (clip is None):
-            raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
         path = self.checkpoint = Path(checkpoint)
         self.model = ClipCap.from_checkpoint(path, config)
+        if features is None and clip is None:
+            features = settings_beside(path).get("features")
+        if (features is None) == (clip is None):
+            raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
         self.bpe = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
         if len(self.bpe) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
@@ -71,7 +76,7 @@ class ClipCapAdapter(LeftToRight):
         self.model.to(self.device, self.dtype)
         self.step = ClipCapStep(self.model)
         self.max_length = min(MAX_LENGTH, self._room())
-        self.features = FeatureFile(features) if features is not None else None
+        self.features = open_vectors(features) if features is not None else None
         self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
         self._print: str | None = None
         self._settings = {
@@ -86,13 +91,11 @@ class ClipCapAdapter(LeftToRight):
 
     def fingerprint(self) -> str:
         if self._print is None:
-            sources = [
-                Path(p)
-                for p in (self.features.path if self.features else None, self.clip.weights if self.clip else None)
-                if p
-            ]
-            files = file_fingerprint(self.checkpoint, *self.bpe.files, *sources)
-            self._print = f"clipcap-{files}-{json.dumps(self._settings, sort_keys=True)}"
+            sources = [self.features.path] if isinstance(self.features, FeatureFile) else []
+            sources += [Path(self.clip.weights)] if self.clip else []
+            files = file_fingerprint(*weight_files(self.checkpoint), *self.bpe.files, *sources)
+            seen = self.features.name if isinstance(self.features, SceneVectors) else ""
+            self._print = f"clipcap-{files}{seen}-{json.dumps(self._settings, sort_keys=True)}"
         return self._print
 
     def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:

@@ -8,66 +8,60 @@ the rest.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 
 from harness.adapters.bpe import Gpt2Bpe
+from harness.adapters.caption_recipe import CaptionRecipe
 from harness.adapters.checkpoints import save_checkpoint
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
-from harness.adapters.feature_files import FeatureFile
+from harness.adapters.clipcap.vectors import open_vectors
 from harness.adapters.gpt2 import Gpt2Sizes
-from harness.adapters.scenes import read_captions
-from harness.adapters.training_loop import Loop, Pace, Report
+from harness.adapters.standard import Standard
+from harness.adapters.training_loop import Report
 from harness.contracts import Example
-from harness.errors import HarnessError, require
+from harness.errors import HarnessError, InputError, require
 from harness.seeds import derive
 
 IGNORED = -100
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClipCapRecipe:
-    """What is trained and how."""
+class ClipCapRecipe(CaptionRecipe):
+    """What is trained and how. ``features``: a file of image vectors by example id, or ``{scenes: {...}}``."""
 
-    features: str
-    """File of image vectors by example id."""
-    captions: str
-    """JSON file of example id -> captions."""
+    system: ClassVar[str] = "clipcap"
+    sizes: ClassVar[Mapping[str, Any]] = {
+        "width": 256, "layers": 4, "heads": 4, "positions": 128, "vocabulary": 1000,
+        "mapper_layers": 4, "mapper_heads": 8,
+    }  # fmt: skip
+    """Of GPT-2, of the BPE (vocabulary), and of the transformer mapper."""
+
     mapper: str = "mlp"
     """mlp | transformer."""
     prefix_length: int = 10
-    model: Mapping[str, int] = field(default_factory=dict)
-    """Sizes of GPT-2: width (256), layers (4), heads (4), positions (128), vocabulary of the BPE (1000)."""
-    epochs: int = 10
     batch: int = 40
-    learning_rate: float = 3e-4
-    weight_decay: float = 0.0
     decay: float = 0.95
-    clip: float = 1.0
-    seed: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.mapper not in ("mlp", "transformer"):
             raise HarnessError(f"clipcap: mapper is mlp or transformer; found {self.mapper!r}")
-        unknown = set(self.model) - {"width", "layers", "heads", "positions", "vocabulary"}
-        if unknown:
-            raise HarnessError(f"clipcap: unknown sizes {', '.join(sorted(unknown))}")
 
 
 def train(recipe: ClipCapRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
     """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
-    pairs = [(name, _ended(text)) for name, text in read_captions(recipe.captions)]
-    file = FeatureFile(recipe.features)
-    vectors = {name: torch.from_numpy(file.row(Example(name, ("-",))).reshape(-1)) for name in dict(pairs)}
-    sizes = {"width": 256, "layers": 4, "heads": 4, "positions": 128, "vocabulary": 1000, **recipe.model}
+    pairs = [(name, _ended(text)) for name, text in recipe.pairs()]
+    vectors = _vectors(recipe, list(dict.fromkeys(name for name, _ in pairs)))
+    sizes = {**recipe.sizes, **recipe.model}
     bpe = _trained_bpe([text for _, text in pairs], sizes["vocabulary"], folder)
     tokens = [bpe.encode(text) for _, text in pairs]
     if max(map(len, tokens)) + recipe.prefix_length > sizes["positions"]:
@@ -76,27 +70,34 @@ def train(recipe: ClipCapRecipe, output: str | Path, *, resume: bool = False, re
         )
     torch.manual_seed(derive(recipe.seed, "clipcap"))
     model = ClipCap(_sizes(recipe, sizes, len(bpe), len(next(iter(vectors.values())))))
+    standard = Standard.of(np.stack(list(vectors.values())))
+    inputs = {name: standard(torch.from_numpy(vector)) for name, vector in vectors.items()}
 
     def loss(batch: Sequence[int]) -> tuple[torch.Tensor, int]:
-        prefix = torch.stack([vectors[pairs[i][0]] for i in batch])
-        if model.sizes.normalise:
-            prefix = prefix / prefix.norm(dim=-1, keepdim=True)
         goal = torch.full((len(batch), max(len(tokens[i]) for i in batch)), IGNORED)
         for row, i in zip(goal, batch):
             row[: len(tokens[i])] = torch.tensor(tokens[i])
-        logits = model.caption_logits(goal.clamp(min=0), prefix)
+        logits = model.caption_logits(goal.clamp(min=0), torch.stack([inputs[pairs[i][0]] for i in batch]))
         value = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED)
         return value, int((goal != IGNORED).sum())
 
-    told = json.dumps({k: v for k, v in asdict(recipe).items() if k != "epochs"}, sort_keys=True)
-    pace = Pace(
-        epochs=recipe.epochs, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=recipe.seed,
-        weight_decay=recipe.weight_decay, decay=recipe.decay, clip=recipe.clip,
-    )  # fmt: skip
-    loop = Loop(model, loss, len(pairs), pace, folder, told, resume=resume)
+    loop = recipe.loop(model, loss, len(pairs), folder, resume=resume)
     loop.run(report)
-    settings: dict[str, Any] = {"n_head": sizes["heads"], "recipe": asdict(recipe), "epochs": loop.epoch}
-    return save_checkpoint(model.state_dict(), settings, folder, force=True)
+    settings = {"n_head": sizes["heads"], "mapper_heads": sizes["mapper_heads"], **recipe.settings(loop.epoch)}
+    first = "clip_project.model.0" if recipe.mapper == "mlp" else "clip_project.linear"
+    return save_checkpoint(standard.into(model.state_dict(), first), settings, folder, force=True)
+
+
+def _vectors(recipe: ClipCapRecipe, ids: Sequence[str]) -> dict[str, np.ndarray]:
+    """(clip,) by id, of length 1 for the transformer mapper, as the adapter gives them."""
+    source = open_vectors(recipe.source)
+    examples = [Example(name, ("-",)) for name in ids]
+    source.check(examples)
+    rows = {example.id: source.row(example).reshape(-1) for example in examples}
+    widths = {len(row) for row in rows.values()}
+    if len(widths) > 1:
+        raise InputError(f"image vectors differ in their width: {sorted(widths)}", source.name)
+    return {name: row / np.linalg.norm(row) for name, row in rows.items()} if recipe.mapper == "transformer" else rows
 
 
 def _ended(text: str) -> str:
@@ -115,24 +116,14 @@ def _trained_bpe(texts: list[str], vocabulary: int, folder: Path) -> Gpt2Bpe:
 
 
 def _sizes(recipe: ClipCapRecipe, sizes: Mapping[str, int], vocabulary: int, clip: int) -> ClipCapSizes:
-    width = sizes["width"]
+    width, length = sizes["width"], recipe.prefix_length
     gpt2 = Gpt2Sizes(
-        vocabulary=vocabulary,
-        positions=sizes["positions"],
-        width=width,
-        layers=sizes["layers"],
-        heads=sizes["heads"],
+        vocabulary=vocabulary, positions=sizes["positions"], width=width, layers=sizes["layers"], heads=sizes["heads"],
         inner=4 * width,
-    )
+    )  # fmt: skip
     if recipe.mapper == "mlp":
-        return ClipCapSizes(
-            mapper="mlp",
-            clip=clip,
-            prefix_length=recipe.prefix_length,
-            gpt2=gpt2,
-            hidden=recipe.prefix_length * width // 2,
-        )
+        return ClipCapSizes(mapper="mlp", clip=clip, prefix_length=length, gpt2=gpt2, hidden=length * width // 2)
     return ClipCapSizes(
-        mapper="transformer", clip=clip, prefix_length=recipe.prefix_length, gpt2=gpt2, hidden=2 * width,
-        clip_length=recipe.prefix_length, layers=4, normalise=True,
+        mapper="transformer", clip=clip, prefix_length=length, gpt2=gpt2, hidden=2 * width, clip_length=length,
+        layers=sizes["mapper_layers"], heads=sizes["mapper_heads"], normalise=True,
     )  # fmt: skip

@@ -13,9 +13,11 @@ from harness.adapters.batches import check_batch_size
 from harness.adapters.checkpoints import file_fingerprint, load_checkpoint
 from harness.adapters.decoding_types import select_rows
 from harness.adapters.left_to_right import LeftToRight, Prefix
+from harness.adapters.scenes import SceneViews
+from harness.adapters.settings import weight_files
 from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, Tvt, TvtStep
-from harness.contracts import Example
+from harness.contracts import Decoding, Example
 from harness.errors import InputError
 
 
@@ -55,11 +57,15 @@ class TvtAdapter(LeftToRight):
 
     def fingerprint(self) -> str:
         if self._print is None:
-            folder = self.path if self.path.is_dir() else self.path.parent
-            weights = file_fingerprint(folder / "model.safetensors", folder / "config.json")
+            weights = file_fingerprint(*weight_files(self.path))
             sources = [file.path for file in getattr(self.views, "files", {}).values()]
             self._print = f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}"
         return json.dumps(self._print)
+
+    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+        """Compute the features of rendered scenes in one go; raise :class:`InputError` for examples that are none."""
+        if isinstance(self.views, SceneViews):
+            self.views.check(examples)
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         return [self.views.read(example) for example in examples]

@@ -1,0 +1,20 @@
+"""Where the ``clipcap`` adapter's image vectors come from, other than from CLIP itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.adapters.feature_files import FeatureFile
+from harness.adapters.scenes import SceneVectors
+from harness.errors import HarnessError
+
+
+def open_vectors(features: Any) -> FeatureFile | SceneVectors:
+    """A file of vectors by example id, or ``{scenes: {source: efficientnet-lite0}}``. Raises :class:`HarnessError` for anything else."""
+    if isinstance(features, (str, Path)):
+        return FeatureFile(features)
+    if isinstance(features, Mapping) and set(features) == {"scenes"}:
+        return SceneVectors(**(features["scenes"] or {}))
+    raise HarnessError(f"clipcap: features is a file of vectors by example id, or {{scenes: {{}}}}; found {features!r}")
