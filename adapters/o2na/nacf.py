@@ -61,13 +61,15 @@ class Nacf(nn.Module):
         self.tgt_word_prj = nn.Linear(sizes.width, sizes.vocabulary, bias=sizes.output_bias)
 
     @classmethod
-    def from_checkpoint(cls, path: str | Path, config: Mapping[str, Any] | str | Path | None = None) -> Nacf:
+    def from_checkpoint(
+        cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None
+    ) -> Nacf:
         """The model in a ``best.pth.tar`` (whose own settings are used), ``.pt`` or ``.safetensors`` file, in evaluation mode.
 
         ``config`` is needed only for what shapes do not tell: ``num_attention_heads`` (8), ``hidden_act``, ``enhance_input``.
         Raises :class:`InputError` listing keys that do not fit (an O2NA checkpoint is compared in the same way).
         """
-        checkpoint = load_checkpoint(path)
+        checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         method = method_of(checkpoint)
         settings = _settings(checkpoint.settings, method) | _settings(read_settings(config), method)
         sizes = sizes_of(checkpoint, settings, method)

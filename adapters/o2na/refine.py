@@ -38,11 +38,13 @@ class Refinement:
     """Refining passes after l2r and ef."""
     teacher_masks: bool = False
     """Whether the teacher's probabilities also choose what is masked again (mp)."""
+    shortest: int = SHORTEST
+    """Fewest words of a caption."""
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise HarnessError(f"decoding: options.order is one of {', '.join(ORDERS)}; found {self.order!r}")
-        for name in ("lengths", "iterations", "at_once"):
+        for name in ("lengths", "iterations", "at_once", "shortest"):
             if getattr(self, name) < 1:
                 raise HarnessError(f"decoding: options.{name} must be at least 1, found {getattr(self, name)}")
 
@@ -61,6 +63,10 @@ class Slots:
     """Tokens after every pass."""
     fixed: torch.Tensor | None = None
     """(R, T) bool: slots that hold given words and never change."""
+
+    def rows(self, index: torch.Tensor) -> list[list[int]]:
+        """Words of some rows."""
+        return [self.tokens[r][~self.pad[r]].tolist() for r in index.tolist()]
 
     def put(self, where: torch.Tensor, tokens: torch.Tensor, probabilities: torch.Tensor) -> None:
         where = where if self.fixed is None else where & ~self.fixed
@@ -201,7 +207,7 @@ class Refiner:
         return found.masked_fill(slots.pad, 1.0)
 
 
-def likeliest_lengths(log_probs: torch.Tensor, count: int, max_len: int) -> torch.Tensor:
-    """(B, count) lengths, most likely first, held to [4, max_len - 1]; so some may be equal."""
+def likeliest_lengths(log_probs: torch.Tensor, count: int, max_len: int, shortest: int = SHORTEST) -> torch.Tensor:
+    """(B, count) lengths, most likely first, held to [shortest, max_len - 1]; so some may be equal."""
     count = min(count, log_probs.shape[1])
-    return log_probs.topk(count, dim=1).indices.clamp(min(SHORTEST, max_len - 1), max_len - 1)
+    return log_probs.topk(count, dim=1).indices.clamp(min(shortest, max_len - 1), max_len - 1)

@@ -4,12 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
+from harness.adapters.checkpoints import file_fingerprint
 from harness.adapters.feature_files import FeatureFile
+from harness.adapters.scenes import SceneViews, scene_of
 from harness.contracts import Example
-from harness.errors import InputError, require
+from harness.errors import HarnessError, InputError, require
+
+MODALITIES = "mioa"
+"""Letters that name a modality: motion, image, object, audio."""
+
+
+class Videos(Protocol):
+    """Feature series of examples."""
+
+    def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
+        """Per modality (frames, width) float32, in the order of ``widths``. Raises :class:`InputError` naming the example."""
+        ...
+
+    def widths(self, example: Example) -> dict[str, int]:
+        """Feature width by modality, in order, as one example has it."""
+        ...
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` counting and naming the examples without features; may read ahead."""
+        ...
+
+    def fingerprint(self) -> str: ...
+
+
+def open_videos(features: Any, frames: int) -> Videos:
+    """``{m: file, i: file}`` (``frames`` of each), or ``{scenes: {frames, stride}}``: rendered scenes seen by a moving camera."""
+    if not isinstance(features, Mapping) or not features:
+        raise HarnessError(
+            f"features is a mapping of modalities to files, or of scenes to its settings; found {features!r}"
+        )
+    if set(features) == {"scenes"}:
+        settings = features["scenes"] or {}
+        if not isinstance(settings, Mapping) or set(settings) - {"frames", "stride"}:
+            raise HarnessError(f"features: scenes takes frames and stride; found {settings!r}")
+        return SceneVideos(**settings)
+    unknown = [name for name in features if name not in MODALITIES]
+    if unknown:
+        raise HarnessError(f"a modality is one of {', '.join(MODALITIES)}; found '{unknown[0]}'")
+    return VideoFeatures(features, frames)
 
 
 def test_frames(count: int, wanted: int) -> np.ndarray:
@@ -39,8 +80,15 @@ class VideoFeatures:
                 raise InputError("no such feature file", str(path))
         self._open: dict[str, object] = {}
 
+    def fingerprint(self) -> str:
+        return file_fingerprint(*self.paths.values())
+
+    def widths(self, example: Example) -> dict[str, int]:
+        return {
+            name: int(self._array(self.paths[name], example).shape[-1]) for name in MODALITIES if name in self.paths
+        }
+
     def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
-        """Per modality (frames, width) float32, in the order of ``widths``. Raises :class:`InputError` naming the example."""
         found = []
         for name, width in widths.items():
             if name not in self.paths:
@@ -57,7 +105,6 @@ class VideoFeatures:
         return found
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` counting and naming the examples without features."""
         for path in self.paths.values():
             absent = [example.id for example in examples if self._key(path, example) is None]
             if absent:
@@ -91,3 +138,28 @@ class VideoFeatures:
         if key is None:
             raise InputError(f"no features for example '{example.id}'", str(path))
         return np.asarray(self._file(path)[key])  # type: ignore[index]
+
+
+class SceneVideos:
+    """Rendered scenes in place of videos: the camera's differences are the motion ``m``, its views the images ``i``."""
+
+    names = {"m": "motion", "i": "appearance"}  # noqa: RUF012
+
+    def __init__(self, frames: int = 2, stride: int = 2) -> None:
+        self.views = SceneViews(frames, stride)
+
+    def fingerprint(self) -> str:
+        return self.views.name
+
+    def widths(self, example: Example | None = None) -> dict[str, int]:
+        return {name: self.views.widths[view] for name, view in self.names.items()}
+
+    def check(self, examples: Sequence[Example]) -> None:
+        self.views.fetch([scene_of(example) for example in examples])
+
+    def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
+        own = self.widths()
+        if dict(widths) != {name: own.get(name) for name in widths}:
+            raise InputError(f"the checkpoint takes {dict(widths)}, the features of scenes are {own}")
+        found = self.views.read(example)
+        return [found[self.names[name]] for name in widths]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,33 @@ from harness.adapters.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
 from harness.errors import InputError
 
 
-class Words:
-    """``words[i]`` is the word of id i. A JSON list, a JSON mapping of id to word, or ``info_corpus.pkl`` (whose ``itoc``, the
-    category of each video, is kept as ``categories``)."""
+SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        data, self.categories = self._read()
+
+def split_words(text: str) -> list[str]:
+    """Lower-cased words without punctuation at their ends; tokens of punctuation alone are dropped, as in the authors' corpus."""
+    words = [word for word in text.lower().split() if any(ch.isalnum() for ch in word)]
+    return [word.strip(".,!?;:\"'()") for word in words]
+
+
+def vocabulary(captions: Iterable[Sequence[str]], least: int = 1) -> list[str]:
+    """The special words, then words seen at least ``least`` times, most frequent first, then by spelling."""
+    counts = Counter(word for words in captions for word in words)
+    kept = [word for word, n in counts.items() if n >= least and word not in SPECIAL]
+    return [*SPECIAL, *sorted(kept, key=lambda word: (-counts[word], word))]
+
+
+class Words:
+    """``words[i]`` is the word of id i. ``source``: a JSON list, a JSON mapping of id to word, ``info_corpus.pkl`` (whose ``itoc``,
+    the category of each video, is kept as ``categories``), or the words themselves, then with the ``path`` they were found in."""
+
+    def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
+        if isinstance(source, (str, Path)):
+            self.path = Path(source)
+            data, self.categories = self._read()
+        else:
+            self.path = Path(path or ".")
+            data, self.categories = list(source), {}
         try:
             table = {int(i): str(word) for i, word in (data.items() if isinstance(data, Mapping) else enumerate(data))}
         except (TypeError, ValueError) as error:
@@ -57,6 +78,5 @@ class Words:
         return " ".join(out)
 
     def encode(self, text: str) -> list[int]:
-        """Ids of lower-cased words; tokens that are punctuation alone are dropped, as in the authors' corpus."""
-        words = [word for word in text.lower().split() if any(ch.isalnum() for ch in word)]
-        return [self.ids.get(word.strip(".,!?;:\"'()"), UNK) for word in words]
+        """Ids of :func:`split_words`."""
+        return [self.ids.get(word, UNK) for word in split_words(text)]

@@ -93,7 +93,7 @@ def test_likelihoods_are_labelled(build):
     assert {s.likelihood for scores in pseudo for s in scores} == {"pseudo"}
     assert pseudo[0][0].tokens[-1] == "<length>"
     with torch.inference_mode():
-        encoded = adapter._encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
+        encoded = adapter.encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
         ids = adapter.words.encode("w1 w2 w3 w4.")
         rows = torch.tensor([[4 if j == 2 else w for j, w in enumerate(ids)]])
         expected = adapter.model.logits(rows, encoded).log_softmax(-1)[0, 2, ids[2]]
@@ -104,7 +104,7 @@ def test_likelihoods_are_labelled(build):
 def test_given_words_stay_where_they_are(build):
     adapter = build("NAB")
     with torch.inference_mode():
-        encoded = adapter._encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
+        encoded = adapter.encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
         given = torch.tensor([[0, 20, 0, 0, 30, 0]])
         for order in ("mp", "l2r", "ef"):
             slots = Refiner(adapter.model, encoded, Refinement(order=order, more=2)).fill(torch.tensor([6]), given)
