@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from harness import scoring
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
 from harness.features import Features
-from harness.plan import MetricPlan, expand_params, make_plan, metric_labels
+from harness.metric_plans import MetricPlan, expand_params, metric_labels
 from harness.registry import current, split_spec
-from harness.runner import Run, merged, run
-from harness.spec import SignificanceSpec, Spec
-from harness.spec_loading import load_specs
+
+if TYPE_CHECKING:  # a score of two lists needs neither specs nor runs: a third of a second
+    from harness.runner import Run
+    from harness.spec import SignificanceSpec, Spec
 
 
 def evaluate(
@@ -35,6 +36,10 @@ def evaluate(
     for ``--set``. Without ``output`` nothing is written. ``mode``: ``auto``, ``resume`` or ``fresh``. A suite (a spec that includes
     several tasks) runs one after the other, each into a folder of its own. Raises :class:`HarnessError` for mistakes.
     """
+    from harness.plan import make_plan
+    from harness.runner import merged, run
+    from harness.spec_loading import load_specs
+
     loaded = load_specs(spec, overrides, **replace)
     plans = [make_plan(item) for item in loaded]
     runs = []
@@ -65,7 +70,7 @@ class MetricResult:
 class BoundMetric:
     """A metric with its parameters, callable on lists of texts."""
 
-    def __init__(self, label: str, metric: Metric, significance: SignificanceSpec) -> None:
+    def __init__(self, label: str, metric: Metric, significance: SignificanceSpec | None) -> None:
         self.label = label
         self.metric = metric
         self.significance = significance
@@ -87,7 +92,7 @@ class BoundMetric:
 
 
 def result(
-    metric: Metric, parts: Sequence[Any], features: Features, significance: SignificanceSpec, seed: int
+    metric: Metric, parts: Sequence[Any], features: Features, significance: SignificanceSpec | None, seed: int
 ) -> MetricResult:
     """Score batches with one metric."""
     if metric.spec.level == "model":
@@ -100,7 +105,7 @@ def result(
     per_example = np.full(len(defined), np.nan)
     if defined.any():
         per_example[defined] = metric.per_example(scored.stats[defined])
-    combined = scoring.combined(scored.p_values, significance.fdr)
+    combined = scoring.combined(scored.p_values, significance.fdr) if significance is not None else {}
     return MetricResult(
         value,
         per_example,
@@ -145,8 +150,15 @@ def metric(
     made = current().create("metrics", name, params)
     if p_value not in (None, "none", "exact", "monte-carlo"):
         raise HarnessError(f"p_value is {p_value!r}; expected None, 'exact' or 'monte-carlo'")
-    spec = SignificanceSpec(method=p_value or "none", budget=budget, draws=draws)  # type: ignore[arg-type]
-    return BoundMetric(made.spec.name, made, spec)
+    return BoundMetric(made.spec.name, made, _significance(p_value, budget=budget, draws=draws))
+
+
+def _significance(method: str | None, **settings: Any) -> SignificanceSpec | None:
+    if method in (None, "none"):
+        return None
+    from harness.spec import SignificanceSpec
+
+    return SignificanceSpec(method=method, **settings)  # type: ignore[arg-type]
 
 
 def parse_metric(text: str) -> dict[str, dict[str, Any]]:
@@ -200,7 +212,7 @@ def score(
     metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
     sets = _sets(candidates, references, allow_missing)
     features = Features([item.references for item in sets])
-    significance = SignificanceSpec(method=p_value or "none")  # type: ignore[arg-type]
+    significance = _significance(p_value)
     parts = scoring.batches(sets, features)
     return {plan.label: result(plan.metric, parts, features, significance, seed) for plan in metric_plans(metrics)}
 

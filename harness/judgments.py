@@ -21,7 +21,7 @@ from harness.columns import ColumnTable, RowKind, from_records
 from harness.contracts import CaptionSet
 from harness.errors import InputError
 from harness.features import Features
-from harness.plan import MetricPlan
+from harness.metric_plans import MetricPlan
 
 
 @dataclass(frozen=True, slots=True)

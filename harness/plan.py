@@ -6,14 +6,14 @@ import hashlib
 import itertools
 import json
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import Adapter, Decoding, Metric, Reader
+from harness.contracts import Adapter, Decoding, Reader
 from harness.errors import HarnessError, InputError, did_you_mean
+from harness.metric_plans import MetricPlan, expand_params, metric_labels, unique
 from harness.registry import current, split_spec
 from harness.spec import DecodingSpec, Spec
 from harness.spec_loading import LoadedSpec
@@ -30,16 +30,6 @@ class ModelPlan:
     name: str
     params: Mapping[str, Any]
     adapter: Adapter
-
-
-@dataclass(frozen=True)
-class MetricPlan:
-    """One metric of the run; ``label`` is unique within it."""
-
-    label: str
-    name: str
-    params: Mapping[str, Any]
-    metric: Metric
 
 
 @dataclass(frozen=True)
@@ -189,26 +179,13 @@ def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
         key = ("models", index)
         adapter = _located(loaded, key, lambda name=name, params=params: current().create("adapters", name, params))
         made.append(ModelPlan(label, name, params, adapter))
-    labels = _unique([model.label for model in made])
+    labels = unique([model.label for model in made])
     return tuple(replace(model, label=label) for model, label in zip(made, labels))
 
 
 def _short_label(name: str, params: Mapping[str, Any]) -> str:
     system = params.get("system")
     return f"{name}({system})" if isinstance(system, str) else name
-
-
-def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Every combination of the list-valued parameters, but for those in ``keep`` which are lists by nature.
-
-    >>> expand_params({"distance": ["a", "b"], "n": 2})
-    [{'distance': 'a', 'n': 2}, {'distance': 'b', 'n': 2}]
-    """
-    axes = [
-        [(name, item) for item in value] if isinstance(value, list) and name not in keep else [(name, value)]
-        for name, value in params.items()
-    ]
-    return [dict(choice) for choice in itertools.product(*axes)]
 
 
 def _metrics(loaded: LoadedSpec) -> tuple[MetricPlan, ...]:
@@ -221,25 +198,3 @@ def _metrics(loaded: LoadedSpec) -> tuple[MetricPlan, ...]:
             metric = _located(loaded, key, lambda name=name, choice=choice: current().create("metrics", name, choice))
             made.append(MetricPlan(metric.spec.name, name, choice, metric))
     return tuple(replace(plan, label=label) for plan, label in zip(made, metric_labels(made)))
-
-
-def metric_labels(plans: Sequence[MetricPlan]) -> list[str]:
-    """Labels as given where they differ, else with the parameters that tell them apart."""
-    counts = Counter(plan.label for plan in plans)
-    labels = []
-    for plan in plans:
-        label = plan.label
-        if counts[label] > 1 and plan.params:
-            shown = ",".join(f"{name}={value}" for name, value in plan.params.items() if f"({value}" not in label)
-            label = f"{label}[{shown}]" if shown else label
-        labels.append(label)
-    return _unique(labels)
-
-
-def _unique(labels: Sequence[str]) -> list[str]:
-    seen: Counter[str] = Counter()
-    out = []
-    for label in labels:
-        seen[label] += 1
-        out.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
-    return out

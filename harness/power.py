@@ -20,7 +20,7 @@ from harness.api import metric_plans
 from harness.contracts import CaptionSet, ExactTestable, Testable
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.features import Features
-from harness.plan import MetricPlan
+from harness.metric_plans import MetricPlan
 from harness.seeds import derive
 from harness.spec import SignificanceSpec
 from harness.store import read_run

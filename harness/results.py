@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import CaptionSet, Metric, TokenScores
-from harness.plan import MetricPlan, ModelPlan
+from harness.metric_plans import MetricPlan
+from harness.plan import ModelPlan
 from harness.scoring import Scored, combined, value_and_interval
 from harness.spec import Spec
 from harness.store import to_json

@@ -22,7 +22,8 @@ from harness.features import Features
 from harness.generation import Generated, generate, prepare
 from harness.hooks import Plugins
 from harness.manifest import build_manifest
-from harness.plan import MetricPlan, ModelPlan, Plan, Point
+from harness.metric_plans import MetricPlan
+from harness.plan import ModelPlan, Plan, Point
 from harness.results import Samples, record, results_file, token_score_records
 from harness.store import Store
 

@@ -10,14 +10,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.contracts import Batch, CaptionSet, ExactTestable, Metric, Testable
 from harness.features import Features
-from harness.spec import SignificanceSpec
 from harness.stats import bootstrap
+
+if TYPE_CHECKING:
+    from harness.spec import SignificanceSpec
 
 BATCH = 512
 

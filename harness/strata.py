@@ -18,7 +18,7 @@ from harness.columns import ColumnTable, from_records
 from harness.contracts import CaptionSet, TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError
 from harness.features import Features
-from harness.plan import MetricPlan
+from harness.metric_plans import MetricPlan
 from harness.stats.strata import strata
 from harness.store import read_run
 

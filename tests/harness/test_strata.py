@@ -5,7 +5,7 @@ import pytest
 
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec, TokenScores
 from harness.errors import InputError
-from harness.plan import MetricPlan
+from harness.metric_plans import MetricPlan
 from harness.plugins.pregen.metric import Pregen
 from harness.stats.strata import strata
 from harness.strata import stratified
