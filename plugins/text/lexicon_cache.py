@@ -86,7 +86,11 @@ def _folder(sources: Sources) -> Path:
 
 
 def content_key(sources: Sources) -> str:
-    """20 hexadecimal digits of the hash of both files."""
+    """20 hexadecimal digits of the hash of both files.
+
+    Files that have not changed since they were last hashed (path, size and time of change) are not read again: their hashes are
+    kept beside the caches.
+    """
     digest = hashlib.sha256()
     for path in sources:
         status = path.stat()
@@ -96,9 +100,31 @@ def content_key(sources: Sources) -> str:
 
 @cache
 def _digest(path: Path, size: int, modified: int) -> bytes:
-    """Hash of a file as it is now; read once a process while size and time of change stay."""
+    """Hash of a file as it is now."""
+    name = hashlib.sha256(f"{path.resolve()}:{size}:{modified}".encode()).hexdigest()[:20]
+    note = cache_root() / "meteor" / f"{name}.sha256"
+    try:
+        known = bytes.fromhex(note.read_text(encoding="ascii"))
+        if len(known) == hashlib.sha256().digest_size:
+            return known
+    except (OSError, ValueError):
+        pass  # not noted yet, or cut short: hashed anew
     with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").digest()
+        found = hashlib.file_digest(stream, "sha256").digest()
+    _note(note, found.hex())
+    return found
+
+
+def _note(path: Path, text: str) -> None:
+    """Write a small file whole; a cache folder that cannot be written to is told of when the lexicon is built."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        with open(handle, "w", encoding="ascii") as stream:
+            stream.write(text)
+        os.replace(scratch, path)
+    except OSError as error:
+        log.debug("%s cannot be written: %s", path, error)
 
 
 def build(sources: Sources, folder: Path) -> None:

@@ -39,8 +39,9 @@ def words(text: str, prefixes: Mapping[str, bool]) -> list[str]:
     >>> words("A man's U.S. flag, well-known.", {})
     ['a', 'man', "'s", 'us', 'flag', ',', 'well', 'known', '.']
     """
-    if not _PLAIN.fullmatch(text) or "DOTMULTI" in text:
-        text = _full_stops(_separated(_SURROGATES.sub("\ufffd", text)), prefixes)
+    if _PLAIN.fullmatch(text) and "DOTMULTI" not in text:
+        return text.lower().split()
+    text = _full_stops(_separated(_SURROGATES.sub("\ufffd", text)), prefixes)
     return [word for word in _WORD_BREAK.split(text.lower()) if word]
 
 

@@ -7,12 +7,13 @@ depends on a text (its words, the phrases of the table that occur in it) per tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.plugins.text.java_hash import java_hash
-from harness.plugins.text.lexicon import Lexicon, stem
+from harness.plugins.text.lexicon import Lexicon, stems
 from harness.plugins.text.meteor_normaliser import words as normalised
 from harness.plugins.text.paraphrases import ParaphraseTable
 
@@ -90,27 +91,25 @@ class WordTable:
         self._synset_starts, self._synset_ids = _Column(np.int32, [0]), _Column(np.int32)
         self._paraphrase_ids = _Column(np.int32)
 
-    def intern(self, words: list[str]) -> list[int]:
-        """Ids of the words, new ones added."""
+    def intern(self, words: list[str]) -> np.ndarray:
+        """(W,) int32 ids of the words, new ones added."""
         ids = self._ids
-        try:
-            return [ids[word] for word in words]
-        except KeyError:
-            for word in words:
-                if word not in ids:
-                    self._add(word)
-            return [ids[word] for word in words]
+        new = [word for word in dict.fromkeys(words) if word not in ids]
+        if new:
+            self._add(new)
+        return np.fromiter(map(ids.__getitem__, words), dtype=np.int32, count=len(words))
 
-    def _add(self, word: str) -> None:
-        lexicon = self.lexicon
-        synsets = lexicon.synsets(word)
-        self._keys.extend([self._number(java_hash(word))])
-        self._stems.extend([self._number(java_hash(stem(word)))])
-        self._function.extend([word in lexicon.function_words])
-        self._synset_ids.extend(synsets)
-        self._synset_starts.extend([len(self._synset_ids.view)])
-        self._paraphrase_ids.extend([lexicon.paraphrase_words.get(word, -1)])
-        self._ids[word] = len(self._ids)
+    def _add(self, words: list[str]) -> None:
+        lexicon, number = self.lexicon, self._number
+        synsets = [lexicon.synsets(word) for word in words]
+        bounds = np.cumsum([len(own) for own in synsets]) + len(self._synset_ids.view)
+        self._keys.extend([number(java_hash(word)) for word in words])
+        self._stems.extend([number(java_hash(word)) for word in stems(words)])
+        self._function.extend([word in lexicon.function_words for word in words])
+        self._synset_ids.extend(np.concatenate(synsets))
+        self._synset_starts.extend(bounds)
+        self._paraphrase_ids.extend([lexicon.paraphrase_words.get(word, -1) for word in words])
+        self._ids.update(zip(words, range(len(self._ids), len(self._ids) + len(words))))
 
     def _number(self, value: int) -> int:
         """A small number for each hash; keys and stems share them."""
@@ -155,9 +154,9 @@ class TextTable:
         from harness.plugins.pairwise.meteor_groups import find_phrases  # compiled: numba
 
         lexicon = self.words.lexicon
-        rows = [self.words.intern(normalised(text, lexicon.prefixes)) for text in texts]
+        rows = [normalised(text, lexicon.prefixes) for text in texts]
         starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-        flat = np.fromiter((word for row in rows for word in row), dtype=np.int32, count=int(starts[-1]))
+        flat = self.words.intern(list(chain.from_iterable(rows)))
         bounds, nodes, at, length = find_phrases(starts, self.words.paraphrase_ids[flat], lexicon.paraphrases)
         self._word_starts.extend(starts[1:] + len(self._words.view))
         self._words.extend(flat)

@@ -23,7 +23,21 @@ PUNCTUATION = frozenset(
 
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\u2028\u2029", " "))
 _ACROSS_BLANKS = re.compile("<|\\.  |\\. \\.|[\\d)] \\d|[\t\u00a0\u2000-\u200a\u3000]")
+_PLAIN = re.compile("[A-Za-z ,;:!?'\"()&/-]*\\.?")
+"""Captions each of whose pieces stands for itself: no full stop but the last character, no digit, only blanks between words."""
 _NEXT_LINE = "\nz"
+_MOST_PIECES = 1 << 18
+
+
+class _PlainPieces(dict[str, str]):
+    """The kept tokens of pieces of :data:`_PLAIN` captions, found out on first use."""
+
+    def __missing__(self, piece: str) -> str:
+        kept = self[piece] = _piece(piece, _NEXT_LINE) if piece else ""
+        return kept
+
+
+_PLAIN_PIECES = _PlainPieces()
 
 
 def tokenize(captions: list[str]) -> list[str]:
@@ -34,6 +48,8 @@ def tokenize(captions: list[str]) -> list[str]:
     >>> tokenize(["A man's dog (brown) can't jump!", "", "It is 3 1/2 ft. tall."])
     ["a man 's dog -lrb- brown -rrb- ca n't jump", '', 'it is 3\\xa01/2 ft. tall']
     """
+    if len(_PLAIN_PIECES) > _MOST_PIECES:
+        _PLAIN_PIECES.clear()
     known = {caption: _kept(caption) for caption in dict.fromkeys(captions)}
     return [known[caption] for caption in captions]
 
@@ -54,11 +70,14 @@ def one_line(caption: str) -> str:
 
 def forget() -> None:
     """Drop the tokens kept so far (for measurements)."""
+    _PLAIN_PIECES.clear()
     _piece.cache_clear()
     _tokens_of_piece.cache_clear()
 
 
 def _kept(caption: str) -> str:
+    if _PLAIN.fullmatch(caption):
+        return " ".join(filter(None, map(_PLAIN_PIECES.__getitem__, caption.split(" "))))
     text = one_line(caption)
     if _ACROSS_BLANKS.search(text):
         return _without_punctuation(scan(text))
