@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-DETERMINERS = frozenset(
-    "a an the this that these those his her its their my your our some any each every no another one two three four five six several".split()
-)
-FUNCTION_WORDS = DETERMINERS | frozenset(
-    """
+_DETERMINERS = """
+    a an the this that these those his her its their my your our
+    some any each every no another one two three four five six several
+"""
+_OTHERS = """
     i you he she it we they me him us them who whom whose which what there here
     is are was were be been being am has have had having do does did can could will would shall should may might must
     of in on at by to from with without into onto over under above below behind before after near between among through across
     around along against beside besides inside outside off out up down upon toward towards about as for during while than
     and or but nor so if then because when where not very too also just only
-    """.split()
-)
+"""
+DETERMINERS = frozenset(_DETERMINERS.split())
+FUNCTION_WORDS = DETERMINERS | frozenset(_OTHERS.split())
 
 
 def is_visual(word: str) -> bool:
