@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import InputError, require
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
+    """A WordPiece vocabulary of at most ``size`` pieces: the special ones, every character at a word's start and (##) inside, and the
+    most frequent words, by count and then by spelling: the same texts give the same list, which the trainer of tokenizers does not."""
+    tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
+    normal = tokenizers.normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    split = tokenizers.pre_tokenizers.BertPreTokenizer()
+    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(normal.normalize_str(text)))
+    letters = sorted({letter for word in counts for letter in word})
+    pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    words = sorted((word for word in counts if len(word) > 1), key=lambda word: (-counts[word], word))
+    if size < len(pieces):
+        raise InputError(
+            f"a vocabulary of {size} pieces has no room for the {len(pieces)} single characters of the captions"
+        )
+    return pieces + words[: size - len(pieces)]
 
 
 class WordPiece:
@@ -19,7 +40,7 @@ class WordPiece:
         tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
         self.words = self.path.read_text(encoding="utf-8").splitlines()
         self.ids = {word: i for i, word in enumerate(self.words)}
-        absent = [name for name in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]") if name not in self.ids]
+        absent = [name for name in SPECIAL if name not in self.ids]
         if absent:
             raise InputError(f"no {', '.join(absent)} in this vocabulary", str(self.path))
         self._tokenizer = tokenizers.BertWordPieceTokenizer(str(self.path), lowercase=lower, strip_accents=False)
@@ -28,7 +49,7 @@ class WordPiece:
         return len(self.words)
 
     def special(self) -> dict[str, int]:
-        return {name: self.ids[name] for name in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")}
+        return {name: self.ids[name] for name in SPECIAL}
 
     def encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False).ids

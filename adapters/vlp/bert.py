@@ -22,6 +22,8 @@ class BertSizes:
     inner: int
     positions: int
     segments: int
+    dropout: float = 0.0
+    """In training."""
 
 
 class _SelfAttention(nn.Module):
@@ -31,20 +33,21 @@ class _SelfAttention(nn.Module):
 
 
 class _Output(nn.Module):
-    def __init__(self, inputs: int, width: int) -> None:
+    def __init__(self, inputs: int, sizes: BertSizes) -> None:
         super().__init__()
-        self.dense = nn.Linear(inputs, width)
-        self.LayerNorm = nn.LayerNorm(width, eps=EPS)
+        self.dense = nn.Linear(inputs, sizes.width)
+        self.LayerNorm = nn.LayerNorm(sizes.width, eps=EPS)
+        self.dropout = nn.Dropout(sizes.dropout)
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
-        return self.LayerNorm(self.dense(x) + residual)
+        return self.LayerNorm(self.dropout(self.dense(x)) + residual)
 
 
 class _Attention(nn.Module):
-    def __init__(self, width: int) -> None:
+    def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
-        self.add_module("self", _SelfAttention(width))
-        self.output = _Output(width, width)
+        self.add_module("self", _SelfAttention(sizes.width))
+        self.output = _Output(sizes.width, sizes)
 
 
 class _Intermediate(nn.Module):
@@ -56,10 +59,10 @@ class _Intermediate(nn.Module):
 class Layer(nn.Module):
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
-        self.heads = sizes.heads
-        self.attention = _Attention(sizes.width)
+        self.heads, self.dropout = sizes.heads, sizes.dropout
+        self.attention = _Attention(sizes)
         self.intermediate = _Intermediate(sizes.width, sizes.inner)
-        self.output = _Output(sizes.inner, sizes.width)
+        self.output = _Output(sizes.inner, sizes)
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
         return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
@@ -71,7 +74,8 @@ class Layer(nn.Module):
         query, key, value = (self._split(maps.get_submodule(name)(x)) for name in ("query", "key", "value"))
         if past is not None:
             key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        dropped = self.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
         x = self.attention.output(mixed.transpose(1, 2).reshape(x.shape), x)
         return self.output(F.gelu(self.intermediate.dense(x)), x), (key, value)
 
@@ -89,6 +93,7 @@ class _Embeddings(nn.Module):
         self.position_embeddings = nn.Embedding(sizes.positions, sizes.width)
         self.token_type_embeddings = nn.Embedding(sizes.segments, sizes.width)
         self.LayerNorm = nn.LayerNorm(sizes.width, eps=EPS)
+        self.dropout = nn.Dropout(sizes.dropout)
 
 
 class Bert(nn.Module):
@@ -102,13 +107,13 @@ class Bert(nn.Module):
     def embed(self, words: torch.Tensor, places: torch.Tensor, segment: int) -> torch.Tensor:
         """Sum of word vectors (R, T, width), place vectors (R or 1, T, width) and one segment, normalised."""
         table = self.embeddings
-        return table.LayerNorm(words + places + table.token_type_embeddings.weight[segment])
+        return table.dropout(table.LayerNorm(words + places + table.token_type_embeddings.weight[segment]))
 
     def forward(
         self, x: torch.Tensor, past: Cache | None = None, mask: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, Cache]:
-        """Hidden states (R, T, width) of embeddings that follow ``past``, and the cache with them. ``mask`` (T, all) is True where
-        a slot may look; None: everywhere."""
+        """Hidden states (R, T, width) of embeddings that follow ``past``, and the cache with them. ``mask`` (T, all), or
+        (R, 1, T or 1, all), is True where a slot may look; None: everywhere."""
         presents = []
         for index, layer in enumerate(self.encoder.layer):
             x, present = layer(x, past[index] if past else None, mask)

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from harness.adapters.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.adapters.settings import heads_of, must_agree, read_settings
@@ -48,9 +49,10 @@ class Vlp(nn.Module):
         width = sizes.bert.width
         self.bert, self.cls = Bert(sizes.bert), Head(sizes.bert)
         self.vis_embed = nn.Sequential(
-            nn.Linear(sizes.region, sizes.hidden), nn.ReLU(), nn.Linear(sizes.hidden, width), nn.ReLU()
-        )
-        self.vis_pe_embed = nn.Sequential(nn.Linear(sizes.geometry, width), nn.ReLU())
+            nn.Linear(sizes.region, sizes.hidden), nn.ReLU(), nn.Linear(sizes.hidden, width), nn.ReLU(),
+            nn.Dropout(sizes.bert.dropout),
+        )  # fmt: skip
+        self.vis_pe_embed = nn.Sequential(nn.Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout))
         self.segments = (4, 5) if sizes.new_segment_ids else (0, 1)
 
     @classmethod
@@ -78,6 +80,10 @@ class Vlp(nn.Module):
     # ------------------------------------------------------------------ context and slots
     def context(self, regions: torch.Tensor, geometry: torch.Tensor) -> Cache:
         """Keys and values of the context slots, given regions (B, n, 2048) and their geometry (B, n, 1607)."""
+        return self.bert(self.embed_context(regions, geometry))[1]
+
+    def embed_context(self, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
+        """(B, n + 2, width) of [CLS], the regions and [SEP], before the first layer."""
         table, ids = self.bert.embeddings, self.sizes.special_ids
         dtype = table.LayerNorm.weight.dtype
         words, places = table.word_embeddings.weight, table.position_embeddings.weight
@@ -86,15 +92,17 @@ class Vlp(nn.Module):
         end_places = places[[0, count + 1]].expand(rows, 2, -1)
         x = torch.cat([ends[:, :1], self.vis_embed(regions.to(dtype)), ends[:, 1:]], dim=1)
         where = torch.cat([end_places[:, :1], self.vis_pe_embed(geometry.to(dtype)), end_places[:, 1:]], dim=1)
-        return self.bert(self.bert.embed(x, where, self.segments[0]))[1]
+        return self.bert.embed(x, where, self.segments[0])
 
     def slots(
         self, tokens: torch.Tensor, places: torch.Tensor, past: Cache, mask: torch.Tensor
     ) -> tuple[torch.Tensor, Cache]:
         """Hidden states of text slots: tokens (R, T) at positions (T,), after ``past``; ``mask`` (T, past + T)."""
+        return self.bert(self.embed_text(tokens, places), past, mask)
+
+    def embed_text(self, tokens: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         table = self.bert.embeddings
-        x = self.bert.embed(table.word_embeddings(tokens), table.position_embeddings(places)[None], self.segments[1])
-        return self.bert(x, past, mask)
+        return self.bert.embed(table.word_embeddings(tokens), table.position_embeddings(places)[None], self.segments[1])
 
     def score_slots(self, tokens: torch.Tensor, context: Cache) -> torch.Tensor:
         """Logits (R, T, V), entry t predicting token t of ``tokens`` (R, T), in one pass: T words and T masks side by side."""
@@ -110,6 +118,26 @@ class Vlp(nn.Module):
         mask = torch.cat([torch.ones(2 * length, seen, dtype=torch.bool, device=device), text], dim=1)
         hidden, _ = self.slots(torch.cat([tokens, masks], dim=1), places, context, mask)
         return self.cls(hidden[:, length:])
+
+    # ------------------------------------------------------------------ training: words hidden in their own slots
+    def left_to_right(
+        self, tokens: torch.Tensor, inside: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
+    ) -> torch.Tensor:
+        """Hidden states (B, T, width): each word sees the context and the words up to itself (padding stands behind them)."""
+        context = self.context(regions, geometry)
+        seen, length = context[0][0].shape[2], tokens.shape[1]
+        mask = torch.ones(length, seen + length, dtype=torch.bool, device=tokens.device).tril(seen)
+        return self.slots(tokens, torch.arange(seen, seen + length, device=tokens.device), context, mask)[0]
+
+    def bidirectional(
+        self, tokens: torch.Tensor, inside: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
+    ) -> torch.Tensor:
+        """Hidden states (B, T, width): context and words see each other; ``inside`` (B, T) is False at padding."""
+        context = self.embed_context(regions, geometry)
+        seen, length = context.shape[1], tokens.shape[1]
+        text = self.embed_text(tokens, torch.arange(seen, seen + length, device=tokens.device))
+        mask = F.pad(inside, (seen, 0), value=True)[:, None, None]
+        return self.bert(torch.cat([context, text], dim=1), mask=mask)[0][:, seen:]
 
     def forward(self, tokens: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
         """Logits (B, T, V) at the [MASK] slot of each of ``tokens`` (B, T), the tokens before it being given."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from harness.contracts import Example
-from harness.errors import InputError, require
+from harness.errors import HarnessError, InputError, require
 
 EPS = 1e-5
 
@@ -43,6 +45,25 @@ class Regions:
     """(n, 1607)."""
 
 
+class RegionSource(Protocol):
+    """Regions by example."""
+
+    @property
+    def name(self) -> str:
+        """Where they come from."""
+        ...
+
+    def files(self) -> list[Path]:
+        """What they depend on (for fingerprints), beyond the name."""
+        ...
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` where it is seen at once that there are none."""
+        ...
+
+    def read(self, example: Example) -> Regions: ...
+
+
 class RegionFiles:
     """Features by image file stem, from the h5 shards (``<prefix>_feat<ddd>.h5``, ``<prefix>_cls<ddd>.h5``, ddd = last three digits
     of the image id), from ``<stem>.npy`` and ``<stem>_cls_prob.npy`` in a folder, or from one ``.npz`` with ``<id>.feat``, ``<id>.cls``
@@ -50,7 +71,7 @@ class RegionFiles:
     """
 
     def __init__(self, *, path: str | Path, boxes: str | Path | None = None) -> None:
-        self.path = Path(path)
+        self.path, self.name = Path(path), str(path)
         self.boxes = Path(boxes) if boxes is not None else None
         if self.path.suffix == ".npz":
             self.layout = "npz"
@@ -73,6 +94,9 @@ class RegionFiles:
             return [self.path]
         found = sorted(self.path.parent.glob(self.path.name + "_*.h5")) if self.layout == "h5" else [self.path]
         return [*found, self.boxes] if self.boxes else found
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Nothing: every file is opened when its image is due."""
 
     def read(self, example: Example) -> Regions:
         """Raises :class:`InputError` naming the example for a missing image, other shapes, or NaN."""
@@ -121,3 +145,17 @@ class RegionFiles:
     @staticmethod
     def _missing(example: Example, stem: str, file: Path) -> InputError:
         return InputError(f"no region features '{stem}' for example '{example.id}'", str(file))
+
+
+def open_regions(features: Any, boxes: str | Path | None = None) -> RegionSource:
+    """A path as :class:`RegionFiles` takes it, ``{path, boxes}``, or ``{scenes: {grid, view}}``. Raises :class:`HarnessError` for
+    anything else."""
+    if isinstance(features, (str, Path)):
+        return RegionFiles(path=features, boxes=boxes)
+    if isinstance(features, Mapping) and set(features) == {"scenes"}:
+        from harness.adapters.vlp.scenes import SceneRegions
+
+        return SceneRegions(**(features["scenes"] or {}))
+    if isinstance(features, Mapping) and "path" in features and set(features) <= {"path", "boxes"}:
+        return RegionFiles(**features)
+    raise HarnessError(f"vlp: features is a path, {{path, boxes}}, or {{scenes: {{}}}}; found {features!r}")

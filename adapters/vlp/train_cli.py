@@ -1,0 +1,21 @@
+"""Train VLP from a YAML recipe: ``harness train vlp recipe.yaml --output models/vlp``."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.adapters import recipe_cli
+from harness.adapters.recipe_cli import add_arguments as add_arguments
+from harness.adapters.recipes import Trainer
+
+
+def trainer() -> Trainer:
+    """The recipe and the training, for Python."""
+    from harness.adapters.vlp.training import VlpRecipe, train
+
+    return Trainer(VlpRecipe, train)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train; prints a line per epoch. Raises HarnessError for a recipe that does not fit."""
+    return recipe_cli.run(args, *trainer())

@@ -1,0 +1,150 @@
+"""Training of VLP from nothing on regions and captions, in the published layout of keys.
+
+A WordPiece vocabulary is made of the captions. The objective is the published one (``masked: 0.15``), or every word at once
+(``masked: all``), which gives a small model six to ten times as many words to learn from per pass; see
+:mod:`harness.adapters.vlp.objectives`. A run's folder holds what the ``vlp`` adapter takes: model.safetensors, config.json,
+vocab.txt; see :mod:`harness.adapters.training_loop` for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from harness.adapters.caption_recipe import CaptionRecipe
+from harness.adapters.checkpoints import save_checkpoint
+from harness.adapters.standard import Standard
+from harness.adapters.training_loop import Report
+from harness.adapters.vlp.bert import BertSizes
+from harness.adapters.vlp.model import Vlp, VlpSizes
+from harness.adapters.vlp.objectives import Sentences, cloze, paired
+from harness.adapters.vlp.regions import Regions, open_regions
+from harness.adapters.wordpiece import WordPiece, vocabulary_of
+from harness.contracts import Example
+from harness.errors import HarnessError, InputError
+from harness.seeds import derive
+
+
+@dataclass(frozen=True, kw_only=True)
+class VlpRecipe(CaptionRecipe):
+    """What is trained and how; the defaults are the published ones (batch 512 aside).
+
+    ``features``: ``{path, boxes}`` of region features in a published layout, or ``{scenes: {...}}``.
+    """
+
+    system: ClassVar[str] = "vlp"
+    sizes: ClassVar[Mapping[str, Any]] = {
+        "width": 768, "layers": 12, "heads": 12, "inner": 3072, "positions": 512, "hidden": 2048, "dropout": 0.1,
+        "vocabulary": 28996,
+    }  # fmt: skip
+    """Of BERT, of the hidden layer over a region, and at most of the vocabulary."""
+
+    epochs: int = 30
+    learning_rate: float = 3e-5
+    masked: float | str = 0.15
+    """Share of a caption's pieces to guess, [SEP] counted; or ``all``: every one, at a [MASK] of its own."""
+    most_masked: int = 3
+    bidirectional: float = 0.0
+    """Share of captions in which everything sees everything (published: 0.25 in pre-training, 0 in fine-tuning)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.masked != "all" and not (isinstance(self.masked, (int, float)) and 0 < self.masked <= 1):
+            raise HarnessError(f"vlp: masked is a share of the words, or all; found {self.masked!r}")
+        if not 0 <= self.bidirectional <= 1 or (self.masked == "all" and self.bidirectional):
+            raise HarnessError("vlp: bidirectional is a share from 0 to 1, and needs masked: 0.15 (with all it is 0)")
+        if not isinstance(self.most_masked, int) or self.most_masked < 1:
+            raise HarnessError(f"vlp: most_masked is a whole number, at least 1; found {self.most_masked!r}")
+
+
+def train(recipe: VlpRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
+    """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
+    trainer = _Trainer(recipe, Path(output), resume)
+    trainer.loop.run(report)
+    return trainer.finish()
+
+
+class _Trainer:
+    def __init__(self, recipe: VlpRecipe, folder: Path, resume: bool) -> None:
+        self.recipe, self.folder = recipe, folder
+        self.pairs = recipe.pairs()
+        sizes = {**recipe.sizes, **recipe.model}
+        self.words = _vocabulary([text for _, text in self.pairs], sizes["vocabulary"], folder)
+        self.tokens = [[*self.words.encode(text), self.words.ids["[SEP]"]] for _, text in self.pairs]
+        rows = _regions(recipe, list(dict.fromkeys(name for name, _ in self.pairs)))
+        self.count, region = next(iter(rows.values())).features.shape
+        longest = max(map(len, self.tokens)) + self.count + 2
+        if longest > sizes["positions"]:
+            raise HarnessError(f"vlp: {longest} slots of regions and words do not fit {sizes['positions']} positions")
+        self.standard = Standard.of(np.concatenate([row.features for row in rows.values()]))
+        self.inputs = {
+            name: (self.standard(torch.from_numpy(row.features)), torch.from_numpy(row.geometry))
+            for name, row in rows.items()
+        }
+        torch.manual_seed(derive(recipe.seed, "vlp"))
+        self.model = _model(sizes, self.words, region, next(iter(rows.values())).geometry.shape[1])
+        self.loop = recipe.loop(self.model, self._loss, len(self.pairs), folder, resume=resume)
+
+    def _loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
+        lengths = torch.tensor([len(self.tokens[i]) for i in batch])
+        tokens = torch.full((len(batch), int(lengths.max())), self.words.ids["[PAD]"])
+        for row, i in zip(tokens, batch):
+            row[: len(self.tokens[i])] = torch.tensor(self.tokens[i])
+        regions, geometry = (torch.stack(part) for part in zip(*(self.inputs[self.pairs[i][0]] for i in batch)))
+        sentences = Sentences(tokens, lengths, regions, geometry)
+        if isinstance(self.recipe.masked, str):
+            return paired(self.model, sentences)
+        recipe = self.recipe
+        return cloze(self.model, sentences, self.recipe.masked, recipe.most_masked, recipe.bidirectional)
+
+    def finish(self) -> Path:
+        settings = {
+            "num_attention_heads": self.model.sizes.bert.heads, "regions": self.count, "max_length": max(map(len, self.tokens)),
+            **self.recipe.settings(self.loop.epoch),
+        }  # fmt: skip
+        tensors = self.standard.into(self.model.state_dict(), "vis_embed.0")
+        return save_checkpoint(tensors, settings, self.folder, force=True)
+
+
+def _vocabulary(texts: list[str], size: int, folder: Path) -> WordPiece:
+    """The folder's vocabulary, made of the captions if there is none yet."""
+    file = folder / "vocab.txt"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{word}\n" for word in vocabulary_of(texts, size)), encoding="utf-8")
+    return WordPiece(file)
+
+
+def _regions(recipe: VlpRecipe, ids: Sequence[str]) -> dict[str, Regions]:
+    source = open_regions(recipe.source)
+    rows = {name: source.read(Example(name, ("-",))) for name in ids}
+    shapes = {(row.features.shape, row.geometry.shape) for row in rows.values()}
+    if len(shapes) > 1:
+        raise InputError(f"images differ in the shapes of their regions: {sorted(shapes)}", source.name)
+    return rows
+
+
+def _model(sizes: Mapping[str, Any], words: WordPiece, region: int, geometry: int) -> Vlp:
+    """With BERT's initial weights (normal, deviation 0.02), but for the region's own layers, and tied words."""
+    bert = BertSizes(
+        vocabulary=len(words), width=sizes["width"], layers=sizes["layers"], heads=sizes["heads"], inner=sizes["inner"],
+        positions=sizes["positions"], segments=6, dropout=sizes["dropout"],
+    )  # fmt: skip
+    if bert.width % bert.heads:
+        raise HarnessError(f"vlp: heads must divide the width {bert.width}; found {bert.heads}")
+    model = Vlp(
+        VlpSizes(bert=bert, region=region, hidden=sizes["hidden"], geometry=geometry, special_ids=words.special())
+    )
+    for part in (*model.bert.modules(), *model.cls.modules()):
+        if isinstance(part, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(part.weight, std=0.02)
+        if isinstance(part, nn.Linear) and part.bias is not None:
+            nn.init.zeros_(part.bias)
+    model.cls.predictions.decoder.weight = model.bert.embeddings.word_embeddings.weight
+    return model
