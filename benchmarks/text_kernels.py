@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "sections"))
 
 import coco_data
 
-SECTIONS = ["ngram_speed", "meteor_speed", "coco_end_to_end"]
+SECTIONS = ["ngram_speed", "meteor_speed", "coco_end_to_end", "embedding_pairs"]
 
 if __name__ == "__main__":
     sys.exit(coco_data.run_sections(SECTIONS, sys.argv[1:]))

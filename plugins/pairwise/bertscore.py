@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,15 +26,24 @@ Tokens = tuple[np.ndarray, np.ndarray]
 KINDS = ("f1", "precision", "recall")
 
 
-def score(candidate: Tokens, reference: Tokens) -> tuple[float, float, float]:
-    """(precision, recall, F) of one pair; all 0 when a side has no counting token."""
-    if not candidate[1].any() or not reference[1].any():
-        return 0.0, 0.0, 0.0
-    similarity = candidate[0] @ reference[0].T
-    precision = float(similarity.max(axis=1)[candidate[1]].mean(dtype=np.float64))
-    recall = float(similarity.max(axis=0)[reference[1]].mean(dtype=np.float64))
-    total = precision + recall
-    return precision, recall, 2 * precision * recall / total if total else 0.0
+def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
+    """(N, N) precision of each of N texts as candidate (rows) with each as reference; 0 where a side has no counting token.
+
+    The recall of a pair is the precision of the pair the other way round. All tokens of the texts are compared in one product.
+    """
+    lengths = np.array([len(vectors) for vectors, _ in tokens])
+    counting = np.array([counts.sum() for _, counts in tokens])
+    out = np.zeros((len(tokens), len(tokens)))
+    kept = np.flatnonzero(counting).tolist()
+    if not kept:
+        return out
+    vectors = np.concatenate([tokens[i][0] for i in kept])
+    counts = np.concatenate([tokens[i][1] for i in kept])
+    starts = np.concatenate([[0], np.cumsum(lengths[kept])[:-1]])
+    best = np.maximum.reduceat(vectors @ vectors.T, starts, axis=0)  # (texts, tokens): a text's best for each token
+    best = np.where(counts, best, np.float32(0)).astype(np.float64)
+    out[np.ix_(kept, kept)] = (np.add.reduceat(best, starts, axis=1) / counting[kept]).T
+    return out
 
 
 class TokenEncoder:
@@ -77,10 +87,12 @@ class TokenEncoder:
         import torch
 
         tokenizer, model = self._loaded
-        out: list[Tokens] = []
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # texts of a length together: little padding
+        out: dict[int, Tokens] = {}
         for start in range(0, len(texts), self.batch_size):
+            places = order[start : start + self.batch_size]
             batch = tokenizer(
-                list(texts[start : start + self.batch_size]), padding=True, truncation=True, return_tensors="pt",
+                [texts[i] for i in places], padding=True, truncation=True, return_tensors="pt",
                 return_special_tokens_mask=True, max_length=min(tokenizer.model_max_length, _positions(model)),
             )  # fmt: skip
             special = batch.pop("special_tokens_mask").bool().numpy()
@@ -90,8 +102,8 @@ class TokenEncoder:
                 ]
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).numpy()
             for row, present in enumerate(batch["attention_mask"].bool().numpy()):
-                out.append((hidden[row][present], ~special[row][present]))
-        return out
+                out[places[row]] = (hidden[row][present], ~special[row][present])
+        return [out[i] for i in range(len(texts))]
 
 
 def _positions(model: Any) -> int:
@@ -130,17 +142,21 @@ class BertScore(BestMatchMetric):
         return f"{self.spec.name}|{self.encoder.path.name}:{self.encoder.fingerprint}|layer:{layer}|no-idf"
 
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
+        precision = self._precisions(batch, features)
+        recall = precision.transpose(0, 2, 1)
+        if self.kind != "f1":
+            return precision if self.kind == "precision" else recall
+        total = precision + recall
+        return 2 * precision * recall / np.where(total == 0, 1.0, total)
+
+    def _precisions(self, batch: Batch, features: Features) -> np.ndarray:
+        """(B, N, N), computed once per batch for the kinds, sizes and p-values of a run."""
+        if batch.parent is not None and batch.columns is not None:
+            return self._precisions(batch.parent, features)[:, batch.columns[:, None], batch.columns]
         key = ("bertscore", self.encoder.fingerprint, self.encoder.layer)
-        pairs: dict[tuple[int, int], tuple[float, float, float]] = features.memo((key, "pairs"), dict)
-        size, which = batch.n + batch.m, (2, 0, 1)[KINDS.index(self.kind)]
-        features.per_text(key, batch.text_ids.ravel(), self.encoder.encode)
-        out = np.empty((len(batch), size, size))
-        for b, ids in enumerate(batch.text_ids.tolist()):
-            tokens = features.per_text(key, ids, self.encoder.encode)
-            for i in range(size):
-                for j in range(size):
-                    pair = (ids[i], ids[j])
-                    if pair not in pairs:
-                        pairs[pair] = score(tokens[i], tokens[j])
-                    out[b, i, j] = pairs[pair][which]
-        return out
+        known = features.memo((key, "precisions"), WeakKeyDictionary[Batch, np.ndarray])
+        if batch not in known:
+            tokens = features.per_text(key, batch.text_ids.ravel(), self.encoder.encode)
+            size = batch.n + batch.m
+            known[batch] = np.stack([precisions(tokens[i : i + size]) for i in range(0, len(tokens), size)])
+        return known[batch]

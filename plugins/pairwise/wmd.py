@@ -2,17 +2,20 @@
 
 Each text is the normalised bag of its words that have a vector (stop words left out when ``stopwords`` is false); moving weight from a
 word to another costs the Euclidean distance of their vectors. A text without any such word is one word at the origin.
+
+Words are interned: an example's words are compared once, and a pair of texts reads its costs from that table. Since costs are a metric,
+weight that both texts put on the same word stays where it is; only the rest is moved.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from harness.contracts import Batch, MetricSpec
-from harness.errors import require
+from harness.errors import HarnessError, require
 from harness.features import Features
 from harness.plugins.pairwise.best_match import BestMatchMetric
 from harness.plugins.text.word_vector_embedding import words
@@ -23,66 +26,109 @@ a an the of in on at to for with and or is are was were be being been by from as
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
 
-Cloud = tuple[np.ndarray, np.ndarray]
-"""Words (k, d) float64 and their weights (k,), which sum to 1."""
+MAX_ITERATIONS = 100_000
 
 
-def distance(x: Cloud, y: Cloud) -> float:
-    """Earth mover's distance between two weighted sets of points, Euclidean cost; exactly 0 for the same set."""
-    if x[0].shape == y[0].shape and np.array_equal(x[0], y[0]) and np.array_equal(x[1], y[1]):
-        return 0.0
-    ot = require("ot", extra="more-text", needed_by="word mover's distance")
-    cost = np.sqrt(np.maximum(((x[0][:, None, :] - y[0][None, :, :]) ** 2).sum(axis=2), 0.0))
-    return max(0.0, float(ot.emd2(x[1], y[1], cost)))
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """A text's words as ascending rows of the table of vectors, and their weights, which sum to 1."""
+
+    words: np.ndarray
+    weights: np.ndarray
+
+
+class WordTable:
+    """Interned words and their vectors; row 0 is the origin, which stands for a text without any known word."""
+
+    def __init__(self, vectors: WordVectors, normalize: bool) -> None:
+        self._file, self._normalize = vectors, normalize
+        self._rows: dict[str, int | None] = {}
+        self._vectors: list[np.ndarray] = []
+
+    def rows(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
+        """The rows of each text's words, those without a vector left out."""
+        new = dict.fromkeys(word for text in texts for word in text if word not in self._rows)
+        found = self._file.lookup(new) if new else {}
+        for word in new:
+            self._rows[word] = None
+            if word in found:
+                length = float(np.linalg.norm(found[word])) if self._normalize else 1.0
+                self._vectors.append(found[word].astype(np.float64) / (length or 1.0))
+                self._rows[word] = len(self._vectors)
+        return [[row for word in text if (row := self._rows[word]) is not None] for text in texts]
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """(k, d) float64 vectors of rows."""
+        width = len(self._vectors[0]) if self._vectors else 1
+        return np.stack([self._vectors[row - 1] if row else np.zeros(width) for row in rows.tolist()])
+
+
+def costs(vectors: np.ndarray) -> np.ndarray:
+    """(k, k) Euclidean distances, each from the differences themselves (no cancellation)."""
+    from scipy.spatial.distance import cdist  # light beside the table of vectors
+
+    return cdist(vectors, vectors)
+
+
+def transports(x: np.ndarray, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """(P,) least costs of moving the weights x (P, k) to y (P, k) over the same k words, ``cost`` (k, k) a metric.
+
+    The solver (POT's network simplex) leaves words without weight out and is called where it is compiled: its public wrapper takes
+    ten times as long for a caption.
+    """
+    solver = require("ot.lp.emd_wrap", extra="more-text", needed_by="word mover's distance")
+    left = x - y
+    supply, demand = np.maximum(left, 0.0), np.maximum(-left, 0.0)
+    moved = np.flatnonzero(supply.any(axis=1) & demand.any(axis=1))
+    demand[moved] *= (supply[moved].sum(axis=1) / demand[moved].sum(axis=1))[:, None]
+    out = np.zeros(len(x))
+    for pair in moved.tolist():
+        _, out[pair], _, _, status = solver.emd_c(supply[pair], demand[pair], cost, MAX_ITERATIONS, 1)
+        if status != 1:
+            raise HarnessError(f"word mover's distance: the transport problem was not solved (POT's status {status})")
+    return np.maximum(out, 0.0)
 
 
 class WordMovers:
-    """The shared part: clouds of texts and the matrix of their distances."""
+    """The shared part: bags of texts and the matrix of their distances."""
 
     def __init__(self, path: str | None, stopwords: bool, normalize: bool) -> None:
-        self.vectors = WordVectors(path, needed_by="word mover's distance")
+        file = WordVectors(path, needed_by="word mover's distance")
+        self.vectors, self.table = file, WordTable(file, normalize)
         self.stopwords, self.normalize = stopwords, normalize
-        self._known: dict[str, np.ndarray] = {}
-        self._asked: set[str] = set()
 
     def signature(self) -> str:
         return f"wmd|{self.vectors.fingerprint()}|stop:{self.stopwords}|unit:{self.normalize}"
 
-    def clouds(self, texts: Sequence[str]) -> list[Cloud]:
-        """One cloud per text, words in alphabetical order."""
-        bags = [Counter(word for word in words(text) if self.stopwords or word not in STOPWORDS) for text in texts]
-        new = {word for bag in bags for word in bag} - self._asked
-        if new:
-            self._asked |= new
-            for word, vector in self.vectors.lookup(new).items():
-                length = float(np.linalg.norm(vector)) if self.normalize else 1.0
-                self._known[word] = vector.astype(np.float64) / (length or 1.0)
-        width = len(next(iter(self._known.values()))) if self._known else 1
-        out: list[Cloud] = []
-        for bag in bags:
-            present = sorted(word for word in bag if word in self._known)
-            if not present:
-                out.append((np.zeros((1, width)), np.ones(1)))
-                continue
-            weights = np.array([bag[word] for word in present], dtype=np.float64)
-            out.append((np.stack([self._known[word] for word in present]), weights / weights.sum()))
-        return out
+    def bags(self, texts: Sequence[str]) -> list[Bag]:
+        """One bag per text."""
+        kept = [[word for word in words(text) if self.stopwords or word not in STOPWORDS] for text in texts]
+        made = []
+        for rows in self.table.rows(kept):
+            present, counts = np.unique(rows or [0], return_counts=True)
+            made.append(Bag(present, counts / counts.sum()))
+        return made
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N) distances, each pair of distinct texts once per run."""
-        features.per_text((self.signature(), "cloud"), batch.text_ids.ravel(), self.clouds)
-        pairs: dict[tuple[int, int], float] = features.memo((self.signature(), "pairs"), dict)
-        size = batch.n + batch.m
-        out = np.zeros((len(batch), size, size))
-        for b, ids in enumerate(batch.text_ids.tolist()):
-            clouds = features.per_text((self.signature(), "cloud"), ids, self.clouds)
-            for i in range(size):
-                for j in range(i):
-                    key = (min(ids[i], ids[j]), max(ids[i], ids[j]))
-                    if key not in pairs:
-                        pairs[key] = distance(clouds[i], clouds[j])
-                    out[b, i, j] = out[b, j, i] = pairs[key]
-        return out
+        """(B, N, N) distances, each pair of distinct texts of an example once."""
+        ids = batch.text_ids
+        bags = features.per_text((self.signature(), "bag"), ids.ravel(), self.bags)
+        size = ids.shape[1]
+        return np.stack([self._matrix(row, bags[b * size : (b + 1) * size]) for b, row in enumerate(ids)])
+
+    def _matrix(self, ids: np.ndarray, bags: Sequence[Bag]) -> np.ndarray:
+        """(N, N) distances of one example."""
+        _, first, place = np.unique(ids, return_index=True, return_inverse=True)
+        vocabulary, columns = np.unique(np.concatenate([bags[i].words for i in first]), return_inverse=True)
+        weights = np.zeros((len(first), len(vocabulary)))
+        weights[np.repeat(np.arange(len(first)), [len(bags[i].words) for i in first]), columns] = np.concatenate(
+            [bags[i].weights for i in first]
+        )
+        cost = costs(self.table.vectors(vocabulary))
+        hyps, refs = np.tril_indices(len(first), -1)
+        out = np.zeros((len(first), len(first)))
+        out[hyps, refs] = out[refs, hyps] = transports(weights[hyps], weights[refs], cost)
+        return out[place[:, None], place]
 
 
 class WmdDistance:

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import harness
+from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
+from harness.features import Features
+from harness.plugins.pairwise.bertscore import BertScore, precisions
 
 CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
 REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
@@ -47,6 +50,38 @@ def test_it_equals_the_library(model, layer):
         metric = harness.metric("bertscore", path=str(model), layer=layer, kind=kind)
         found = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
         assert found == pytest.approx(values, abs=1e-5)
+
+
+def by_pairs(candidate, reference):
+    """The oracle: precision of one pair (equation 2), special tokens matched but not counted."""
+    if not candidate[1].any() or not reference[1].any():
+        return 0.0
+    return (candidate[0] @ reference[0].T).max(axis=1)[candidate[1]].mean(dtype=np.float64)
+
+
+@pytest.mark.parametrize("counting", [1.0, 0.6, 0.0])
+def test_all_pairs_equal_the_oracle_pair_by_pair(counting):
+    rng = np.random.default_rng(0)
+    tokens = []
+    for length in (1, 4, 0, 9, 2, 3):
+        vectors = rng.normal(size=(length, 5)).astype(np.float32)
+        tokens.append((vectors / np.linalg.norm(vectors, axis=1, keepdims=True), rng.random(length) < counting))
+    expected = [[by_pairs(a, b) for b in tokens] for a in tokens]
+    assert precisions(tokens) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(model, monkeypatch):
+    metric = BertScore(path=str(model))
+    features, asked = Features(), []
+    encode = metric.encoder.encode
+    monkeypatch.setattr(metric.encoder, "encode", lambda texts: asked.extend(texts) or encode(texts))
+    batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
+    whole = metric.pairwise(batch, features)
+    cut = metric.pairwise(features.sub_batch(batch, 1, 2), features)
+    assert (cut == whole[:, [[0], [3], [4]], [0, 3, 4]]).all()
+    assert sorted(asked) == sorted({*CANDIDATES, *REFERENCES})
+    alone = metric.encoder.encode([CANDIDATES[2]])[0][0]
+    assert metric.encoder.encode(CANDIDATES)[2][0] == pytest.approx(alone, abs=1e-5), "the order of the texts is kept"
 
 
 def test_equal_texts_score_one_and_the_best_reference_counts(model):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import harness
 from harness.contracts import CaptionSet
 from harness.features import Features
-from harness.plugins.pairwise.wmd import Wmd, WmdDistance, distance
+from harness.plugins.pairwise.wmd import STOPWORDS, Wmd, WmdDistance
+from harness.plugins.text.word_vector_embedding import words
 from harness.stats.permutation import relabelings
 
-pytest.importorskip("ot")
+ot = pytest.importorskip("ot")
 VECTORS = "dog 0 0\npuppy 1 0\ncat 0 3\nruns 4 0\nsleeps 4 4\n"
 
 
@@ -30,16 +34,39 @@ def test_moving_one_word(vectors):
     assert matrix[0].tolist() == [0.0, 0.5, 0.0]
 
 
-def test_it_is_symmetric_and_obeys_the_triangle_inequality():
-    rng = np.random.default_rng(0)
+def by_pairs(x: str, y: str, known: dict[str, np.ndarray]) -> float:
+    """The oracle: one pair of texts, their bags, their costs, POT's public solver."""
     clouds = []
-    for size in (1, 2, 3, 4):
-        weights = rng.random(size)
-        clouds.append((rng.normal(size=(size, 3)), weights / weights.sum()))
-    for x, y, z in itertools.permutations(clouds, 3):
-        assert distance(x, y) == pytest.approx(distance(y, x), abs=1e-9)
-        assert distance(x, z) <= distance(x, y) + distance(y, z) + 1e-9
-    assert distance(clouds[2], clouds[2]) == 0.0
+    for text in (x, y):
+        bag = Counter(word for word in words(text) if word in known and word not in STOPWORDS)
+        clouds.append((np.stack([known[word] for word in bag] or [np.zeros(2)]), np.array(list(bag.values()) or [1.0])))
+    (a, p), (b, q) = clouds
+    return ot.emd2(p / p.sum(), q / q.sum(), np.linalg.norm(a[:, None] - b[None], axis=2))
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["dog", "puppy", "cat", "runs", "sleeps", "zebra", "the"]), max_size=8),
+        min_size=2,
+        max_size=7,
+    )
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_all_pairs_equal_the_oracle_pair_by_pair(vectors, drawn):
+    texts = [" ".join(text) for text in drawn]
+    known = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}
+    features = Features()
+    batch = features.batch(
+        [CaptionSet("x", (texts[0],), tuple(texts[1:])), CaptionSet("y", ("cat",), tuple(texts[1:]))]
+    )
+    found = WmdDistance(path=vectors).matrices(batch, features)
+    for matrix, item in zip(found, batch.texts):
+        expected = [[by_pairs(a, b, known) for b in item] for a in item]
+        assert matrix == pytest.approx(np.array(expected), abs=1e-9)
+        assert (matrix == matrix.T).all()
+        assert not matrix.diagonal().any()
+        for i, j, k in itertools.permutations(range(len(item)), 3):
+            assert matrix[i, k] <= matrix[i, j] + matrix[j, k] + 1e-9
 
 
 def test_the_metric_takes_the_nearest_reference(vectors):
