@@ -7,7 +7,6 @@ depends on a text (its words, the phrases of the table that occur in it) per tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,9 +153,13 @@ class TextTable:
         from harness.plugins.pairwise.meteor_groups import find_phrases  # compiled: numba
 
         lexicon = self.words.lexicon
-        rows = [normalised(text, lexicon.prefixes) for text in texts]
-        starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-        flat = self.words.intern(list(chain.from_iterable(rows)))
+        words: list[str] = []  # one flat list: a list per text that is kept would set off the garbage collector
+        ends = np.empty(len(texts), dtype=np.int64)
+        for k, text in enumerate(texts):
+            words += normalised(text, lexicon.prefixes)
+            ends[k] = len(words)
+        starts = np.concatenate([[0], ends])
+        flat = self.words.intern(words)
         bounds, nodes, at, length = find_phrases(starts, self.words.paraphrase_ids[flat], lexicon.paraphrases)
         self._word_starts.extend(starts[1:] + len(self._words.view))
         self._words.extend(flat)

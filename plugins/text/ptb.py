@@ -27,13 +27,23 @@ _PLAIN = re.compile("[A-Za-z ,;:!?'\"()&/-]*\\.?")
 """Captions each of whose pieces stands for itself: no full stop but the last character, no digit, only blanks between words."""
 _NEXT_LINE = "\nz"
 _MOST_PIECES = 1 << 18
+_REMOVED_MARKS = frozenset(".,;:!?")
 
 
 class _PlainPieces(dict[str, str]):
     """The kept tokens of pieces of :data:`_PLAIN` captions, found out on first use."""
 
     def __missing__(self, piece: str) -> str:
-        kept = self[piece] = _piece(piece, _NEXT_LINE) if piece else ""
+        word = piece[:-1] if piece[-1:] in _REMOVED_MARKS else piece
+        if (
+            word.isalpha()
+            and (lower := word.lower()) not in SPLIT_WORDS
+            and not (piece[-1] == "." and _may_abbreviate(piece))
+        ):
+            kept = lower  # letters alone, or with a mark that is removed: what the rules give, without trying them
+        else:
+            kept = _piece(piece, _NEXT_LINE) if piece else ""
+        self[piece] = kept
         return kept
 
 

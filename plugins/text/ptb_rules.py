@@ -10,7 +10,7 @@ Behaviour matched: edu.stanford.nlp.process.PTBTokenizer 3.4.1 with ``-preserveL
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -113,13 +113,17 @@ def _literal(token: str) -> Callable[[str], str]:
     return lambda text: token
 
 
-def _upper() -> str:
-    """The inside of a character class: capitals, with the Roman numerals and circled letters that count as such."""
+_OTHER_CAPITALS = "\ue000"
+"""Stands in a rule for the capitals outside ASCII, which take longer to find than the rules to read."""
+
+
+def _other_capitals() -> str:
+    """The inside of a character class, with the Roman numerals and circled letters that count as capitals."""
     letters = re.findall(f"[{LETTERS}]", "".join(map(chr, range(128, 0x10000))))
-    return "A-Z\u2160-\u216f\u24b6-\u24cf" + "".join(letter for letter in letters if letter.isupper())
+    return "\u2160-\u216f\u24b6-\u24cf" + "".join(letter for letter in letters if letter.isupper())
 
 
-SENTENCE_END = f"{BLANK}(?:{BLANK}|[{_upper()}]|{TAG})"
+SENTENCE_END = f"{BLANK}(?:{BLANK}|[A-Z{_OTHER_CAPITALS}]|{TAG})"
 OPENER = f"{BLANK}+(?:(?=[A-Z])(?i:{words.SENTENCE_OPENERS}|m[rs]\\.)|{TAG}){BLANK}"
 AUX = f"{APOS}(?i:[msd]|re|ve|ll)"
 SLASHED = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
@@ -246,7 +250,7 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 def longest(text: str, start: int) -> tuple[int, int, str | None]:
     """End of what the winning rule looks at, end of the token, and the token (None: dropped)."""
     best, winner = -1, None
-    for match, emit in _rules():
+    for match, emit in _rules(text.isascii()):
         found = match(text, start)
         if found is not None and found.end() > best:
             best, winner = found.end(), (found, emit)
@@ -257,6 +261,16 @@ def longest(text: str, start: int) -> tuple[int, int, str | None]:
     return best, found.end(group), emit(found[group])
 
 
-@lru_cache(maxsize=1)
-def _rules() -> tuple[Rule, ...]:
-    return tuple(Rule(re.compile(pattern).match, emit) for pattern, emit in TABLE)
+@lru_cache(maxsize=2)
+def _rules(ascii_only: bool) -> tuple[Rule, ...]:
+    """The rules, compiled; for ASCII texts without the long character classes that cannot match there."""
+    classes = (LETTERS, MARKS, DIGITS, SYMBOLS)
+    return tuple(Rule(re.compile(_pattern(rule, classes if ascii_only else ())).match, emit) for rule, emit in TABLE)
+
+
+def _pattern(rule: str, without: Sequence[str]) -> str:
+    for characters in without:
+        rule = rule.replace(characters, "")
+    if _OTHER_CAPITALS in rule:
+        rule = rule.replace(_OTHER_CAPITALS, "" if without else _other_capitals())
+    return rule
