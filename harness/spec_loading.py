@@ -23,7 +23,19 @@ from harness.errors import InputError, did_you_mean
 from harness.spec import Spec
 from harness.yaml_lines import Key, Located, load, loads
 
-PATH_KEYS = {"path", "paths", "checkpoint", "features", "vocabulary", "weights", "df", "file", "files", "include"}
+PATH_KEYS = {
+    "path",
+    "paths",
+    "checkpoint",
+    "features",
+    "vocabulary",
+    "weights",
+    "df",
+    "file",
+    "files",
+    "recipe",
+    "include",
+}
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.adapters.captioner.recipe import Recipe, recipe_from
 from harness.adapters.captioner.training import train
+from harness.adapters.recipes import Trainer
 from harness.errors import HarnessError, InputError
 
 
@@ -27,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             parser.add_argument(option, type=int, nargs="+", metavar="STEP", help="steps after which there is a stage")
         else:
             parser.add_argument(option, type=type(default), help=f"default {default}")
+
+
+def trainer() -> Trainer:
+    """The recipe and the training, for Python."""
+    return Trainer(Recipe, train)
 
 
 def run(args: argparse.Namespace) -> int:
