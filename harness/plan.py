@@ -136,6 +136,11 @@ def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan]) -> None:
         wanted = [view.y] if isinstance(view.y, str) else list(view.y)
         wanted += [view.x] if view.x.startswith("metric:") else []
         for item in wanted:
+            if view.plot == "texts" and ":" in item and not item.startswith("p:"):
+                raise InputError(
+                    f"a view of texts is ordered by a metric or by p:METRIC; found '{item}'",
+                    loaded.where("views", index),
+                )
             name = item.rpartition(":")[2]
             if name != "*" and name not in labels and item not in labels:
                 hint = did_you_mean(name, labels)

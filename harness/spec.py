@@ -122,7 +122,7 @@ class BootstrapSpec(Strict):
 class ViewSpec(Strict):
     """A plot or table of the report."""
 
-    plot: Literal["line", "bar", "scatter", "heatmap", "table"]
+    plot: Literal["line", "bar", "scatter", "heatmap", "table", "texts"]
     x: str = "model"
     y: str | list[str] = "*"
     by: str | None = None
@@ -130,6 +130,16 @@ class ViewSpec(Strict):
     note: str = ""
     reference: dict[str, Any] = {}
     """Published values to print beside ours: row label -> number."""
+    examples: Count | None = None
+    """Of a view of texts: how many examples (6 unless told)."""
+
+    @model_validator(mode="after")
+    def _texts(self) -> ViewSpec:
+        if self.plot != "texts" and self.examples is not None:
+            raise ValueError(f"examples belongs to 'plot: texts'; found plot: {self.plot}")
+        if self.plot == "texts" and not isinstance(self.y, str):
+            raise ValueError("the y of a view of texts is one metric, by which examples are chosen")
+        return self
 
 
 class Spec(Strict):

@@ -2,6 +2,7 @@
 
 harness report runs/coco
 harness report runs/a runs/b --output both.html
+harness report runs/a --tables tables/                # the views of tables and texts as CSV and Markdown too
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
     parser.add_argument("--output", metavar="FILE", help="where to write (default: report.html in the first run)")
+    parser.add_argument(
+        "--tables", metavar="FOLDER", help="write every view of a table or of texts as CSV and Markdown"
+    )
     parser.add_argument("--title", default="", help="the page's title")
 
 
@@ -20,4 +24,9 @@ def run(args: argparse.Namespace) -> int:
     from harness.report.page import write
 
     print(write(args.runs, Path(args.output) if args.output else None, args.title))
+    if args.tables:
+        from harness.report.files import write_tables
+
+        for path in write_tables(args.runs, Path(args.tables)):
+            print(path)
     return 0

@@ -10,6 +10,7 @@ from typing import Any
 from harness.errors import require
 from harness.hooks import Plugins
 from harness.report.plots import draw
+from harness.report.texts import Samples, read_samples, texts_table
 from harness.report.views import view_table
 from harness.store import read_run, write_atomically
 from harness.table import ARROWS, decoding_text, number, rows, size_text
@@ -44,6 +45,7 @@ def _run(path: Path) -> dict[str, Any]:
     manifest, file = read_run(path)
     results = file["results"]
     views = manifest["spec"].get("views") or _default_views(results)
+    samples = read_samples(path)
     plugins = Plugins().load()
     sections = [
         item for part in plugins.call("harness_report_sections", manifest=manifest, results=results) for item in part
@@ -55,8 +57,8 @@ def _run(path: Path) -> dict[str, Any]:
         "groups": [_group(group) for group in rows(results)],
         "has_decoding": len({decoding_text(record["decoding"]) for record in results}) > 1,
         "has_p": any(record.get("p_value") is not None for record in results),
-        "views": [_view(view, results) for view in views],
-        "examples": _examples(path, results),
+        "views": [_view(view, results, samples) for view in views],
+        "examples": _examples(samples, results),
         "sections": sections,
         "json": json.dumps(manifest, indent=1, ensure_ascii=False),
     }
@@ -108,39 +110,36 @@ def _default_views(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
     return views
 
 
-def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples: Samples) -> dict[str, Any]:
     made: dict[str, Any] = {
         "title": view.get("title") or str(view["y"]),
         "note": view.get("note", ""),
         "svg": "",
         "table": None,
+        "texts": None,
     }
     if view["plot"] == "table":
         made["table"] = view_table(view, results)
+    elif view["plot"] == "texts":
+        made["texts"] = texts_table(view, samples)
     else:
         made["svg"] = draw(view, results)
     return made
 
 
-def _examples(path: Path, results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _examples(samples: Samples, results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The first examples with every model's candidates and scores."""
-    import pyarrow.parquet as pq
-
-    file = path / "samples.parquet"
-    if not file.is_file():
-        return []
-    table = pq.read_table(file).to_pylist()
-    metrics = list(dict.fromkeys(record["metric"] for record in results))
-    ids = list(dict.fromkeys(row["example"] for row in table))[:EXAMPLES]
+    metrics = [name for name in dict.fromkeys(record["metric"] for record in results) if name in samples]
+    rows: dict[str, list[int]] = {}
+    for at, name in enumerate(samples["example"]):
+        rows.setdefault(name, []).append(at)
     examples = []
-    for name in ids:
-        chosen = [row for row in table if row["example"] == name]
+    for name, places in list(rows.items())[:EXAMPLES]:
         models = []
-        for row in chosen:
-            scores = [(metric, row.get(metric)) for metric in metrics if row.get(metric) is not None]
-            decoding = decoding_text(json.loads(row["decoding"]))
-            models.append(
-                {"model": row["model"], "decoding": decoding, "candidates": row["candidates"], "scores": scores}
-            )
-        examples.append({"id": name, "references": chosen[0]["references"], "models": models})
+        for at in places:
+            scores = [(metric, samples[metric][at]) for metric in metrics if samples[metric][at] is not None]
+            decoding = decoding_text(json.loads(samples["decoding"][at]))
+            made = {"model": samples["model"][at], "decoding": decoding, "candidates": samples["candidates"][at]}
+            models.append({**made, "scores": scores})
+        examples.append({"id": name, "references": samples["references"][places[0]], "models": models})
     return examples
