@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from harness.adapters.decoding_types import ENTRIES_AT_ONCE
+from harness.adapters.decoding_types import rows_at_once
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 
@@ -50,9 +50,10 @@ def kept_probabilities(
     """
     rows, size = logits.shape
     if top_k is not None and top_k < size:
-        threshold = logits.topk(top_k, dim=-1).values[:, -1:]
-        width = int((logits >= threshold).sum(-1).max())
-        values, ids = logits.topk(min(width, size), dim=-1)
+        values, ids = logits.topk(top_k + 1, dim=-1)  # one more than wanted shows whether others tie with the last
+        threshold = values[:, top_k - 1 : top_k]
+        if bool((values[:, top_k:] == threshold).any()):
+            values, ids = logits.topk(int((logits >= threshold).sum(-1).max()), dim=-1)
         ids, order = ids.sort(dim=-1)
         values = values.gather(-1, order)
         values = values.masked_fill(values < threshold, float("-inf"))
@@ -91,7 +92,7 @@ def _nucleus_sorted(mass: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
 
 def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> torch.Tensor:
     """(R,) token ids drawn from the filtered, tempered rows of ``logits`` (R, V) by inverting their CDF at ``uniform`` (R,)."""
-    chunk = max(1, ENTRIES_AT_ONCE // logits.shape[-1])
+    chunk = rows_at_once(logits)
     parts = []
     for start in range(0, len(logits), chunk):
         mass, ids = kept_probabilities(

@@ -16,8 +16,11 @@ import torch
 from harness.contracts import Decoding, Generation
 from harness.errors import HarnessError
 
-ENTRIES_AT_ONCE = 1 << 24
-"""Float64 copies of logits are made for at most this many entries at a time (128 MiB)."""
+
+def rows_at_once(logits: torch.Tensor) -> int:
+    """Rows of ``logits`` (R, V) to work on at a time: on a CPU what stays in its cache, elsewhere copies of 128 MiB at most."""
+    entries = 1 << 17 if logits.device.type == "cpu" else 1 << 24
+    return max(1, entries // max(1, logits.shape[-1]))
 
 
 class Step(Protocol):
@@ -116,11 +119,14 @@ Strategy = Callable[[Step, Decoding, DecodingBatch], Decoded]
 
 def select_rows(state: Any, index: torch.Tensor) -> Any:
     """``state`` with rows ``index`` (R',) of every tensor's first axis, through tuples, lists, dicts, dataclasses and
-    transformers caches; None and plain numbers stay. Raises TypeError for anything else."""
+    transformers caches; None and plain numbers stay; what has a ``take(index)`` of its own does it itself. Raises TypeError for
+    anything else."""
     if isinstance(state, torch.Tensor):
         return state.index_select(0, index.to(state.device))
     if state is None or isinstance(state, (int, float, str, bool)):
         return state
+    if hasattr(state, "take"):
+        return state.take(index)
     if isinstance(state, Mapping):
         return {key: select_rows(value, index) for key, value in state.items()}
     if isinstance(state, tuple) and hasattr(state, "_fields"):
@@ -160,15 +166,23 @@ def check_logits(logits: torch.Tensor, batch: DecodingBatch, examples: Sequence[
 
 def rank_of(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """(R,) entries of each row of ``logits`` (R, V) above the one at ``tokens`` (R,), plus equal ones of smaller index."""
+    chunk = rows_at_once(logits)
+    return torch.cat([_rank_of(*pair) for pair in zip(logits.split(chunk), tokens.split(chunk))])
+
+
+def _rank_of(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     own = logits.gather(-1, tokens[:, None])
-    before = torch.arange(logits.shape[-1], device=logits.device)[None] < tokens[:, None]
-    return ((logits > own) | ((logits == own) & before)).sum(-1)
+    above, equal = (logits > own).sum(-1), (logits == own).sum(-1)
+    tied = torch.nonzero(equal > 1)[:, 0]
+    if len(tied):
+        before = torch.arange(logits.shape[-1], device=logits.device)[None] < tokens[tied, None]
+        above[tied] += ((logits[tied] == own[tied]) & before).sum(-1)
+    return above
 
 
 def log_norm(logits: torch.Tensor) -> torch.Tensor:
-    """(R,) float64 log-sum-exp of each row of ``logits`` (R, V), in chunks of rows that bound the float64 copy to 128 MiB."""
-    chunk = max(1, ENTRIES_AT_ONCE // logits.shape[-1])
-    return torch.cat([part.double().logsumexp(-1) for part in logits.split(chunk)])
+    """(R,) float64 log-sum-exp of each row of ``logits`` (R, V), worked out in float64, some rows at a time."""
+    return torch.cat([part.double().logsumexp(-1) for part in logits.split(rows_at_once(logits))])
 
 
 def log_prob_of(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:

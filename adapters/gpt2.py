@@ -1,4 +1,4 @@
-"""GPT-2 with its published key names, taking embeddings, and a key-value cache whose rows can be taken freely.
+"""GPT-2 with its published key names, taking embeddings, and a key-value cache that grows in place.
 
 Radford et al. 2019: pre-LayerNorm blocks, tanh-GELU, learned positions, tied output. Weights of the projections are stored
 input x output. Sizes come from a state dict; only the number of heads does not.
@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-Cache = tuple[tuple[torch.Tensor, torch.Tensor], ...]
-"""Per layer keys and values, each (R, heads, T, width / heads)."""
+from harness.adapters.dense import linear
+from harness.adapters.key_values import KeyValues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Projection(nn.Module):
         self.bias = nn.Parameter(torch.zeros(outputs))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.addmm(self.bias, x.reshape(-1, x.shape[-1]), self.weight).reshape(*x.shape[:-1], -1)
+        return linear(x, self.weight.t(), self.bias)
 
 
 class Attention(nn.Module):
@@ -45,23 +45,24 @@ class Attention(nn.Module):
         self.c_attn = Projection(sizes.width, 3 * sizes.width)
         self.c_proj = Projection(sizes.width, sizes.width)
 
-    def forward(
-        self, x: torch.Tensor, past: tuple[torch.Tensor, torch.Tensor] | None, seen: torch.Tensor | None
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+    def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
         rows, length, width = x.shape
-        query, key, value = (
-            part.reshape(rows, length, self.heads, width // self.heads).transpose(1, 2)
-            for part in self.c_attn(x).split(width, dim=-1)
-        )
-        if past is not None:
-            key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
-        before = key.shape[2] - length
+        query, key, value = self.c_attn(x).reshape(rows, length, 3, self.heads, width // self.heads).unbind(2)
+        if cache is not None:
+            key, value = cache.put(layer, key, value)
+        before = key.shape[1] - length
         mask = None
         if seen is not None or (before and length > 1):
             mask = torch.ones(length, before + length, dtype=torch.bool, device=x.device).tril(before)
             mask = mask if seen is None else mask & seen[:, None, None]
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=mask is None and length > 1)
-        return self.c_proj(mixed.transpose(1, 2).reshape(rows, length, width)), (key, value)
+        mixed = F.scaled_dot_product_attention(
+            query.transpose(1, 2),
+            key.transpose(1, 2),
+            value.transpose(1, 2),
+            attn_mask=mask,
+            is_causal=mask is None and length > 1,
+        )
+        return self.c_proj(mixed.transpose(1, 2).reshape(rows, length, width))
 
 
 class FeedForward(nn.Module):
@@ -82,12 +83,9 @@ class Block(nn.Module):
         self.ln_2 = nn.LayerNorm(sizes.width)
         self.mlp = FeedForward(sizes)
 
-    def forward(
-        self, x: torch.Tensor, past: tuple[torch.Tensor, torch.Tensor] | None, seen: torch.Tensor | None
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-        mixed, present = self.attn(self.ln_1(x), past, seen)
-        x = x + mixed
-        return x + self.mlp(self.ln_2(x)), present
+    def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
+        x = x + self.attn(self.ln_1(x), cache, layer, seen)
+        return x + self.mlp(self.ln_2(x))
 
 
 class Trunk(nn.Module):
@@ -111,19 +109,28 @@ class Gpt2(nn.Module):
         self.lm_head = nn.Linear(sizes.width, sizes.vocabulary, bias=False)
         self.lm_head.weight = self.transformer.wte.weight
 
-    def forward(
-        self, embeddings: torch.Tensor, past: Cache | None = None, seen: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, Cache]:
-        """Hidden states (R, T, width) after the last LayerNorm and the cache, given embeddings (R, T, width) that follow ``past``.
+    def new_cache(self, room: int) -> KeyValues:
+        """An empty cache with room for so many positions (it grows when they are full)."""
+        return KeyValues.empty(self.sizes.layers, room)
 
-        ``seen`` (R, T with the past): False at positions that nothing may look at (padding); each row needs one that is True
+    def forward(
+        self, embeddings: torch.Tensor, cache: KeyValues | None = None, seen: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Hidden states (R, T, width) after the last LayerNorm, given embeddings (R, T, width) that follow what ``cache`` holds;
+        they are put into it.
+
+        ``seen`` (R, T with the cached): False at positions that nothing may look at (padding); each row needs one that is True
         at its start.
         """
-        before = past[0][0].shape[2] if past else 0
+        before = cache.length if cache is not None else 0
         places = torch.arange(before, before + embeddings.shape[1], device=embeddings.device)
         x = embeddings + self.transformer.wpe(places)
-        presents = []
         for layer, block in enumerate(self.transformer.h):
-            x, present = block(x, past[layer] if past else None, seen)
-            presents.append(present)
-        return self.transformer.ln_f(x), tuple(presents)
+            x = block(x, cache, layer, seen)
+        if cache is not None:
+            cache.length += embeddings.shape[1]
+        return self.transformer.ln_f(x)
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """(..., V) of hidden states (..., width)."""
+        return linear(hidden, self.lm_head.weight, None)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 
 from harness.adapters.batches import in_batches
@@ -122,20 +123,34 @@ class LeftToRight:
                 flat = [
                     (row, self._tokens(examples[i], t)) for row, i in enumerate(part) for t in examples[i].references
                 ]
-                for start in range(0, len(flat), ROWS):
-                    for (row, _), score in zip(flat[start:], self._forced(prefix, flat[start : start + ROWS])):
-                        scores[part[row]].append(score)
+                for (row, _), score in zip(flat, self._forced(prefix, flat)):
+                    scores[part[row]].append(score)
         return scores
 
-    def _forced(self, prefix: Prefix, part: Sequence[tuple[int, list[int]]]) -> Iterator[TokenScores]:
-        """Scores of (row of the prefix, tokens) pairs, padded at their ends."""
-        tokens = torch.zeros(len(part), max(len(ids) for _, ids in part), dtype=torch.long)
-        for row, (_, ids) in zip(tokens, part):
-            row[: len(ids)] = torch.tensor(ids)
+    def _forced(self, prefix: Prefix, flat: Sequence[tuple[int, list[int]]]) -> list[TokenScores]:
+        """Scores of (row of the prefix, tokens) pairs: those of like length together, padded at their ends, ``ROWS`` at a time."""
+        found: list[Any] = [None] * len(flat)
+        order = sorted(range(len(flat)), key=lambda i: (len(flat[i][1]), flat[i][0]))
+        for start in range(0, len(order), ROWS):
+            some = order[start : start + ROWS]
+            for i, score in zip(some, self._forced_rows(prefix, [flat[i] for i in some])):
+                found[i] = score
+        return found
+
+    def _forced_rows(self, prefix: Prefix, part: Sequence[tuple[int, list[int]]]) -> Iterator[TokenScores]:
+        """The tokens of all references in one array: references are short, calls are not free."""
+        lengths = [len(ids) for _, ids in part]
+        tokens = torch.zeros(len(part), max(lengths), dtype=torch.long)
+        inside = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
+        words = torch.tensor([token for _, ids in part for token in ids])
+        tokens[inside] = words
         logits = self.forced_logits(prefix, torch.tensor([owner for owner, _ in part]), tokens)
-        for (_, ids), row in zip(part, logits):
-            numbers = forced_scores(row[: len(ids)], torch.tensor(ids, device=row.device))
-            yield TokenScores(*numbers, self.pieces(ids))
+        inside, words = inside.to(logits.device), words.to(logits.device)
+        real = logits.flatten(0, 1) if min(lengths) == max(lengths) else logits[inside]
+        log_probs, ranks = forced_scores(real, words)
+        ends = np.cumsum(lengths)[:-1]
+        for (_, ids), own, rank in zip(part, np.split(log_probs, ends), np.split(ranks, ends)):
+            yield TokenScores(own, rank, self.pieces(ids))
 
     def _tokens(self, example: Example, text: str) -> list[int]:
         ids = self.reference_tokens(text.strip())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from harness.adapters.batches import check_batch_size
@@ -16,10 +15,10 @@ from harness.adapters.captioner.model import END, Captioner, load
 from harness.adapters.captioner.recipe import Recipe, recipe_from
 from harness.adapters.captioner.training import stage_folder, train
 from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.decoding import forced_scores, select_rows
+from harness.adapters.decoding import select_rows
 from harness.adapters.left_to_right import LeftToRight, Prefix
 from harness.adapters.trained import cache_folder, kept
-from harness.contracts import Decoding, Example, TokenScores
+from harness.contracts import Decoding, Example
 from harness.errors import HarnessError, InputError
 from harness.progress import bar
 from harness.tasks.a3ds import pixels
@@ -112,19 +111,6 @@ class TrainedCaptioner(LeftToRight):
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         return self.model.forced(select_rows(prefix.state, owner), tokens)
-
-    def _forced(self, prefix: Prefix, part: Sequence[tuple[int, list[int]]]) -> Iterator[TokenScores]:
-        """As the base's, with the tokens of all references of ``part`` in one array: captions are short, calls are not free."""
-        lengths = [len(ids) for _, ids in part]
-        tokens = torch.zeros(len(part), max(lengths), dtype=torch.long)
-        inside = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
-        flat = torch.tensor([token for _, ids in part for token in ids])
-        tokens[inside] = flat
-        logits = self.forced_logits(prefix, torch.tensor([owner for owner, _ in part]), tokens)
-        log_probs, ranks = forced_scores(logits[inside], flat)
-        ends = np.cumsum(lengths)[:-1]
-        for (_, ids), own, rank in zip(part, np.split(log_probs, ends), np.split(ranks, ends)):
-            yield TokenScores(own, rank, self.pieces(ids))
 
     def to_text(self, ids: list[int]) -> str:
         return self.model.text(ids)

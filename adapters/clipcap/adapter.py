@@ -16,7 +16,6 @@ from harness.adapters.clip_images import ClipImages
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
 from harness.adapters.clipcap.vectors import open_vectors
-from harness.adapters.decoding import select_rows
 from harness.adapters.feature_files import FeatureFile
 from harness.adapters.left_to_right import LeftToRight, Prefix
 from harness.adapters.scenes import SceneVectors
@@ -147,5 +146,5 @@ class ClipCapAdapter(LeftToRight):
         if tokens.shape[1] == 1:
             return first[owner][:, None]
         words = self.model.gpt.transformer.wte(tokens[:, :-1].to(self.device))
-        hidden, _ = self.model.gpt(words, select_rows(past, owner))
-        return torch.cat([first[owner][:, None], self.model.gpt.lm_head(hidden)], dim=1)
+        hidden = self.model.gpt(words, past.take(owner))
+        return torch.cat([first[owner][:, None], self.model.gpt.logits(hidden)], dim=1)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from harness.adapters.dense import Linear
+
 
 class MlpMapper(nn.Module):
     """Linear, tanh, Linear; hidden width half of the output. (B, clip) -> (B, prefix_length x width)."""
 
     def __init__(self, clip: int, hidden: int, outputs: int) -> None:
         super().__init__()
-        self.model = nn.Sequential(nn.Linear(clip, hidden), nn.Tanh(), nn.Linear(hidden, outputs))
+        self.model = nn.Sequential(Linear(clip, hidden), nn.Tanh(), Linear(hidden, outputs))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.model(x)
@@ -26,7 +28,7 @@ class TransformerMapper(nn.Module):
     ) -> None:
         super().__init__()
         self.clip_length = clip_length
-        self.linear = nn.Linear(clip, clip_length * width)
+        self.linear = Linear(clip, clip_length * width)
         self.prefix_const = nn.Parameter(torch.randn(prefix_length, width))
         self.transformer = _Layers(layers, width, heads, inner)
 
@@ -66,9 +68,9 @@ class _Attention(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.to_queries = nn.Linear(width, width, bias=False)
-        self.to_keys_values = nn.Linear(width, 2 * width, bias=False)
-        self.project = nn.Linear(width, width)
+        self.to_queries = Linear(width, width, bias=False)
+        self.to_keys_values = Linear(width, 2 * width, bias=False)
+        self.project = Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows, length, width = x.shape
@@ -83,8 +85,8 @@ class _Attention(nn.Module):
 class _FeedForward(nn.Module):
     def __init__(self, width: int, inner: int) -> None:
         super().__init__()
-        self.fc1 = nn.Linear(width, inner)
-        self.fc2 = nn.Linear(inner, width)
+        self.fc1 = Linear(width, inner)
+        self.fc2 = Linear(inner, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.fc2(torch.relu(self.fc1(x)))

@@ -13,11 +13,14 @@ from torch import nn
 from harness.adapters.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.adapters.clipcap.mappers import MlpMapper, TransformerMapper
 from harness.adapters.gpt2 import Gpt2, Gpt2Sizes
+from harness.adapters.key_values import KeyValues
 from harness.adapters.settings import heads_of, must_agree, read_settings
 from harness.errors import InputError
 
 _OLD_BUFFERS = (r"^gpt\.transformer\.h\.\d+\.attn\.(bias|masked_bias)$",)
 _MAPPER_HEADS = 8
+_ROOM = 32
+"""Tokens that a new cache has places for behind the prefix; it grows when they are full."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +96,7 @@ class ClipCap(nn.Module):
         if mask is not None:
             before = words.shape[1] + self.sizes.prefix_length - mask.shape[1]
             mask = nn.functional.pad(mask.bool(), (before, 0), value=True)
-        hidden, _ = self.gpt(torch.cat([self.prefix_embeddings(prefix), words], dim=1), seen=mask)
-        return self.gpt.lm_head(hidden)
+        return self.gpt.logits(self.gpt(torch.cat([self.prefix_embeddings(prefix), words], dim=1), seen=mask))
 
     def caption_logits(self, tokens: torch.Tensor, prefix: torch.Tensor) -> torch.Tensor:
         """(B, T, V): entry t predicts token t of ``tokens`` (B, T)."""
@@ -102,18 +104,18 @@ class ClipCap(nn.Module):
 
 
 class ClipCapStep:
-    """One token at a time, cached; the first state is ``{"prefix": (E, prefix_length, width)}``."""
+    """One token at a time, cached; the first state is ``{"prefix": (E, prefix_length, width)}``, later ones are caches."""
 
     def __init__(self, model: ClipCap) -> None:
         self.model = model
 
-    def __call__(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:
+    def __call__(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, KeyValues]:
         gpt = self.model.gpt
         if tokens is None:
-            hidden, past = gpt(state["prefix"])
+            prefix, cache = state["prefix"], gpt.new_cache(state["prefix"].shape[1] + _ROOM)
         else:
-            hidden, past = gpt(gpt.transformer.wte(tokens)[:, None], state)
-        return gpt.lm_head(hidden[:, -1]), past
+            prefix, cache = gpt.transformer.wte(tokens)[:, None], state
+        return gpt.logits(gpt(prefix, cache)[:, -1]), cache
 
 
 def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> ClipCapSizes:

@@ -12,7 +12,6 @@ import torch
 
 from harness.adapters.batches import check_batch_size
 from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.decoding import select_rows
 from harness.adapters.left_to_right import LeftToRight, Prefix
 from harness.adapters.settings import number_format, read_settings, settings_beside, weight_files
 from harness.adapters.vlp.authors import STRATEGIES
@@ -125,5 +124,4 @@ class VlpAdapter(LeftToRight):
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Every reference in one pass, by paired mask slots."""
-        context = select_rows(prefix.state, owner.to(self.device))
-        return self.model.score_slots(tokens.to(self.device), context)
+        return self.model.score_slots(tokens.to(self.device), prefix.state.take(owner))

@@ -1,16 +1,19 @@
-"""BERT's encoder with VLP's key names: post-LayerNorm, erf-GELU, LayerNorm eps 1e-5; keys and values can be kept."""
+"""BERT's encoder with VLP's key names: post-LayerNorm, erf-GELU, LayerNorm eps 1e-5; the context is kept."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from harness.adapters.dense import Linear, linear
+from harness.adapters.key_values import KeyValues
+from harness.adapters.vlp.context import Context
+
 EPS = 1e-5
-Cache = tuple[tuple[torch.Tensor, torch.Tensor], ...]
-"""Per layer keys and values, each (R, heads, T, width / heads)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +32,13 @@ class BertSizes:
 class _SelfAttention(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
+        self.query, self.key, self.value = (Linear(width, width) for _ in range(3))
 
 
 class _Output(nn.Module):
     def __init__(self, inputs: int, sizes: BertSizes) -> None:
         super().__init__()
-        self.dense = nn.Linear(inputs, sizes.width)
+        self.dense = Linear(inputs, sizes.width)
         self.LayerNorm = nn.LayerNorm(sizes.width, eps=EPS)
         self.dropout = nn.Dropout(sizes.dropout)
 
@@ -53,7 +56,7 @@ class _Attention(nn.Module):
 class _Intermediate(nn.Module):
     def __init__(self, width: int, inner: int) -> None:
         super().__init__()
-        self.dense = nn.Linear(width, inner)
+        self.dense = Linear(width, inner)
 
 
 class Layer(nn.Module):
@@ -64,20 +67,49 @@ class Layer(nn.Module):
         self.intermediate = _Intermediate(sizes.width, sizes.inner)
         self.output = _Output(sizes.inner, sizes)
 
-    def _split(self, x: torch.Tensor) -> torch.Tensor:
-        return x.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
+    def _mapped(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """(R, T, heads, d) queries, keys or values."""
+        return self.attention.get_submodule("self").get_submodule(name)(x).reshape(*x.shape[:2], self.heads, -1)
 
-    def forward(
-        self, x: torch.Tensor, past: tuple[torch.Tensor, torch.Tensor] | None, mask: torch.Tensor | None
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-        maps = self.attention.get_submodule("self")
-        query, key, value = (self._split(maps.get_submodule(name)(x)) for name in ("query", "key", "value"))
-        if past is not None:
-            key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
-        dropped = self.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
+    def keys_values(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Each (R, heads, T, d)."""
+        return self._mapped("key", x).transpose(1, 2), self._mapped("value", x).transpose(1, 2)
+
+    def forward(self, x: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
+        """The layer's output at slots whose inputs are ``x`` (R, T, width) and whose attention found ``mixed`` (R, heads, T, d)."""
         x = self.attention.output(mixed.transpose(1, 2).reshape(x.shape), x)
-        return self.output(F.gelu(self.intermediate.dense(x)), x), (key, value)
+        return self.output(F.gelu(self.intermediate.dense(x)), x)
+
+    def within(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        """Every slot looks at every slot (that ``mask`` allows): the output, and keys and values."""
+        key, value = self.keys_values(x)
+        query = self._mapped("query", x).transpose(1, 2)
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=self._dropped())
+        return self(x, mixed), (key, value)
+
+    def _dropped(self) -> float:
+        return self.dropout if self.training else 0.0
+
+    def after(
+        self,
+        x: torch.Tensor,
+        index: int,
+        context: Context,
+        own: KeyValues | None,
+        mask: torch.Tensor | None,
+        first: int,
+    ) -> torch.Tensor:
+        """The output at slots ``first`` and later, which look at the context, at ``own`` and at each other (``mask``)."""
+        key, value = self._mapped("key", x), self._mapped("value", x)
+        if own is not None:
+            key, value = own.put(index, key, value)
+        x = x[:, first:]
+        mask = mask if mask is None else mask[first:]
+        query = self._mapped("query", x).transpose(1, 2)
+        key, value = key.transpose(1, 2), value.transpose(1, 2)
+        return self(x, context.attend(index, query, key, value, mask, self._dropped()))
 
 
 class _Encoder(nn.Module):
@@ -109,22 +141,37 @@ class Bert(nn.Module):
         table = self.embeddings
         return table.dropout(table.LayerNorm(words + places + table.token_type_embeddings.weight[segment]))
 
+    def within(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        """Hidden states (R, T, width) of slots ``x`` that see each other; ``mask`` (R, 1, 1, T) is False at padding."""
+        for layer in self.encoder.layer:
+            x, _ = cast(Layer, layer).within(x, mask)
+        return x
+
+    def context(self, x: torch.Tensor) -> Context:
+        """What is looked at of the slots ``x`` (E, C, width), which see each other (of the last layer no output is needed)."""
+        layers = []
+        for layer in list(self.encoder.layer)[:-1]:
+            x, present = cast(Layer, layer).within(x)
+            layers.append(present)
+        return Context.of((*layers, cast(Layer, self.encoder.layer[-1]).keys_values(x)))
+
     def forward(
-        self, x: torch.Tensor, past: Cache | None = None, mask: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, Cache]:
-        """Hidden states (R, T, width) of embeddings that follow ``past``, and the cache with them. ``mask`` (T, all), or
-        (R, 1, T or 1, all), is True where a slot may look; None: everywhere."""
-        presents = []
+        self, x: torch.Tensor, context: Context, own: KeyValues | None, mask: torch.Tensor | None, first: int = 0
+    ) -> torch.Tensor:
+        """Hidden states (R, T - first, width) of text slots ``x`` (R, T, width), from slot ``first`` on.
+
+        They follow what ``own`` holds (None: nothing) and are put into it; ``mask`` (T, own + T) is True where a slot may look.
+        """
+        last = len(self.encoder.layer) - 1
         for index, layer in enumerate(self.encoder.layer):
-            x, present = layer(x, past[index] if past else None, mask)
-            presents.append(present)
-        return x, tuple(presents)
+            x = cast(Layer, layer).after(x, index, context, own, mask, first if index == last else 0)
+        return x
 
 
 class _Transform(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.dense = nn.Linear(width, width)
+        self.dense = Linear(width, width)
         self.LayerNorm = nn.LayerNorm(width, eps=EPS)
 
 
@@ -132,7 +179,7 @@ class _Predictions(nn.Module):
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         self.transform = _Transform(sizes.width)
-        self.decoder = nn.Linear(sizes.width, sizes.vocabulary, bias=False)
+        self.decoder = Linear(sizes.width, sizes.vocabulary, bias=False)
         self.bias = nn.Parameter(torch.zeros(sizes.vocabulary))
 
 
@@ -145,4 +192,5 @@ class Head(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         head = self.predictions
-        return head.decoder(head.transform.LayerNorm(F.gelu(head.transform.dense(x)))) + head.bias
+        hidden = head.transform.LayerNorm(F.gelu(head.transform.dense(x)))
+        return linear(hidden, head.decoder.weight, head.bias)

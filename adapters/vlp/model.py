@@ -17,11 +17,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from harness.adapters.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
+from harness.adapters.dense import Linear
+from harness.adapters.key_values import KeyValues
 from harness.adapters.settings import heads_of, must_agree, read_settings
-from harness.adapters.vlp.bert import Bert, BertSizes, Cache, Head
+from harness.adapters.vlp.bert import Bert, BertSizes, Head
+from harness.adapters.vlp.context import Context
 from harness.errors import InputError
 
 _UNUSED = (r"^bert\.pooler\.", r"^ans_classifier\.", r"^cls\.seq_relationship\.", r"\.position_ids$")
+_ROOM = 24
+"""Words that a row has places for at first; they grow when they are full."""
 _SPECIAL = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
 """Ids in the vocabulary of BERT-base-cased."""
 
@@ -49,10 +54,10 @@ class Vlp(nn.Module):
         width = sizes.bert.width
         self.bert, self.cls = Bert(sizes.bert), Head(sizes.bert)
         self.vis_embed = nn.Sequential(
-            nn.Linear(sizes.region, sizes.hidden), nn.ReLU(), nn.Linear(sizes.hidden, width), nn.ReLU(),
+            Linear(sizes.region, sizes.hidden), nn.ReLU(), Linear(sizes.hidden, width), nn.ReLU(),
             nn.Dropout(sizes.bert.dropout),
         )  # fmt: skip
-        self.vis_pe_embed = nn.Sequential(nn.Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout))
+        self.vis_pe_embed = nn.Sequential(Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout))
         self.segments = (4, 5) if sizes.new_segment_ids else (0, 1)
 
     @classmethod
@@ -78,9 +83,9 @@ class Vlp(nn.Module):
         return model
 
     # ------------------------------------------------------------------ context and slots
-    def context(self, regions: torch.Tensor, geometry: torch.Tensor) -> Cache:
+    def context(self, regions: torch.Tensor, geometry: torch.Tensor) -> Context:
         """Keys and values of the context slots, given regions (B, n, 2048) and their geometry (B, n, 1607)."""
-        return self.bert(self.embed_context(regions, geometry))[1]
+        return self.bert.context(self.embed_context(regions, geometry))
 
     def embed_context(self, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
         """(B, n + 2, width) of [CLS], the regions and [SEP], before the first layer."""
@@ -94,40 +99,33 @@ class Vlp(nn.Module):
         where = torch.cat([end_places[:, :1], self.vis_pe_embed(geometry.to(dtype)), end_places[:, 1:]], dim=1)
         return self.bert.embed(x, where, self.segments[0])
 
-    def slots(
-        self, tokens: torch.Tensor, places: torch.Tensor, past: Cache, mask: torch.Tensor
-    ) -> tuple[torch.Tensor, Cache]:
-        """Hidden states of text slots: tokens (R, T) at positions (T,), after ``past``; ``mask`` (T, past + T)."""
-        return self.bert(self.embed_text(tokens, places), past, mask)
-
     def embed_text(self, tokens: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Embeddings (R, T, width) of text slots: tokens (R, T) at positions (T,)."""
         table = self.bert.embeddings
         return self.bert.embed(table.word_embeddings(tokens), table.position_embeddings(places)[None], self.segments[1])
 
-    def score_slots(self, tokens: torch.Tensor, context: Cache) -> torch.Tensor:
-        """Logits (R, T, V), entry t predicting token t of ``tokens`` (R, T), in one pass: T words and T masks side by side."""
-        length = tokens.shape[1]
-        seen = context[0][0].shape[2]
-        device = tokens.device
+    def score_slots(self, tokens: torch.Tensor, context: Context) -> torch.Tensor:
+        """Logits (R, T, V), entry t predicting token t of ``tokens`` (R, T), in one pass: T - 1 words and T masks side by side
+        (nothing looks at the last word)."""
+        length, device = tokens.shape[1], tokens.device
+        places = torch.arange(len(context), len(context) + length, device=device)
         masks = torch.full_like(tokens, self.sizes.special_ids["[MASK]"])
-        places = torch.arange(seen, seen + length, device=device).repeat(2)
-        words_see = torch.ones(length, length, dtype=torch.bool, device=device).tril()
-        none = torch.zeros_like(words_see)
+        x = self.embed_text(torch.cat([tokens[:, :-1], masks], dim=1), torch.cat([places[:-1], places]))
+        before = torch.ones(length, length - 1, dtype=torch.bool, device=device).tril(-1)
         own = torch.eye(length, dtype=torch.bool, device=device)
-        text = torch.cat([torch.cat([words_see, none], 1), torch.cat([words_see & ~own, own], 1)])
-        mask = torch.cat([torch.ones(2 * length, seen, dtype=torch.bool, device=device), text], dim=1)
-        hidden, _ = self.slots(torch.cat([tokens, masks], dim=1), places, context, mask)
-        return self.cls(hidden[:, length:])
+        words = torch.cat([before[1:], torch.zeros_like(own[1:])], dim=1)
+        mask = torch.cat([words, torch.cat([before, own], dim=1)])
+        return self.cls(self.bert(x, context, None, mask, first=length - 1))
 
     # ------------------------------------------------------------------ training: words hidden in their own slots
     def left_to_right(
         self, tokens: torch.Tensor, inside: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
     ) -> torch.Tensor:
         """Hidden states (B, T, width): each word sees the context and the words up to itself (padding stands behind them)."""
-        context = self.context(regions, geometry)
-        seen, length = context[0][0].shape[2], tokens.shape[1]
-        mask = torch.ones(length, seen + length, dtype=torch.bool, device=tokens.device).tril(seen)
-        return self.slots(tokens, torch.arange(seen, seen + length, device=tokens.device), context, mask)[0]
+        context, length = self.context(regions, geometry), tokens.shape[1]
+        mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()
+        places = torch.arange(len(context), len(context) + length, device=tokens.device)
+        return self.bert(self.embed_text(tokens, places), context, None, mask)
 
     def bidirectional(
         self, tokens: torch.Tensor, inside: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
@@ -137,29 +135,48 @@ class Vlp(nn.Module):
         seen, length = context.shape[1], tokens.shape[1]
         text = self.embed_text(tokens, torch.arange(seen, seen + length, device=tokens.device))
         mask = F.pad(inside, (seen, 0), value=True)[:, None, None]
-        return self.bert(torch.cat([context, text], dim=1), mask=mask)[0][:, seen:]
+        return self.bert.within(torch.cat([context, text], dim=1), mask)[:, seen:]
 
     def forward(self, tokens: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
         """Logits (B, T, V) at the [MASK] slot of each of ``tokens`` (B, T), the tokens before it being given."""
         return self.score_slots(tokens, self.context(regions, geometry))
 
 
+@dataclass(frozen=True)
+class VlpState:
+    """Context of the images and what the rows have written."""
+
+    context: Context
+    own: KeyValues
+
+    def take(self, index: torch.Tensor) -> VlpState:
+        return VlpState(self.context.take(index), self.own.take(index))
+
+
 class VlpStep:
-    """One word at a time: the last word takes its slot for good, a [MASK] asks for the next. States are caches."""
+    """One word at a time: the last word takes its slot for good, a [MASK] asks for the next. The first state is a
+    :class:`~harness.adapters.vlp.context.Context`."""
 
     def __init__(self, model: Vlp) -> None:
         self.model = model
 
-    def __call__(self, tokens: torch.Tensor | None, state: Cache) -> tuple[torch.Tensor, Cache]:
-        model, seen = self.model, state[0][0].shape[2]
-        rows, device = state[0][0].shape[0], state[0][0].device
-        ask = torch.full((rows, 1), model.sizes.special_ids["[MASK]"], dtype=torch.long, device=device)
+    def __call__(self, tokens: torch.Tensor | None, state: Context | VlpState) -> tuple[torch.Tensor, VlpState]:
+        model = self.model
+        if isinstance(state, Context):
+            state = VlpState(state, KeyValues.empty(model.sizes.bert.layers, _ROOM))
+        context, own = state.context, state.own
+        device = context.owner.device
+        ask = torch.full((len(context.owner), 1), model.sizes.special_ids["[MASK]"], dtype=torch.long, device=device)
         slots = ask if tokens is None else torch.cat([tokens[:, None], ask], dim=1)
-        width = slots.shape[1]
-        mask = torch.ones(width, seen + width, dtype=torch.bool, device=device).tril(seen)
-        hidden, present = model.slots(slots, torch.arange(seen, seen + width, device=device), state, mask)
-        kept = seen + width - 1
-        return model.cls(hidden[:, -1]), tuple((key[:, :, :kept], value[:, :, :kept]) for key, value in present)
+        width, seen = slots.shape[1], own.length
+        mask = None
+        if width > 1:
+            mask = torch.ones(width, seen + width, dtype=torch.bool, device=device).tril(seen)
+        start = len(context) + seen
+        x = model.embed_text(slots, torch.arange(start, start + width, device=device))
+        hidden = model.bert(x, context, own, mask, first=width - 1)
+        own.length += width - 1  # the [MASK] gives its place back
+        return model.cls(hidden[:, -1]), state
 
 
 def _renamed(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -1,0 +1,70 @@
+"""One context per image, however many rows look at it, equals a context per row."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from harness.adapters.vlp.bert import BertSizes
+from harness.adapters.vlp.model import Vlp, VlpSizes, VlpStep
+
+SIZES = BertSizes(vocabulary=40, width=24, layers=3, heads=3, inner=32, positions=60, segments=6)
+SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(0)
+    sizes = VlpSizes(bert=SIZES, region=10, hidden=12, geometry=9, special_ids=SPECIAL)
+    found = Vlp(sizes).eval().double().requires_grad_(False)
+    for weight in found.parameters():
+        weight.mul_(3)
+    return found
+
+
+def images(count, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(count, 7, width, generator=generator, dtype=torch.float64) for width in (10, 9)]
+
+
+OWNERS = [[0, 1, 2, 3], [0, 0, 1, 1, 2, 2, 3, 3], [3, 0, 0, 2, 0, 3], [1, 1, 1], [2]]
+
+
+@pytest.mark.parametrize("owner", OWNERS, ids=str)
+def test_a_shared_context_equals_one_of_its_own(model, owner):
+    regions, where = images(4)
+    owner = torch.tensor(owner)
+    tokens = torch.randint(5, 40, (len(owner), 6), generator=torch.Generator().manual_seed(1))
+    shared = model.score_slots(tokens, model.context(regions, where).take(owner))
+    apart = model.score_slots(tokens, model.context(regions[owner], where[owner]))
+    torch.testing.assert_close(shared, apart, atol=1e-11, rtol=0)
+
+
+def test_rows_may_be_taken_at_any_step(model):
+    """Rows repeated, dropped, exchanged; images that lose all their rows leave."""
+    regions, where = images(5)
+    step = VlpStep(model)
+    state, owner, texts = model.context(regions, where), torch.arange(5), [[] for _ in range(5)]
+    last = None
+    generator = torch.Generator().manual_seed(2)
+    for index in ([0, 0, 1, 2, 3, 4, 4], [6, 0, 1, 3, 4], [2, 3], [1, 1, 0], [2, 0, 1]):
+        logits, state = step(last, state)
+        for row, text in enumerate(texts):
+            tokens = torch.tensor([[*text, 5]])
+            e = owner[row : row + 1]
+            expected = model(tokens, regions[e], where[e])[0, -1]
+            torch.testing.assert_close(logits[row], expected, atol=1e-11, rtol=0)
+        taken = torch.tensor(index)
+        state, owner = state.take(taken), owner[taken]
+        last = torch.randint(5, 40, (len(index),), generator=generator)
+        texts = [[*texts[i], int(token)] for i, token in zip(index, last)]
+    assert state.context.images == 2
+
+
+def test_gradients_reach_what_a_caption_shares(model):
+    regions, where = images(2)
+    regions.requires_grad_(True)
+    tokens = torch.full((3, 4), 7)
+    loss = model.score_slots(tokens, model.context(regions, where).take(torch.tensor([1, 1, 0]))).logsumexp(-1).sum()
+    loss.backward()
+    assert bool((regions.grad.abs().sum((1, 2)) > 0).all())
