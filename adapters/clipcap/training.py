@@ -117,6 +117,9 @@ def _trained_bpe(texts: list[str], vocabulary: int, folder: Path) -> Gpt2Bpe:
 
 def _sizes(recipe: ClipCapRecipe, sizes: Mapping[str, int], vocabulary: int, clip: int) -> ClipCapSizes:
     width, length = sizes["width"], recipe.prefix_length
+    for name in ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",):
+        if width % sizes[name]:
+            raise HarnessError(f"clipcap: {name} must divide the width {width}; found {sizes[name]}")
     gpt2 = Gpt2Sizes(
         vocabulary=vocabulary, positions=sizes["positions"], width=width, layers=sizes["layers"], heads=sizes["heads"],
         inner=4 * width,

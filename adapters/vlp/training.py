@@ -105,8 +105,8 @@ class _Trainer:
 
     def finish(self) -> Path:
         settings = {
-            "num_attention_heads": self.model.sizes.bert.heads, "regions": self.count, "max_length": max(map(len, self.tokens)),
-            **self.recipe.settings(self.loop.epoch),
+            "num_attention_heads": self.model.sizes.bert.heads, "special_ids": self.words.special(),
+            "regions": self.count, "max_length": max(map(len, self.tokens)), **self.recipe.settings(self.loop.epoch),
         }  # fmt: skip
         tensors = self.standard.into(self.model.state_dict(), "vis_embed.0")
         return save_checkpoint(tensors, settings, self.folder, force=True)

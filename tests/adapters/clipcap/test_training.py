@@ -11,8 +11,10 @@ import torch
 from harness.adapters.checkpoints import load_checkpoint
 from harness.adapters.clipcap.adapter import ClipCapAdapter
 from harness.adapters.clipcap.training import ClipCapRecipe, train
+from harness.adapters.standard import Standard
+from harness.adapters.training_loop import load_state
 from harness.contracts import Decoding, Example
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
 
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
 
@@ -35,7 +37,10 @@ def test_it_learns_and_resumes(tmp_path, mapper):
         "learning_rate": 4e-3, "decay": 0.98, "batch": 24,
     }  # fmt: skip
     folder = train(ClipCapRecipe(**given, epochs=60), tmp_path / "run").parent
-    adapter = ClipCapAdapter(checkpoint=str(folder), features=str(tmp_path / "f.npz"))
+    adapter = ClipCapAdapter(checkpoint=str(folder))  # the features are those of the training
+    assert (
+        adapter.fingerprint() == ClipCapAdapter(checkpoint=str(folder), features=str(tmp_path / "f.npz")).fingerprint()
+    )
     examples = [Example(name, tuple(t.rstrip(".") + "." for t in texts)) for name, texts in captions.items()]
     made = [g.candidates[0] for g in adapter.generate(examples, Decoding("greedy"), range(48))]
     assert np.mean([text in example.references for text, example in zip(made, examples)]) > 0.9
@@ -47,8 +52,55 @@ def test_it_learns_and_resumes(tmp_path, mapper):
     assert all(torch.equal(one[key], two[key]) for key in one)
 
 
-def test_sizes_are_checked():
+@pytest.mark.parametrize("mapper", ["mlp", "transformer"])
+def test_what_is_saved_takes_vectors_as_they_stand(tmp_path, mapper):
+    """The adapter's logits on raw vectors are those of the trained model on standardised ones (whose state is kept to resume)."""
+    sizes = {"width": 16, "layers": 1, "heads": 2, "positions": 64, "mapper_layers": 1, "mapper_heads": 2}
+    recipe = ClipCapRecipe(
+        scenes=4, captions_each=1, kind="short", mapper=mapper, prefix_length=2, epochs=1, model=sizes
+    )
+    folder = train(recipe, tmp_path / "run").parent
+    adapter = ClipCapAdapter(checkpoint=str(folder))
+    examples = [Example(name, (text,)) for name, text in recipe.pairs()]
+    vectors = torch.stack([adapter.inputs([example])[0] for example in examples])
+    state = load_state(folder / "state.pt")["model"]
+    first = "clip_project.model.0" if mapper == "mlp" else "clip_project.linear"
+    standard = Standard.of(vectors.numpy())
+    expected = torch.nn.functional.linear(standard(vectors), state[f"{first}.weight"], state[f"{first}.bias"])
+    saved = load_checkpoint(folder).tensors
+    found = torch.nn.functional.linear(vectors, saved[f"{first}.weight"], saved[f"{first}.bias"])
+    torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+
+
+def test_a_folder_trained_on_scenes_is_enough(tmp_path):
+    sizes = {"width": 16, "layers": 1, "heads": 2, "positions": 64}
+    folder = train(ClipCapRecipe(scenes=3, captions_each=1, epochs=1, model=sizes), tmp_path / "run").parent
+    adapter = ClipCapAdapter(checkpoint=str(folder))
+    examples = [Example("77", ("a ball.",)), Example("one/shape/00000", ("a ball.",), meta={"target_id": 77})]
+    adapter.prepare(examples, Decoding())
+    one, two = (g.candidates for g in adapter.generate(examples, Decoding("greedy"), [1, 2]))
+    assert one == two
+    with pytest.raises(InputError, match="example 'cat' is no scene"):
+        adapter.prepare([Example("cat", ("a",))], Decoding())
+    with pytest.raises(
+        HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found {'views': 1}"
+    ):
+        ClipCapAdapter(checkpoint=str(folder), features={"views": 1})
+
+
+def test_mistakes_are_told(tmp_path):
     with pytest.raises(HarnessError, match="mapper is mlp or transformer"):
-        ClipCapRecipe(features="f", captions="c", mapper="cnn")
+        ClipCapRecipe(scenes=3, mapper="cnn")
     with pytest.raises(HarnessError, match="unknown sizes depth"):
-        ClipCapRecipe(features="f", captions="c", model={"depth": 3})
+        ClipCapRecipe(scenes=3, model={"depth": 3})
+    with pytest.raises(HarnessError, match="does not fit 8 positions"):
+        train(ClipCapRecipe(scenes=3, model={"positions": 8}), tmp_path / "a")
+    with pytest.raises(HarnessError, match="heads must divide the width 256; found 3"):
+        train(ClipCapRecipe(scenes=3, model={"heads": 3}), tmp_path / "b")
+    (tmp_path / "c.json").write_text(json.dumps({"a": ["one"], "b": ["two"]}))
+    np.savez(tmp_path / "f.npz", a=np.ones(3), b=np.ones(4))
+    with pytest.raises(InputError, match=r"image vectors differ in their width: \[3, 4\]"):
+        train(ClipCapRecipe(captions=str(tmp_path / "c.json"), features=str(tmp_path / "f.npz")), tmp_path / "c")
+    np.savez(tmp_path / "g.npz", a=np.ones(3))
+    with pytest.raises(InputError, match="no features for 1 of 2 examples: b"):
+        train(ClipCapRecipe(captions=str(tmp_path / "c.json"), features=str(tmp_path / "g.npz")), tmp_path / "d")
