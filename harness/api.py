@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from harness.registry import current, split_spec
 if TYPE_CHECKING:  # a score of two lists needs neither specs nor runs: a third of a second
     from harness.runner import Run
     from harness.spec import SignificanceSpec, Spec
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def evaluate(
@@ -134,10 +137,16 @@ def caption_sets(candidates: Sequence[Sequence[str]], references: Sequence[Seque
             if not texts:
                 raise InputError("the list is empty; expected at least one text", f"{name}: example {index}")
             for text in texts:
-                if not isinstance(text, str):
-                    raise InputError(f"a caption must be text; found {text!r:.60}", f"{name}: example {index}")
+                _check_text(text, f"{name}: example {index}")
         sets.append(CaptionSet(str(index), tuple(some), tuple(others)))
     return sets
+
+
+def _check_text(text: Any, where: str) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"a caption must be text; found {text!r:.60}", where)
+    if not text.isascii() and _SURROGATE.search(text):
+        raise InputError(f"the caption holds an unpaired surrogate, half of a character: {text!r:.80}", where)
 
 
 def metric(
@@ -162,21 +171,36 @@ def _significance(method: str | None, **settings: Any) -> SignificanceSpec | Non
 
 
 def parse_metric(text: str) -> dict[str, dict[str, Any]]:
-    """``trm:distance=bert,pooling=per-direction`` as ``{"trm": {...}}``; values are YAML scalars.
+    """``trm:distance=bert,pooling=per-direction`` as ``{"trm": {...}}``; values are YAML, a comma in brackets is the value's own.
 
-    >>> parse_metric("bleu:n=2")
-    {'bleu': {'n': 2}}
+    >>> parse_metric("trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled")
+    {'trm': {'distance': {'cider': {'df': 'x', 'tokenizer': 'none'}}, 'pooling': 'pooled'}}
     """
     import yaml
 
     name, _, rest = text.partition(":")
     params: dict[str, Any] = {}
-    for part in filter(None, rest.split(",")):
+    for part in filter(None, _parts(rest)):
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
             raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{part}'")
-        params[key.strip()] = yaml.safe_load(value)
+        try:
+            params[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise HarnessError(f"metric '{text}': the value of '{key.strip()}' is not readable: '{value}'") from None
     return {name.strip(): params}
+
+
+def _parts(text: str) -> list[str]:
+    """The text split at the commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "[{") - (character in "]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def metric_plans(metrics: Sequence[Any]) -> list[MetricPlan]:

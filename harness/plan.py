@@ -17,6 +17,8 @@ from harness.metric_plans import MetricPlan, expand_params, metric_labels, uniqu
 from harness.registry import current, split_spec
 from harness.spec import DecodingSpec, Spec
 from harness.spec_loading import LoadedSpec
+from harness.view_cells import check_cells
+from harness.yaml_lines import Key
 
 RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")
 DECODING_AXES = ("strategy", "temperature", "top_p", "top_k", "beams", "length_penalty", "max_length", "candidates")
@@ -104,17 +106,40 @@ def code_of(components: Sequence[Any]) -> dict[str, str]:
 def make_plan(loaded: LoadedSpec) -> Plan:
     """The plan of a spec. Raises :class:`InputError` with ``file:line`` for every name or parameter that is not known."""
     spec = loaded.spec
-    reader = _located(
-        loaded, ("dataset",), lambda: current().create("readers", spec.dataset.reader, spec.dataset.params)
-    )
+    reader = _created(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params)
     models = _models(loaded)
     metrics = _metrics(loaded)
     _check_views(loaded, metrics)
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
-    return Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+    plan = Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+    check_cells(loaded, plan)
+    return plan
 
 
-def _located(loaded: LoadedSpec, key: tuple[str | int, ...], make: Any) -> Any:
+def _created(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Mapping[str, Any]) -> Any:
+    """A component of the spec; a mistake that names one of its parameters' values (a path) is told where that stands."""
+
+    def make() -> Any:
+        try:
+            return current().create(kind, name, params)
+        except InputError as error:
+            if not loaded.in_file(*key):  # the command line or a mapping of the API: the message's own place says more
+                raise
+            below = key if kind == "readers" else (*key, name)
+            raise InputError(str(error), loaded.where(*below, *_named(params, str(error)))) from error
+
+    return _located(loaded, key, make)
+
+
+def _named(params: Mapping[str, Any], message: str) -> list[str]:
+    for name, value in params.items():
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(item, str) and item and item in message for item in items):
+            return [name]
+    return []
+
+
+def _located(loaded: LoadedSpec, key: Key, make: Any) -> Any:
     try:
         return make()
     except InputError:
@@ -182,7 +207,7 @@ def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
         name, params = split_spec(component, "model")
         label = str(params.pop("label", "")) or _short_label(name, params)
         key = ("models", index)
-        adapter = _located(loaded, key, lambda name=name, params=params: current().create("adapters", name, params))
+        adapter = _created(loaded, key, "adapters", name, params)
         made.append(ModelPlan(label, name, params, adapter))
     labels = unique([model.label for model in made])
     return tuple(replace(model, label=label) for model, label in zip(made, labels))
@@ -200,6 +225,6 @@ def _metrics(loaded: LoadedSpec) -> tuple[MetricPlan, ...]:
         key = ("metrics", index)
         factory = _located(loaded, key, lambda name=name: current().load("metrics", name))
         for choice in expand_params(params, getattr(factory, "list_parameters", ())):
-            metric = _located(loaded, key, lambda name=name, choice=choice: current().create("metrics", name, choice))
+            metric = _created(loaded, key, "metrics", name, choice)
             made.append(MetricPlan(metric.spec.name, name, choice, metric))
     return tuple(replace(plan, label=label) for plan, label in zip(made, metric_labels(made)))

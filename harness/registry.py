@@ -53,7 +53,8 @@ class Registry:
         found = [entry for entry in entries if name in (entry.name, entry.full_name, *entry.aliases)]
         if not found:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
-            raise UnknownName(f"unknown {SINGULAR[kind]} '{name}'{did_you_mean(name, names)}")
+            hint = did_you_mean(name, names) or (f" ('harness list {kind}' shows them)" if kind in KINDS else "")
+            raise UnknownName(f"unknown {SINGULAR[kind]} '{name}'{hint}")
         if len(found) > 1:
             owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in found)
             raise HarnessError(

@@ -46,23 +46,28 @@ class LoadedSpec:
     spec: Spec
     located: Located
 
-    def where(self, *key: str | int) -> str:
+    def where(self, *key: str | int | float | bool) -> str:
         """``file:line`` of a part of the spec."""
         return self.located.where(key)
 
+    def in_file(self, *key: str | int | float | bool) -> bool:
+        """Whether a part of the spec stands in a line of a file (and not on the command line)."""
+        return self.located.place(key)[1] > 0
+
 
 def load_specs(
-    source: str | Path | Mapping[str, Any] | Spec, overrides: Sequence[str] = (), **replace: Any
+    source: str | Path | Mapping[str, Any] | Spec | Located, overrides: Sequence[str] = (), **replace: Any
 ) -> list[LoadedSpec]:
-    """The specs of a file (one, or several for a suite), a mapping, or a :class:`Spec`.
+    """The specs of a file (one, or several for a suite), a mapping (with places, where it has any), or a :class:`Spec`.
 
     ``overrides`` are ``a.b=value`` strings, ``replace`` top-level values. Raises :class:`InputError` with ``file:line``.
     """
     if isinstance(source, Spec):
         source = source.model_dump()
     if isinstance(source, Mapping):
-        trees = [Located(dict(source), {(): ("spec", 0)})]
-        trees = [_variant(tree, Path.cwd()) for tree in trees]
+        source = Located(dict(source), {(): ("spec", 0)})
+    if isinstance(source, Located):
+        trees = [_variant(source, Path.cwd())]
     else:
         trees = _with_includes(*_find(str(source)), stack=())
     return [_finish(tree, overrides, replace) for tree in trees]
@@ -76,10 +81,19 @@ def _find(name: str) -> tuple[Path, str]:
     from harness.registry import current
 
     tasks = {entry.name: entry for entry in current().entries("tasks")}
-    short = name.removeprefix("tasks/").removesuffix(".yaml")
-    if short in tasks:
+    short = re.sub(r"\.ya?ml$", "", name.removeprefix("tasks/"))
+    if short in tasks and not name.endswith(".yml"):
         return tasks[short].file, f"tasks/{tasks[short].file.name}"
-    raise InputError(f"no such spec file or task{did_you_mean(short, tasks)}", name)
+    raise InputError(f"no such spec file or task{_nearest(path, short, tasks)}", name)
+
+
+def _nearest(path: Path, short: str, tasks: Iterable[str]) -> str:
+    """The nearest file beside ``path``, else the nearest task."""
+    folder = path.parent
+    files = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*.yml")) if folder.is_dir() else []
+    hint = did_you_mean(path.name, [file.name for file in files])
+    near = hint.partition("'")[2].rpartition("'")[0]
+    return f"; did you mean '{folder / near}'?" if near else did_you_mean(short, tasks)
 
 
 # --------------------------------------------------------------------------- include

@@ -22,11 +22,16 @@ class Located:
 
     def where(self, key: Key) -> str:
         """``file:line`` of a path, or of its nearest ancestor that has one."""
+        name, line = self.place(key)
+        return f"{name}:{line}" if line else name
+
+    def place(self, key: Key) -> tuple[str, int]:
+        """File and line of a path, or of its nearest ancestor that has one; line 0 is no line of a file."""
         for length in range(len(key), -1, -1):
             place = self.places.get(tuple(key[:length]))
             if place is not None:
-                return f"{place[0]}:{place[1]}" if place[1] else place[0]
-        return "spec"
+                return place
+        return "spec", 0
 
     def put(self, key: Key, value: Any, places: dict[Key, tuple[str, int]]) -> None:
         """Replace the top-level entry ``key[0]`` by ``value``, its places with it (relative to ``key``)."""

@@ -6,7 +6,6 @@ Exit codes: 0 done; 1 some examples failed; 2 the spec or the input is wrong; 13
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import os
@@ -15,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness import __version__
+from harness.cli.parser import Parser
 
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
@@ -103,21 +103,16 @@ def _dispatch(arguments: list[str]) -> int:
         done = module.dispatch(rest)
         if done is not None:
             return done
-    parser = argparse.ArgumentParser(prog=f"harness {verb}", description=module.__doc__, formatter_class=_Formatter)
+    parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(rest)) or 0)
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=110)
 
 
 def _from_hooks(verb: str, rest: list[str]) -> int | None:
     """Run a verb added by a plugin's ``harness_commands`` hook; None when there is none of that name."""
     from harness.hooks import Plugins
 
-    parser = argparse.ArgumentParser(prog="harness")
+    parser = Parser(prog="harness")
     subparsers = parser.add_subparsers(dest="verb")
     Plugins().load().call("harness_commands", subparsers=subparsers)
     if verb not in subparsers.choices:

@@ -10,6 +10,7 @@ import argparse
 from dataclasses import asdict
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.errors import HarnessError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,12 @@ def run(args: argparse.Namespace) -> int:
     use_registry(args)
     from harness.power import needed, plan_sizes
 
+    for option, value in (("--target-p", args.target_p), ("--power", args.power), ("--alpha", args.alpha)):
+        if value is not None and not 0 < value <= 1:
+            raise HarnessError(f"{option} is {value:g}; expected more than 0 and at most 1")
+    for option, value in (("--repeats", args.repeats), ("--limit", args.limit)):
+        if value is not None and value < 1:
+            raise HarnessError(f"{option} is {value}; expected at least 1")
     target = args.target_p if args.target_p is not None or args.power is not None else 0.05
     sizes = plan_sizes(
         args.run, metrics=args.metric, candidates=_numbers(args.candidates), references=_numbers(args.references),
@@ -49,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _numbers(text: str | None) -> list[int] | None:
-    from harness.errors import HarnessError
     from harness.spec import expand_ranges
 
     if text is None:

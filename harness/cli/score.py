@@ -6,8 +6,12 @@ harness score --candidates PRED.json --references REF.json -m cider -m trm:dista
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+
+if TYPE_CHECKING:
+    from harness.yaml_lines import Key, Located
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,30 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from harness.api import evaluate, parse_metric
-    from harness.registry import split_spec
+    from harness.plan import make_plan
+    from harness.runner import run
+    from harness.spec_loading import load_specs
 
     use_registry(args)
-    metrics = [dict([split_spec(parse_metric(text), "metric")]) for text in args.metric]
-    spec = {
-        "task": f"score {Path(args.candidates).name}",
-        "dataset": {"reader": "auto", "path": args.references},
-        "models": [
-            {
-                "predictions": {
-                    "path": args.candidates,
-                    "allow_missing": args.allow_missing,
-                    "label": Path(args.candidates).name,
-                }
-            }
-        ],
-        "metrics": metrics,
-        "significance": {"method": args.p_values},
-        "seed": args.seed,
-    }
-    done = evaluate(
-        spec, output=args.output, mode="fresh" if args.fresh else "auto", limit=args.limit, show=not args.json
-    )
+    (loaded,) = load_specs(_spec(args))
+    output = Path(args.output) if args.output else None
+    done = run(make_plan(loaded), output=output, mode="fresh" if args.fresh else "auto", show=not args.json)
     if args.json:
         print_json({"results": done.results, "failed": done.failed})
     else:
@@ -73,3 +61,28 @@ def run(args: argparse.Namespace) -> int:
 
         print_table(done)
     return 1 if done.failed else 0
+
+
+def _spec(args: argparse.Namespace) -> Located:
+    """The spec that the options mean; its places are the options."""
+    from pathlib import Path
+
+    from harness.api import parse_metric
+    from harness.registry import split_spec
+    from harness.yaml_lines import Located
+
+    name = Path(args.candidates).name
+    given = {"path": args.candidates, "allow_missing": args.allow_missing, "label": name}
+    spec = {
+        "task": f"score {name}",
+        "dataset": {"reader": "auto", "path": args.references},
+        "models": [{"predictions": given}],
+        "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in args.metric],
+        "significance": {"method": args.p_values},
+        "seed": args.seed,
+        "limit": args.limit,
+    }
+    options: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(args.metric)}
+    options |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
+    options |= {("seed",): "--seed", ("limit",): "--limit"}
+    return Located(spec, {key: (option, 0) for key, option in options.items()})

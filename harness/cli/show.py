@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 
@@ -76,5 +77,16 @@ def _text(made: dict) -> str:  # type: ignore[type-arg]
     if made.get("parameters"):
         lines += ["", "parameters:", *(f"  {name} = {default}" for name, default in made["parameters"].items())]
     if made.get("text"):
-        lines += ["", made["text"]]
+        lines += ["", plain(made["text"]) if "parameters" in made else made["text"]]
     return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """A docstring without its markup.
+
+    >>> plain("``n`` of :class:`~harness.contracts.Batch`, :func:`stats`")
+    'n of Batch, stats'
+    """
+    text = re.sub(r":[a-z]+(?::[a-z]+)*:`~(?:[\w.]*\.)?(\w+)`", r"\1", text)
+    text = re.sub(r":[a-z]+(?::[a-z]+)*:`([^`]*)`", r"\1", text)
+    return re.sub(r"``([^`]*)``", r"\1", text).replace("::\n", ":\n")

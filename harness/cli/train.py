@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import importlib
 
+from harness.cli.parser import Parser
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from harness.registry import current
@@ -39,10 +41,6 @@ def dispatch(arguments: list[str]) -> int | None:
 
     entry = current().get("trainers", arguments[0])
     module = importlib.import_module(entry.target.partition(":")[0])
-    parser = argparse.ArgumentParser(
-        prog=f"harness train {entry.name}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser(prog=f"harness train {entry.name}", description=module.__doc__)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(arguments[1:])) or 0)

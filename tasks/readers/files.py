@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -105,7 +106,7 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
         raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}", where) from error
 
     def no_constant(name: str) -> Any:
-        raise InputError(f"found {name}; JSON numbers are finite", where)
+        raise InputError(f"found {name}; JSON numbers are finite", where + _place_of_constant(text))
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -122,6 +123,31 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
         raise InputError(f"not JSON at byte {at}: {error.msg}{_cut_off(text, error, complete)}", where) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists nested thousands deep
         raise InputError(f"not readable as JSON: {error}", where) from error
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|NaN|-?Infinity')
+
+
+def _place_of_constant(text: str) -> str:
+    """``: record 3: 'score'``, the keys and list items that lead to the first NaN or Infinity of a JSON text; none at its top.
+
+    >>> _place_of_constant('{"annotations": [{"id": 1}, {"id": "NaN", "caption": NaN}]}')
+    ": 'annotations': record 2: 'caption'"
+    """
+    path: list[int | str] = []  # of each open list the number of its item, of each open object the string seen last
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "[{":
+            path.append(1 if token == "[" else "")
+        elif token in "]}":
+            path.pop()
+        elif token == ",":
+            path[-1] = path[-1] + 1 if isinstance(path[-1], int) else ""
+        elif not token.startswith('"'):
+            break
+        elif path and path[-1] == "":
+            path[-1] = token[1:-1]
+    return "".join(f": record {step}" if isinstance(step, int) else f": '{step}'" for step in path)
 
 
 def _cut_off(text: str, error: json.JSONDecodeError, complete: bool) -> str:

@@ -214,6 +214,7 @@ def test_metric_from_python(project):
         ([["a"], []], [["b"], ["c"]], "candidates: example 1: the list is empty"),
         ([["a"], "text"], [["b"], ["c"]], "candidates: example 1: expected a list of texts"),
         ([["a"]], [[3]], "references: example 0: a caption must be text; found 3"),
+        ([["a"], ["b \ud800"]], [["b"], ["c"]], "candidates: example 1: the caption holds an unpaired surrogate"),
         ([], [], "there are no examples"),
         ("a", [["b"]], "candidates: expected a list"),
     ],

@@ -232,7 +232,7 @@ def test_bad_files(save, tmp_path):
         f"{path}: not JSON at byte 28: Unterminated string starting at (the file breaks off after 32 bytes)"
     )
     path.write_text('[{"image_id": 1, "caption": "a", "score": NaN}]')
-    assert told(path=str(path)) == f"{path}: found NaN; JSON numbers are finite"
+    assert told(path=str(path)) == f"{path}: record 1: 'score': found NaN; JSON numbers are finite"
     path.write_text('{"image_id": 1, "caption": "a"}\n{"image_id": 2, "capt')
     assert told(path=str(path)).startswith(f"{path}:2: not JSON at byte 48: Unterminated string")
     path.write_text("[1]")

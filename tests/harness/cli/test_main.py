@@ -8,6 +8,18 @@ import sys
 
 import pytest
 
+SCORED = ("score", "--candidates", "refs.json", "--references", "refs.json")
+TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
+NAN = "nan.json: 'b': record 2: found NaN; JSON numbers are finite"
+PATHS = """task: paths
+dataset:
+  reader: auto
+  path: nothere.json
+models:
+  - predictions:
+      path: nopred.json
+metrics: [length]
+"""
 HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "scipy.stats", "matplotlib", "numba", "pandas")
 
 
@@ -52,9 +64,42 @@ def test_list_names_what_is_shipped(tmp_path):
         (["validate", "spec.yaml", "--set", "metrics=[lenth]"], "unknown metric 'lenth'; did you mean 'length'?"),
         (["run", "spec.yaml", "--limit", "0"], "no examples after limit 0"),
         (["list", "--registry", "none.yaml"], "none.yaml: no such registry file"),
+        (["run", "--limt", "3"], "run: no option '--limt'; did you mean '--limit'?"),
+        (["run", "spec.yaml", "--limt=3"], "run: no option '--limt'; did you mean '--limit'?"),
+        (["run"], "run: the following arguments are required: spec"),
+        (["run", "spec.yaml", "--limit", "x"], "run: argument --limit: invalid int value: 'x'"),
+        (["score", "-x"], "score: no option '-x' ('harness score --help' tells more)"),
+        (["train", "a3ds", "--stge", "x"], "train a3ds: no option '--stge'; did you mean '--stage'?"),
+        (
+            [*SCORED, "-m", "cider", "--p-values", "exakt"],
+            "--p-values: no 'exakt'; did you mean 'exact'?; there are none",
+        ),
+        ([*SCORED, "-m", "nosuch"], "harness: -m nosuch: unknown metric 'nosuch' ('harness list metrics' shows them)"),
+        ([*SCORED, "-m", "lenth"], "harness: -m lenth: unknown metric 'lenth'; did you mean 'length'?"),
+        ([*SCORED, "-m", "length:scal=2"], "harness: -m length:scal=2: metric 'length' has no parameter 'scal'"),
+        ([*SCORED, "-m", "length:scale=["], "the value of 'scale' is not readable: '['"),
+        ([*SCORED, "-m", "length", "--seed", "-1"], "harness: --seed: seed: input should be greater"),
+        (
+            ["score", "--candidates", "refs.json", "--references", "ref.json", "-m", "length"],
+            "did you mean 'refs.json'?",
+        ),
+        (["score", "--candidates", "nan.json", "--references", "refs.json", "-m", "length"], NAN),
+        (["run", "paths.yaml"], "harness: paths.yaml:4: nothere.json: no such file of references"),
+        (
+            ["run", "paths.yaml", "--set", "dataset.path=refs.json"],
+            "paths.yaml:7: nopred.json: no such file of predictions",
+        ),
+        (["run", "specc.yml"], "specc.yml: no such spec file or task; did you mean 'spec.yaml'?"),
+        (["run", "tasks/coc.yml"], "tasks/coc.yml: no such spec file or task; did you mean 'coco'?"),
+        (["run", "spec.yaml", *TWO_SIZES, "--set", "views=[{plot: table}]"], "make decoding.candidates its x or by"),
+        (["power", "runs/x", "--target-p", "2"], "--target-p is 2; expected more than 0 and at most 1"),
+        (["power", "runs/x", "--repeats", "0"], "--repeats is 0; expected at least 1"),
     ],
 )
 def test_a_mistake_is_one_line_and_code_2(project, arguments, message):
+    (project / "refs.json").write_text('{"a": ["x dog"], "b": ["y"]}')
+    (project / "nan.json").write_text('{"a": ["NaN"], "b": ["y", NaN]}')
+    (project / "paths.yaml").write_text(PATHS)
     done = harness(*arguments, cwd=project)
     assert done.returncode == 2
     assert message in done.stderr
@@ -83,7 +128,37 @@ def test_validate_and_schema(project):
     assert "length" in schema["properties"]["metrics"]["items"]["anyOf"][0]["enum"]
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        "{plot: table, x: decoding.candidates, by: model}",
+        "{plot: table, x: metric, by: decoding.candidates}",
+        "{plot: line, x: model}",
+    ],
+)
+def test_a_view_with_one_result_a_cell_passes(project, view):
+    done = harness("validate", "spec.yaml", *TWO_SIZES, "--set", f"views=[{view}]", cwd=project)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_view_that_would_pick_one_of_several_results_is_refused_with_its_place(project):
+    (project / "spec.yaml").write_text(
+        (project / "spec.yaml").read_text() + "views:\n  - {plot: bar, title: T, x: metric}\n"
+    )
+    done = harness("validate", "spec.yaml", "--set", "models=[{echo: {n: 1}}, {echo: {n: 2}}]", cwd=project)
+    assert done.returncode == 2
+    told = (
+        "the view 'T' has one cell for several results, which differ in model (echo, echo #2): make model its x or by"
+    )
+    assert done.stderr.strip() == f"harness: spec.yaml:9: {told}"
+
+
 def test_show_prints_a_card(project):
+    code = project / "mine_parts.py"
+    code.write_text(
+        code.read_text().replace("Mean number of words", "Mean ``number`` of words (see :class:`~a.b.Chars`)")
+    )
+    shown = harness("show", "length", cwd=project, check=True).stdout
+    assert "Mean number of words (see Chars) of the candidates" in shown
     shown = harness("show", "length", cwd=project, check=True).stdout
     assert "scale = 1.0" in shown
-    assert "Mean number of words" in shown

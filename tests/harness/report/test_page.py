@@ -22,7 +22,7 @@ SPEC = {
     "significance": "exact",
     "views": [
         {"plot": "line", "x": "decoding.candidates", "y": "length", "by": "model", "title": "Length"},
-        {"plot": "bar", "x": "model", "y": "log p:length"},
+        {"plot": "bar", "x": "model", "y": "log p:length", "by": "decoding.candidates"},
         {"plot": "heatmap", "x": "decoding.candidates", "y": "length", "by": "model"},
         {"plot": "table", "x": "decoding.candidates", "y": "length", "by": "model", "reference": {"2": 4.25}},
     ],

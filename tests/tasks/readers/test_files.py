@@ -65,7 +65,22 @@ def test_empty_file(tmp_path):
 @pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
 def test_nan_is_refused(tmp_path, name):
     path = write(tmp_path / "a.json", f'[{{"score": {name}}}]')
-    assert message(files.load_json, path) == f"{path}: found {name}; JSON numbers are finite"
+    assert message(files.load_json, path) == f"{path}: record 1: 'score': found {name}; JSON numbers are finite"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("NaN", ""),
+        ('{"b": ["NaN, [", 1, NaN]}', ": 'b': record 3"),
+        ('{"images": [{"id": 1}], "annotations": [{"a": {"x": [1]}}, {"id": 2, "caption": NaN}]}',
+         ": 'annotations': record 2: 'caption'"),
+        ('[[1, 2], {"k\\"": -Infinity}]', ": record 2: 'k\\\"'"),
+    ],
+)  # fmt: skip
+def test_the_record_that_holds_nan_is_named(tmp_path, text, place):
+    path = write(tmp_path / "a.json", text)
+    assert message(files.load_json, path).startswith(f"{path}{place}: found ")
 
 
 def test_bytes_that_are_not_utf8(tmp_path):
