@@ -16,7 +16,8 @@ from harness.adapters.left_to_right import LeftToRight, Prefix
 from harness.adapters.settings import number_format, read_settings, settings_beside, weight_files
 from harness.adapters.vlp.authors import STRATEGIES
 from harness.adapters.vlp.model import Vlp, VlpStep
-from harness.adapters.vlp.regions import RegionFiles, Regions, open_regions
+from harness.adapters.vlp.regions import RegionFiles, Regions
+from harness.adapters.vlp.sources import open_regions
 from harness.adapters.wordpiece import WordPiece
 from harness.contracts import Decoding, Example
 from harness.errors import HarnessError, InputError

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 
 from harness.contracts import Example
-from harness.errors import HarnessError, InputError, require
+from harness.errors import InputError, require
 
 EPS = 1e-5
 
@@ -43,25 +42,6 @@ class Regions:
     """(n, 2048) fc6 activations."""
     geometry: np.ndarray
     """(n, 1607)."""
-
-
-class RegionSource(Protocol):
-    """Regions by example."""
-
-    @property
-    def name(self) -> str:
-        """Where they come from."""
-        ...
-
-    def files(self) -> list[Path]:
-        """What they depend on (for fingerprints), beyond the name."""
-        ...
-
-    def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` where it is seen at once that there are none."""
-        ...
-
-    def read(self, example: Example) -> Regions: ...
 
 
 class RegionFiles:
@@ -145,17 +125,3 @@ class RegionFiles:
     @staticmethod
     def _missing(example: Example, stem: str, file: Path) -> InputError:
         return InputError(f"no region features '{stem}' for example '{example.id}'", str(file))
-
-
-def open_regions(features: Any, boxes: str | Path | None = None) -> RegionSource:
-    """A path as :class:`RegionFiles` takes it, ``{path, boxes}``, or ``{scenes: {grid, view}}``. Raises :class:`HarnessError` for
-    anything else."""
-    if isinstance(features, (str, Path)):
-        return RegionFiles(path=features, boxes=boxes)
-    if isinstance(features, Mapping) and set(features) == {"scenes"}:
-        from harness.adapters.vlp.scenes import SceneRegions
-
-        return SceneRegions(**(features["scenes"] or {}))
-    if isinstance(features, Mapping) and "path" in features and set(features) <= {"path", "boxes"}:
-        return RegionFiles(**features)
-    raise HarnessError(f"vlp: features is a path, {{path, boxes}}, or {{scenes: {{}}}}; found {features!r}")

@@ -8,7 +8,7 @@ probabilities stand the shares of the window's pixels by hue (12 steps) and grey
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class SceneRegions:
         self.name = f"scenes:{VERSION}:efficientnet-lite0:{view}:{grid}"
         self._known: dict[int, Regions] = {}
 
-    def files(self) -> list[Any]:
+    def files(self) -> list[Path]:
         return []
 
     def check(self, examples: Sequence[Example]) -> None:

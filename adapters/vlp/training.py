@@ -24,7 +24,8 @@ from harness.adapters.training_loop import Report
 from harness.adapters.vlp.bert import BertSizes
 from harness.adapters.vlp.model import Vlp, VlpSizes
 from harness.adapters.vlp.objectives import Sentences, cloze, paired
-from harness.adapters.vlp.regions import Regions, open_regions
+from harness.adapters.vlp.regions import Regions
+from harness.adapters.vlp.sources import open_regions
 from harness.adapters.wordpiece import WordPiece, vocabulary_of
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
