@@ -112,8 +112,12 @@ class Refiner:
         return certain / (~slots.pad).sum(-1).to(certain) ** self.how.alpha
 
     # ------------------------------------------------------------------ passes
+    def logits(self, tokens: torch.Tensor) -> torch.Tensor:
+        """(R, T, V)."""
+        return self.model.logits(tokens, self.encoded)
+
     def _predict(self, slots: Slots, tokens: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        logits = self.model.logits(slots.tokens if tokens is None else tokens, self.encoded)
+        logits = self.logits(slots.tokens if tokens is None else tokens)
         probabilities = logits.softmax(-1)
         if self.pick is None:
             best, chosen = probabilities.max(-1)

@@ -34,7 +34,7 @@ from harness.seeds import derive
 
 METHODS = ("ARB", "NAB", "NACF")
 _SIZES = {"width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None}
-_IGNORED = -100
+IGNORED = -100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,15 +253,18 @@ class NacfTrainer(VideoTrainer):
 
     def _template_loss(self, batch: Batch) -> torch.Tensor:
         pad = batch.tokens == PAD
-        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(pad, _IGNORED)
+        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(pad, IGNORED)
         slots = torch.full_like(goal, VIS).masked_fill(pad, PAD)
         return cross_entropy(self.model.logits(slots, batch.encoded), goal)
 
 
 # --------------------------------------------------------------------------- losses
 def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-    """Mean over the slots of ``goal`` (B, T) that are not ignored."""
-    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=_IGNORED)
+    """Mean over the slots of ``goal`` (B, T) that are not ignored; 0 where there are none."""
+    flat = F.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED, reduction="sum"
+    )
+    return flat / (goal != IGNORED).sum().clamp(min=1)
 
 
 def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
@@ -272,7 +275,7 @@ def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
     lengths = (tokens != PAD).sum(1, keepdim=True)
     goal = goal.scatter(1, lengths, EOS)
     logits = model.logits(torch.cat([start, tokens], dim=1), batch.encoded)
-    return cross_entropy(logits, goal.masked_fill(goal == PAD, _IGNORED)), int((goal != PAD).sum())
+    return cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED)), int((goal != PAD).sum())
 
 
 def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
@@ -283,7 +286,7 @@ def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
     places = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
     hidden = (places < count) & real
     logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
-    return cross_entropy(logits, tokens.masked_fill(~hidden, _IGNORED)), int(hidden.sum())
+    return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(hidden.sum())
 
 
 def _pairs(recipe: VideoRecipe) -> list[tuple[str, str]]:

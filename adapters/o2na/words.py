@@ -11,7 +11,6 @@ from typing import Any
 from harness.adapters.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
 from harness.errors import InputError
 
-
 SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
 
 

@@ -1,0 +1,15 @@
+"""Train an O2NA of our own from a YAML recipe: ``harness train o2na recipe.yaml --output models/o2na``."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.adapters import recipe_cli
+from harness.adapters.recipe_cli import add_arguments as add_arguments
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train; prints a line per epoch. Raises HarnessError for a recipe that does not fit."""
+    from harness.adapters.o2na.o2na_training import O2naRecipe, train
+
+    return recipe_cli.run(args, O2naRecipe, train)
