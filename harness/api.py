@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness import scoring
+from harness import collector, scoring
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
 from harness.features import Features
@@ -219,6 +219,7 @@ def metric_plans(metrics: Sequence[Any]) -> list[MetricPlan]:
     return [MetricPlan(label, plan.name, plan.params, plan.metric) for label, plan in zip(labels, plans)]
 
 
+@collector.seldom()
 def score(
     candidates: Any,
     references: Any,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness import collector
 from harness.contracts import Batch, CaptionSet, ExactTestable, Metric, Testable
 from harness.features import Features
 from harness.stats import bootstrap
@@ -43,6 +44,7 @@ class Scored:
         return ~np.isnan(self.stats[:, 0]) if self.stats.size else np.zeros(len(self.stats), dtype=bool)
 
 
+@collector.seldom()
 def batches(sets: Sequence[CaptionSet], features: Features, size: int = BATCH) -> list[tuple[np.ndarray, Batch]]:
     """Batches of one (n, m) shape with the positions of their sets."""
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -79,6 +81,7 @@ def fitted(metric: Metric, features: Features) -> Any:
     return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
 
 
+@collector.seldom()
 def score(
     metric: Metric,
     parts: Sequence[tuple[np.ndarray, Batch]],
