@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Level, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.features import Features
 from harness.plugins.mauve import frontier, quantise, statistic
@@ -24,13 +24,11 @@ def _buckets(k: int | str) -> int | None:
     return k
 
 
-class Mauve:
-    """MAUVE between all candidates and all references of the corpus; higher is better, 1 at best.
+class _Settings:
+    """Parameters, spec and signature of both metrics."""
 
-    Not a sum over examples: the buckets are found on all texts together. It therefore cannot be sharded, and has no score and
-    no p-value per example (:class:`MauvePerExample` has). A row of statistics holds n, m and the ids of the example's
-    texts. Weights count an example's texts several times in the histograms, between the buckets of the whole corpus.
-    """
+    name = "mauve"
+    level: Level = "corpus"
 
     def __init__(
         self, *, embedding: EmbeddingSpec = "minilm", k: int | str = "auto", seed: int = 25, redo: int = 5,
@@ -39,18 +37,29 @@ class Mauve:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         self.k, self.seed, self.redo, self.scaling = _buckets(k), seed, redo, scaling
         self.spec = MetricSpec(
-            name=f"mauve({self.embedding.name})",
+            name=f"{self.name}({self.embedding.name})",
             higher_is_better=True,
-            level="corpus",
+            level=self.level,
             needs=frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ())),
             bounds=(0.0, 1.0),
-            shardable=False,
+            shardable=self.level != "corpus",
         )
-        self._features: Features | None = None
-        self._known: tuple[bytes, np.ndarray] | None = None
 
     def signature(self) -> str:
-        return f"mauve|k:{self.k or 'auto'}|c:{self.scaling:g}|redo:{self.redo}|seed:{self.seed}|{self.embedding.signature()}"
+        settings = f"k:{self.k or 'auto'}|c:{self.scaling:g}|redo:{self.redo}|seed:{self.seed}"
+        return f"{self.name}|{settings}|{self.embedding.signature()}"
+
+
+class Mauve(_Settings):
+    """MAUVE between all candidates and all references of the corpus; higher is better, 1 at best.
+
+    Not a sum over examples: the buckets are found on all texts together. It therefore cannot be sharded, and has no score and
+    no p-value per example (:class:`MauvePerExample` has). A row of statistics holds n, m and the ids of the example's
+    texts. Weights count an example's texts several times in the histograms, between the buckets of the whole corpus.
+    """
+
+    _features: Features | None = None
+    _known: tuple[bytes, np.ndarray] | None = None
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
         return None
@@ -122,31 +131,14 @@ def _texts(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rows, columns < sizes[rows, 0], stats[:, 2:][used].astype(np.int64)
 
 
-class MauvePerExample(MeanMetric):
+class MauvePerExample(_Settings, MeanMetric):
     """Mean over examples of MAUVE between an example's candidates and references (Chan et al. 2022, B.5); higher is better.
 
     A handful of texts in two buckets: the value is coarse and its variance high, which is the paper's point. With p-values.
     """
 
-    def __init__(
-        self, *, embedding: EmbeddingSpec = "minilm", k: int | str = "auto", seed: int = 25, redo: int = 5,
-        scaling: float = frontier.SCALING,
-    ) -> None:  # fmt: skip
-        self.embedding: Embedding = registry.resolve("embeddings", embedding)
-        self.k, self.seed, self.redo, self.scaling = _buckets(k), seed, redo, scaling
-        self.spec = MetricSpec(
-            name=f"mauve-example({self.embedding.name})",
-            higher_is_better=True,
-            level="set",
-            needs=frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ())),
-            bounds=(0.0, 1.0),
-        )
-
-    def signature(self) -> str:
-        return (
-            f"mauve-example|k:{self.k or 'auto'}|c:{self.scaling:g}|redo:{self.redo}|seed:{self.seed}"
-            f"|{self.embedding.signature()}"
-        )
+    name = "mauve-example"
+    level: Level = "set"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         observed = (np.arange(batch.n + batch.m) < batch.n)[None]
