@@ -9,30 +9,17 @@ from harness.contracts import Example
 from harness.errors import InputError
 from harness.tasks.readers import captions as checks
 from harness.tasks.readers import files
+from harness.tasks.readers.caption_file import CaptionFile
 
 
-class CocoCaptions:
+class CocoCaptions(CaptionFile):
     """``{"images": [{"id", "file_name"}], "annotations": [{"image_id", "caption"}]}``, gzipped or not.
 
     Examples come in the order of ``images``, their references in the order of ``annotations``.
     """
 
-    def __init__(
-        self,
-        *,
-        path: str,
-        media_root: str | None = None,
-        limit_references: int | None = None,
-        allow_empty: bool = False,
-    ) -> None:
-        self.path = files.existing(path, "file of COCO annotations")
-        self.media_root = media_root
-        self.limit_references = checks.positive(limit_references, "limit_references")
-        self.allow_empty = allow_empty
-
-    def fingerprint(self) -> str:
-        params = {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
-        return files.fingerprint("coco", [self.path], params)
+    name = "coco"
+    what = "file of COCO annotations"
 
     def __iter__(self) -> Iterator[Example]:
         """Raises :class:`InputError` for images without captions, captions of no image, and duplicate ids."""

@@ -9,9 +9,10 @@ from harness.contracts import Example
 from harness.errors import InputError
 from harness.tasks.readers import captions as checks
 from harness.tasks.readers import files
+from harness.tasks.readers.caption_file import CaptionFile
 
 
-class VdtkList:
+class VdtkList(CaptionFile):
     """``[{"references": [...], "candidates": [...], "media_path": "..."}]`` (or one such object a line), gzipped or not.
 
     The format has no ids: an example's id is its ``id``, ``image_id`` or ``_id`` where all records have it, else its
@@ -19,22 +20,8 @@ class VdtkList:
     (``format: vdtk``) numbers alike, so that a file's candidates find their references.
     """
 
-    def __init__(
-        self,
-        *,
-        path: str,
-        media_root: str | None = None,
-        limit_references: int | None = None,
-        allow_empty: bool = False,
-    ) -> None:
-        self.path = files.existing(path, "file of vdtk samples")
-        self.media_root = media_root
-        self.limit_references = checks.positive(limit_references, "limit_references")
-        self.allow_empty = allow_empty
-
-    def fingerprint(self) -> str:
-        params = {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
-        return files.fingerprint("vdtk", [self.path], params)
+    name = "vdtk"
+    what = "file of vdtk samples"
 
     def __iter__(self) -> Iterator[Example]:
         """Raises :class:`InputError` for records without references and for duplicate ids."""
