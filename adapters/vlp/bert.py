@@ -71,6 +71,10 @@ class Layer(nn.Module):
         """(R, T, heads, d) queries, keys or values."""
         return self.attention.get_submodule("self").get_submodule(name)(x).reshape(*x.shape[:2], self.heads, -1)
 
+    def queries(self, x: torch.Tensor) -> torch.Tensor:
+        """(R, heads, T, d)."""
+        return self._mapped("query", x).transpose(1, 2)
+
     def keys_values(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Each (R, heads, T, d)."""
         return self._mapped("key", x).transpose(1, 2), self._mapped("value", x).transpose(1, 2)
@@ -85,7 +89,7 @@ class Layer(nn.Module):
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
         """Every slot looks at every slot (that ``mask`` allows): the output, and keys and values."""
         key, value = self.keys_values(x)
-        query = self._mapped("query", x).transpose(1, 2)
+        query = self.queries(x)
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=self._dropped())
         return self(x, mixed), (key, value)
 
@@ -107,7 +111,7 @@ class Layer(nn.Module):
             key, value = own.put(index, key, value)
         x = x[:, first:]
         mask = mask if mask is None else mask[first:]
-        query = self._mapped("query", x).transpose(1, 2)
+        query = self.queries(x)
         key, value = key.transpose(1, 2), value.transpose(1, 2)
         return self(x, context.attend(index, query, key, value, mask, self._dropped()))
 
