@@ -6,10 +6,16 @@ import argparse
 
 from harness.adapters import recipe_cli
 from harness.adapters.recipe_cli import add_arguments as add_arguments
+from harness.adapters.recipes import Trainer
+
+
+def trainer() -> Trainer:
+    """The recipe and the training, for Python."""
+    from harness.adapters.o2na.o2na_training import O2naRecipe, train
+
+    return Trainer(O2naRecipe, train)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train; prints a line per epoch. Raises HarnessError for a recipe that does not fit."""
-    from harness.adapters.o2na.o2na_training import O2naRecipe, train
-
-    return recipe_cli.run(args, O2naRecipe, train)
+    return recipe_cli.run(args, *trainer())

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch.nn import functional as F
@@ -28,6 +28,8 @@ from harness.errors import HarnessError, InputError, did_you_mean
 class O2naRecipe(VideoRecipe):
     """A recipe of O2NA."""
 
+    system: ClassVar[str] = "o2na"
+
     objects: Sequence[str] | str | None = None
     """Object words: a list, or a JSON file with one. Left out, scenes have their shapes, wall and floor, and caption files the words that
     :func:`~harness.adapters.o2na.content.object_words` finds."""
@@ -39,7 +41,7 @@ class O2naRecipe(VideoRecipe):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.hide_objects < 1:
-            raise HarnessError(f"hide_objects is a share from 0 to below 1; found {self.hide_objects}")
+            raise HarnessError(f"o2na: hide_objects is a share from 0 to below 1; found {self.hide_objects}")
 
 
 def train(recipe: O2naRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
@@ -66,7 +68,7 @@ class O2naTrainer(VideoTrainer):
             found = scene_objects() if self.recipe.scenes else object_words(self.texts, self.recipe.least_objects)
             found = [word for word in found if word in self.words.ids]
             if not found:
-                raise HarnessError("no object words were found in the captions: give objects (a list of words)")
+                raise HarnessError("o2na: no object words were found in the captions: give objects (a list of words)")
             return found
         words = read_words(given) if isinstance(given, str) else list(given)
         for word in words:
@@ -75,7 +77,7 @@ class O2naTrainer(VideoTrainer):
                     f"objects: no caption has the word '{word}'{did_you_mean(str(word), self.words.ids)}"
                 )
         if not words or len(set(words)) < len(words):
-            raise HarnessError("objects: expected different words, at least one")
+            raise HarnessError("o2na: objects: expected different words, at least one")
         return words
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:

@@ -10,77 +10,63 @@ under the authors' key names. Folder, log, resuming and determinism: :mod:`harne
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from harness.adapters.caption_recipe import CaptionRecipe
 from harness.adapters.checkpoints import save_checkpoint
 from harness.adapters.o2na.content import is_visual
 from harness.adapters.o2na.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness.adapters.o2na.nacf import Encoded, Nacf
 from harness.adapters.o2na.videos import open_videos
 from harness.adapters.o2na.words import Words, split_words, vocabulary
-from harness.adapters.scenes import read_captions, scene_pairs
-from harness.adapters.training_loop import Loop, Pace, Report
+from harness.adapters.standard import Standard
+from harness.adapters.training_loop import Report
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.seeds import derive
 
 METHODS = ("ARB", "NAB", "NACF")
-_SIZES = {"width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None}
 IGNORED = -100
 
 
 @dataclass(frozen=True, kw_only=True)
-class VideoRecipe:
-    """What is trained and how: what the recipes of ``nacf`` and ``o2na`` share."""
+class VideoRecipe(CaptionRecipe):
+    """What the recipes of ``nacf`` and ``o2na`` share. ``features``: ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``; ``model``:
+    width, layers, heads, inner, dropout, and max_len (left out: longest caption + 2, at most 30)."""
 
-    features: Mapping[str, Any]
-    """``{m: file, i: file}``, or ``{scenes: {frames, stride}}``."""
-    captions: str | None = None
-    """JSON file of example id -> captions. For scenes, leave it out."""
-    scenes: int = 0
-    """Rendered scenes to train on, in place of ``captions``."""
-    captions_each: int = 5
-    """Captions taken of each scene."""
-    kind: str = "short"
-    """Kind of the scenes' captions: short or exhaustive."""
+    sizes: ClassVar[Mapping[str, Any]] = {
+        "width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None
+    }  # fmt: skip
+
     frames: int = 8
     """Frames taken of each feature series (files)."""
-    model: Mapping[str, Any] = field(default_factory=dict)
-    """Sizes: width 512, layers 1, heads 8, inner 2048, dropout 0.5, max_len (longest caption + 2, at most 30)."""
     epochs: int = 50
-    batch: int = 64
     learning_rate: float = 5e-4
-    weight_decay: float = 0.0
     decay: float = 0.98
-    """The learning rate is multiplied by this after each epoch."""
     least_count: int = 1
     """Words seen less often are unknown."""
     clip: float = 5.0
-    """Largest norm of the gradient."""
-    seed: int = 1
 
     def __post_init__(self) -> None:
-        if (self.captions is None) == (self.scenes < 1):
-            raise HarnessError("give either captions (a JSON file) or scenes (a number)")
-        for name in ("epochs", "batch", "frames", "captions_each"):
-            if getattr(self, name) < 1:
-                raise HarnessError(f"{name} is at least 1; found {getattr(self, name)}")
-        for name in self.model:
-            if name not in _SIZES:
-                raise HarnessError(f"unknown size '{name}'{did_you_mean(name, _SIZES)}; sizes are {', '.join(_SIZES)}")
+        super().__post_init__()
+        for name in ("frames", "least_count"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise HarnessError(f"{self.system}: {name} is a whole number, at least 1; found {value!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NacfRecipe(VideoRecipe):
     """A recipe of the NACF family."""
+
+    system: ClassVar[str] = "nacf"
 
     method: str = "NACF"
     """ARB, NAB or NACF."""
@@ -91,7 +77,7 @@ class NacfRecipe(VideoRecipe):
         super().__post_init__()
         if self.method not in METHODS:
             raise HarnessError(
-                f"method is one of {', '.join(METHODS)}; found {self.method!r}{did_you_mean(self.method, METHODS)}"
+                f"nacf: method is one of {', '.join(METHODS)}; found {self.method!r}{did_you_mean(self.method, METHODS)}"
             )
 
 
@@ -118,7 +104,7 @@ class VideoTrainer:
 
     def __init__(self, recipe: VideoRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder = recipe, folder
-        pairs = _pairs(recipe)
+        pairs = recipe.pairs()
         self.texts = [split_words(caption) for _, caption in pairs]
         for (name, caption), words in zip(pairs, self.texts):
             if not words:
@@ -134,11 +120,7 @@ class VideoTrainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(recipe.seed, "o2na"))
             self.model = self.build()
-        pace = Pace(
-            epochs=recipe.epochs, batch=recipe.batch, learning_rate=recipe.learning_rate, seed=recipe.seed,
-            weight_decay=recipe.weight_decay, decay=recipe.decay, clip=recipe.clip,
-        )  # fmt: skip
-        self.loop = Loop(self.model, self._loss, len(pairs), pace, folder, self._told(), resume=resume)
+        self.loop = recipe.loop(self.model, self._loss, len(pairs), folder, resume=resume)
 
     def build(self) -> Nacf:
         """The model, with new weights."""
@@ -153,27 +135,29 @@ class VideoTrainer:
         raise NotImplementedError
 
     # ------------------------------------------------------------------ data
-    def _sizes(self) -> NacfSizes:
-        """Reads the features on the way, standardised, one (videos, frames, width) array per modality."""
-        recipe = self.recipe
-        videos = open_videos(recipe.features, recipe.frames)
+    def _read(self) -> dict[str, int]:
+        """Features, standardised, one (videos, frames, width) array per modality; gives the widths."""
+        videos = open_videos(self.recipe.source, self.recipe.frames)
         examples = [Example(name, ("-",)) for name in self.ids]
         videos.check(examples)
         widths = videos.widths(examples[0])
-        read = [videos.read(example, widths) for example in examples]
-        series = [torch.from_numpy(np.stack(part)) for part in zip(*read)]
-        self.means = [x.mean((0, 1)) for x in series]
-        self.deviations = [x.std((0, 1)).clamp(min=1e-4) for x in series]
-        self.features = [(x - mean) / sd for x, mean, sd in zip(series, self.means, self.deviations)]
-        given = {**_SIZES, **recipe.model}
+        series = [np.stack(part) for part in zip(*(videos.read(example, widths) for example in examples))]
+        self.standards = [Standard.of(x.reshape(-1, x.shape[-1])) for x in series]
+        self.features = [standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)]
+        return widths
+
+    def _sizes(self) -> NacfSizes:
+        system, given = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
         if given["max_len"] is None:
             given["max_len"] = min(30, max(map(len, self.texts)) + 2)
         for name in ("width", "layers", "heads", "inner", "max_len"):
             if not isinstance(given[name], int) or given[name] < (3 if name == "max_len" else 1):
-                raise HarnessError(f"model: {name} = {given[name]!r} is no size")
+                raise HarnessError(f"{system}: model: {name} = {given[name]!r} is no size")
         if given["width"] % given["heads"]:
-            raise HarnessError(f"model: heads must divide the width {given['width']}; found {given['heads']}")
-        return NacfSizes(method=self.method, features=widths, vocabulary=len(self.words), **given)
+            raise HarnessError(f"{system}: model: heads must divide the width {given['width']}; found {given['heads']}")
+        if not isinstance(given["dropout"], (int, float)) or not 0 <= given["dropout"] < 1:
+            raise HarnessError(f"{system}: model: dropout is from 0 to below 1; found {given['dropout']!r}")
+        return NacfSizes(method=self.method, features=self._read(), vocabulary=len(self.words), **given)
 
     def _length_goals(self) -> torch.Tensor:
         """(videos, max_len): how often each number of words is that of a caption of the video."""
@@ -181,11 +165,6 @@ class VideoTrainer:
         for row, caption in zip(self.owner, self.captions):
             counts[row, len(caption)] += 1
         return counts / counts.sum(1, keepdim=True)
-
-    def _told(self) -> str:
-        """The recipe without its length, so that a finished run can be trained further."""
-        told = {name: value for name, value in asdict(self.recipe).items() if name != "epochs"}
-        return json.dumps(told, sort_keys=True)
 
     # ------------------------------------------------------------------ loss
     def _loss(self, chosen: Sequence[int]) -> tuple[torch.Tensor, int]:
@@ -206,20 +185,16 @@ class VideoTrainer:
             "method": sizes.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
             "num_attention_heads": sizes.heads, "vocab_size": sizes.vocabulary, "enhance_input": sizes.enhance,
             "hidden_act": sizes.activation, "layer_norm_eps": sizes.eps, "shortest": min(map(len, self.captions)),
-            "words": self.words.words, "features": dict(recipe.features), "frames": recipe.frames,
-            "recipe": asdict(recipe), "epochs": self.loop.epoch,
+            "words": self.words.words, "frames": recipe.frames, **recipe.settings(self.loop.epoch),
         }  # fmt: skip
-        return save_checkpoint(self._folded(), settings, self.folder, force=True)
+        return save_checkpoint(self._plain(), settings, self.folder, force=True)
 
-    def _folded(self) -> dict[str, torch.Tensor]:
-        """The weights for features as they are: (x - mean) / deviation becomes part of each modality's Linear layer."""
-        state = dict(self.model.state_dict())
-        for name, mean, deviation in zip(self.sizes.features, self.means, self.deviations):
-            weight, bias = (f"encoder.Encoder_{name.upper()}.0.{part}" for part in ("weight", "bias"))
-            whole = state[weight].double() / deviation.double()
-            state[bias] = (state[bias].double() - whole @ mean.double()).to(state[bias])
-            state[weight] = whole.to(state[weight])
-        return state
+    def _plain(self) -> dict[str, torch.Tensor]:
+        """The weights for features as they stand."""
+        tensors = dict(self.model.state_dict())
+        for name, standard in zip(self.sizes.features, self.standards):
+            tensors = standard.into(tensors, f"encoder.Encoder_{name.upper()}.0")
+        return tensors
 
 
 class NacfTrainer(VideoTrainer):
@@ -240,7 +215,7 @@ class NacfTrainer(VideoTrainer):
             return [i > VIS and is_visual(word) for i, word in enumerate(known.words)]
         for word in given:
             if word not in known.ids:
-                raise HarnessError(f"visual: no caption has the word '{word}'{did_you_mean(word, known.ids)}")
+                raise HarnessError(f"nacf: visual: no caption has the word '{word}'{did_you_mean(word, known.ids)}")
         return [word in set(given) for word in known.words]
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
@@ -287,10 +262,3 @@ def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
     hidden = (places < count) & real
     logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
     return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(hidden.sum())
-
-
-def _pairs(recipe: VideoRecipe) -> list[tuple[str, str]]:
-    """(example id, caption) of the training set."""
-    if recipe.captions is not None:
-        return read_captions(recipe.captions)
-    return scene_pairs(recipe.scenes, recipe.captions_each, kind=recipe.kind, seed=recipe.seed)
