@@ -109,7 +109,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     reader = _created(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params)
     models = _models(loaded)
     metrics = _metrics(loaded)
-    _check_views(loaded, metrics)
+    _check_views(loaded, metrics, [model.label for model in models])
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
     plan = Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
     check_cells(loaded, plan)
@@ -150,14 +150,18 @@ def _located(loaded: LoadedSpec, key: Key, make: Any) -> Any:
         raise InputError(f"{'.'.join(map(str, key))}: {error}", loaded.where(*key)) from error
 
 
-def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan]) -> None:
-    """Raise :class:`InputError` for a view of a metric that the run does not have, before the run is made."""
+def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan], models: Sequence[str]) -> None:
+    """Raise :class:`InputError` for a view of a metric or model that the run does not have, before the run is made."""
     labels = [plan.label for plan in metrics]
     if any(plan.metric.spec.level == "model" for plan in metrics):  # their columns are known only when they are scored
         return
     for index, view in enumerate(loaded.spec.views):
         for axis in (view.x, view.by):
             _check_axis(axis, loaded.where("views", index))
+        if view.against is not None and view.against not in models:
+            hint = did_you_mean(view.against, models)
+            told = f"the view compares with the model '{view.against}'{hint}; there are {', '.join(models)}"
+            raise InputError(told, loaded.where("views", index))
         wanted = [view.y] if isinstance(view.y, str) else list(view.y)
         wanted += [view.x] if view.x.startswith("metric:") else []
         for item in wanted:

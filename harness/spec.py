@@ -122,7 +122,7 @@ class BootstrapSpec(Strict):
 class ViewSpec(Strict):
     """A plot or table of the report."""
 
-    plot: Literal["line", "bar", "scatter", "heatmap", "table", "texts"]
+    plot: Literal["line", "bar", "scatter", "heatmap", "table", "texts", "verdicts"]
     x: str = "model"
     y: str | list[str] = "*"
     by: str | None = None
@@ -132,9 +132,15 @@ class ViewSpec(Strict):
     """Published values to print beside ours: row label -> number."""
     examples: Count | None = None
     """Of a view of texts: how many examples (6 unless told)."""
+    against: str | None = None
+    """Of a view of verdicts: the label of the model that the others are compared with."""
 
     @model_validator(mode="after")
-    def _texts(self) -> ViewSpec:
+    def _own_keys(self) -> ViewSpec:
+        if (self.plot == "verdicts") != (self.against is not None):
+            raise ValueError(
+                f"'plot: verdicts' and 'against: MODEL' go together; found plot: {self.plot}, against: {self.against}"
+            )
         if self.plot != "texts" and self.examples is not None:
             raise ValueError(f"examples belongs to 'plot: texts'; found plot: {self.plot}")
         if self.plot == "texts" and not isinstance(self.y, str):

@@ -125,8 +125,8 @@ def print_table(run: Run) -> None:
     if len(run.failed) > 5:
         console.print(f"[red]... and {len(run.failed) - 5} more failed[/red]")
     for view in (run.manifest.get("spec") or {}).get("views", ()):
-        if view["plot"] == "table":
-            console.print(_view(view, run.results))
+        if view["plot"] in ("table", "verdicts"):
+            console.print(_view(view, run.results, run.samples))
     for note in run.notes:
         console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
     data = run.manifest.get("data", {})
@@ -136,15 +136,17 @@ def print_table(run: Run) -> None:
         console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
 
 
-def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> Any:
-    """A table view of the spec, published values beneath ours."""
+def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples: Mapping[str, Sequence[Any]]) -> Any:
+    """A table view of the spec, published values beneath ours; or its verdicts."""
     from rich.markup import escape
     from rich.table import Table
 
+    from harness.report.verdicts import HOW, verdict_table
     from harness.report.views import view_table
 
-    made = view_table(view, results)
-    caption = escape(" ".join(view.get("note", "").split()))
+    told = view["plot"] == "verdicts"
+    made = verdict_table(view, results, samples) if told else view_table(view, results)
+    caption = escape(" ".join([*view.get("note", "").split(), *([f"({HOW})"] if told else [])]))
     table = Table(
         title=escape(view.get("title") or str(view["y"])),
         title_justify="left",

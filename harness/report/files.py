@@ -6,11 +6,12 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.report.texts import Texts, TextsTable, read_samples, texts_table
+from harness.report.verdicts import verdict_table
 from harness.report.views import ViewTable, view_table
 from harness.store import read_run, write_atomically
 from harness.table import number
@@ -24,12 +25,12 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
     for path in map(Path, paths):
         manifest, file = read_run(path)
         for index, view in enumerate(manifest["spec"].get("views", ()), start=1):
-            if view["plot"] not in ("table", "texts"):
+            if view["plot"] not in ("table", "texts", "verdicts"):
                 continue
             title = view.get("title") or str(view["y"])
             stem = f"{manifest['task']}-{index:02d}-{_slug(title)}" if len(paths) > 1 else f"{index:02d}-{_slug(title)}"
-            if view["plot"] == "table":
-                made = view_table(view, file["results"])
+            if view["plot"] != "texts":
+                made = _table(view, file["results"], path)
                 rows, shown = numbers_rows(made), numbers_rows(made, show=True)
             else:
                 texts = texts_table(view, read_samples(path))
@@ -39,6 +40,10 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
                 write_atomically(folder / name, data.encode("utf-8"))
                 written.append(folder / name)
     return written
+
+
+def _table(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], path: Path) -> ViewTable:
+    return view_table(view, results) if view["plot"] == "table" else verdict_table(view, results, read_samples(path))
 
 
 def numbers_rows(table: ViewTable, *, show: bool = False) -> list[Line]:

@@ -11,6 +11,7 @@ from harness.errors import require
 from harness.hooks import Plugins
 from harness.report.plots import draw
 from harness.report.texts import Samples, read_samples, texts_table
+from harness.report.verdicts import HOW, verdict_table
 from harness.report.views import view_table
 from harness.store import read_run, write_atomically
 from harness.table import ARROWS, decoding_text, number, rows, size_text
@@ -120,6 +121,9 @@ def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples
     }
     if view["plot"] == "table":
         made["table"] = view_table(view, results)
+    elif view["plot"] == "verdicts":
+        made["table"] = verdict_table(view, results, samples)
+        made["note"] = f"{made['note']} ({HOW})".strip()
     elif view["plot"] == "texts":
         made["texts"] = texts_table(view, samples)
     else:

@@ -1,0 +1,59 @@
+"""The best candidate of each example by another metric: what an oracle that picks from the set would get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, MeanMetric, Metric, MetricSpec
+from harness.errors import HarnessError
+from harness.features import Features
+from harness.registry import resolve
+
+
+class Best(MeanMetric):
+    """Mean over examples of the best single candidate's score; direction and range are the metric's own.
+
+    metric: a metric of level ``item`` (``meteor``, ``cider``, ``{bleu: {n: 4}}``). Each candidate is scored as a set of one, with all
+    references. Never below the metric's mean over candidates, and growing with their number: compare equal sizes.
+    """
+
+    def __init__(self, *, metric: str | Mapping[str, Any] | Metric) -> None:
+        self.metric: Metric = resolve("metrics", metric)
+        inner = self.metric.spec
+        if inner.level != "item" or inner.higher_is_better is None:
+            raise HarnessError(
+                f"best: '{inner.name}' scores no single candidate (it must be of level item and have a direction)"
+            )
+        self.spec = MetricSpec(
+            f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
+            min_texts=inner.min_texts, bounds=inner.bounds, shardable=inner.shardable,
+        )  # fmt: skip
+
+    def signature(self) -> str:
+        return f"best|{self.metric.signature()}"
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        return self.metric.fit(references, features)
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """(B,); NaN where no candidate of the example has a score."""
+        each = np.stack([self._one(batch, k, features, state) for k in range(batch.n)])  # [n, B]
+        worst = -np.inf if self.spec.higher_is_better else np.inf
+        filled = np.where(np.isnan(each), worst, each)
+        best = filled.max(axis=0) if self.spec.higher_is_better else filled.min(axis=0)
+        return np.where(np.isinf(best), np.nan, best)
+
+    def _one(self, batch: Batch, k: int, features: Features, state: Any) -> np.ndarray:
+        columns = np.concatenate([[k], batch.n + np.arange(batch.m)])
+        sets = tuple(replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets)
+        alone = Batch(sets, batch.text_ids[:, columns], 1, batch.m, batch, columns)
+        stats = np.asarray(self.metric.stats(alone, features, state), dtype=np.float64)
+        defined = ~np.isnan(stats[:, 0])
+        out = np.full(len(batch), np.nan)
+        if defined.any():
+            out[defined] = self.metric.per_example(stats[defined])
+        return out
