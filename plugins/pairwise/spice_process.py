@@ -20,12 +20,12 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from harness.errors import HarnessError, MissingExtra
-from harness.plugins.text.java import LINE_BREAKS
+from harness.plugins.text.java import LINE_BREAKS, drain, end
 from harness.plugins.text.lexicon_cache import cache_root
 
 PAIRS_PER_REQUEST = 1024
@@ -130,7 +130,7 @@ class SpiceProcess:
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        self._reader = threading.Thread(target=_drain, args=(self._process.stderr, self._said), daemon=True)
+        self._reader = threading.Thread(target=drain, args=(self._process.stderr, self._said), daemon=True)
         self._reader.start()
         self.close = weakref.finalize(self, _end, self._process, self._folder)
 
@@ -195,17 +195,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())[-400:]
 
 
-def _drain(stream: IO[bytes], said: deque[str]) -> None:
-    with suppress(OSError, ValueError):  # closed under its reader
-        for line in stream:
-            said.append(line.decode("utf-8", "replace").strip())
-
-
 def _end(process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[str]) -> None:
-    process.kill()  # it keeps nothing
-    process.wait()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(OSError, ValueError):
-                stream.close()
+    end(process)
     folder.cleanup()

@@ -10,8 +10,11 @@ import importlib.util
 import re
 import shutil
 import subprocess
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from harness.errors import HarnessError, MissingExtra
 
@@ -78,3 +81,20 @@ def run_java(arguments: Sequence[str], *, needed_by: str, memory: str | None = N
         cause = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1])
         raise HarnessError(f"{needed_by}: Java ended with exit code {done.returncode}: {cause.strip()}")
     return done.stdout
+
+
+def drain(stream: IO[bytes], said: deque[str]) -> None:
+    """Read a child's standard error to its end, so that it never fills its pipe; ``said`` keeps the last lines."""
+    with suppress(OSError, ValueError):  # closed under its reader
+        for line in stream:
+            said.append(line.decode("utf-8", "replace").strip())
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a child that answers on its pipes."""
+    process.kill()  # it keeps nothing; asking nicely would block where an answer is left unread
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):  # what was still to be written goes nowhere
+                stream.close()

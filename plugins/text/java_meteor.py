@@ -24,7 +24,7 @@ from harness.errors import HarnessError, InputError
 from harness.plugins.pairwise.meteor import Aligned, Pair
 from harness.plugins.pairwise.meteor_score import N_STATISTICS
 from harness.plugins.text import lexicon
-from harness.plugins.text.java import java_command
+from harness.plugins.text.java import drain, end, java_command
 from harness.plugins.text.meteor_normaliser import words
 
 _LINE_ENDS = re.compile("[\r\n]+")
@@ -48,9 +48,9 @@ class JavaMeteor:
             stderr=subprocess.PIPE,
         )
         self._said: deque[str] = deque(maxlen=20)
-        threading.Thread(target=_drain, args=(self._process.stderr, self._said), daemon=True).start()
+        threading.Thread(target=drain, args=(self._process.stderr, self._said), daemon=True).start()
         self._lock = threading.Lock()
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, end, self._process)
 
     def __enter__(self) -> JavaMeteor:
         return self
@@ -128,21 +128,6 @@ def _write(stream: IO[bytes], lines: Sequence[str]) -> None:
         for line in lines:
             stream.write(line.encode("utf-8") + b" \n")
         stream.flush()
-
-
-def _drain(stream: IO[bytes], said: deque[str]) -> None:
-    with suppress(OSError, ValueError):  # closed under its reader
-        for line in stream:
-            said.append(line.decode("utf-8", "replace").strip())
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()  # it keeps nothing; asking nicely would block where an answer is left unread
-    process.wait()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(OSError, ValueError):  # what was still to be written goes nowhere
-                stream.close()
 
 
 @cache
