@@ -7,7 +7,7 @@ import importlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +54,11 @@ def ten_candidates(shared: Path) -> list[list[str]]:
 def plain_words(text: str) -> str:
     """Lower case, letters, digits and apostrophes: tokens for comparisons that leave the PTB step out on both sides."""
     return " ".join(re.sub(r"[^a-z0-9']", " ", text.lower()).split())
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All strings of a record, at any depth."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(item)

@@ -72,7 +72,7 @@ def _pairs(path: Path, n: int) -> Iterator[meteor.Pair]:
     rng = random.Random(f"{SEED}{path.name}")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         records = [
-            list(_texts(json.loads(line) if path.name.endswith("jsonl.gz") else line.rstrip("\n"))) for line in lines
+            _sentences(json.loads(line) if path.name.endswith("jsonl.gz") else line.rstrip("\n")) for line in lines
         ]
     records = [texts for texts in records if texts]
     if len(records) < 2:
@@ -89,17 +89,9 @@ def _pairs(path: Path, n: int) -> Iterator[meteor.Pair]:
             yield hypothesis, [reference]
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """The sentences of a record: strings with a blank in them, at any depth."""
-    if isinstance(value, str):
-        if " " in value.strip():
-            yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
+def _sentences(value: Any) -> list[str]:
+    """The strings of a record with a blank in them."""
+    return [text for text in coco_data.strings(value) if " " in text.strip()]
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ import gzip
 import json
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -70,20 +68,10 @@ def _data_sets(shared: Path) -> dict[str, list[str]]:
         texts = found.setdefault(path.parent.name, [])
         with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
             for line in lines:
-                texts.extend(_texts(json.loads(line) if path.name.endswith(".jsonl.gz") else line.rstrip("\n")))
+                texts.extend(
+                    coco_data.strings(json.loads(line) if path.name.endswith(".jsonl.gz") else line.rstrip("\n"))
+                )
     return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All strings of a record, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
 
 
 if __name__ == "__main__":
