@@ -81,23 +81,28 @@ def grown(array, size):
 
 
 @njit(cache=True, nogil=True)
-def find_phrases(starts, words, table):
-    """Every occurrence of a phrase of the table: (bounds by text, node, first word, length), by position and length."""
+def find_phrases(starts, words, roots, table):
+    """Every occurrence of a phrase of the table: (bounds by text, node, first word, length), by position and length.
+
+    ``words``: the texts' ids in the table, -1 for none; ``roots``: the node of each of these words as a phrase's first, -1 for none.
+    """
     bounds = np.zeros(starts.shape[0], dtype=np.int64)
     nodes = np.empty(words.shape[0] * 4 + 16, dtype=np.int32)
     at, length = np.empty_like(nodes), np.empty_like(nodes)
     n = 0
     for t in range(starts.shape[0] - 1):
         for first in range(starts[t], starts[t + 1]):
-            node = np.int64(0)  # a literal would have its callees compiled once more
-            for last in range(first, starts[t + 1]):
-                node = _child(table, node, words[last]) if words[last] >= 0 else -1
-                if node < 0:
-                    break
+            node = np.int64(roots[first])
+            last = first
+            while node >= 0:
                 if n == nodes.shape[0]:
                     nodes, at, length = grown(nodes, n + 1), grown(at, n + 1), grown(length, n + 1)
                 nodes[n], at[n], length[n] = node, first - starts[t], last + 1 - first
                 n += 1
+                last += 1
+                if last == starts[t + 1] or words[last] < 0:
+                    break
+                node = _child(table, node, words[last])
         bounds[t + 1] = n
     return bounds, nodes[:n], at[:n], length[:n]
 

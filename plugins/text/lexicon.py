@@ -36,6 +36,7 @@ _SUFFIXES = (
     *(("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
 )
 """WordNet's rules of detachment (morphy; Fellbaum 1998) for nouns, verbs and adjectives, in this order."""
+_LAST_LETTERS = frozenset(suffix[-1] for suffix, _ in _SUFFIXES)
 
 
 class Sources(NamedTuple):
@@ -85,8 +86,10 @@ class Lexicon(NamedTuple):
         """
         if word in self.exceptions:
             return self.exceptions[word]
-        if word.endswith("ss") or len(word.encode("utf-16-le")) <= 4:
+        if word.endswith("ss") or (len(word) <= 2 and len(word.encode("utf-16-le")) <= 4):
             return [word]
+        if word[-1] not in _LAST_LETTERS:
+            return []
         for suffix, ending in _SUFFIXES:
             if word.endswith(suffix) and (base := word[: -len(suffix)] + ending) in self.synset_rows:
                 return [base]

@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.plugins.text.chunks import run_slices
 from harness.plugins.text.java_hash import java_hash
 from harness.plugins.text.lexicon import Lexicon, stems
 from harness.plugins.text.meteor_normaliser import words as normalised
 from harness.plugins.text.paraphrases import ParaphraseTable
+
+_PHRASES_WORTH = 4
+"""Looking for the phrases of a text is as much work as so many pairs of n-gram counts."""
 
 
 class Words(NamedTuple):
@@ -88,7 +92,7 @@ class WordTable:
         self._hashes: dict[int, int] = {}
         self._keys, self._stems, self._function = _Column(np.int32), _Column(np.int32), _Column(np.uint8)
         self._synset_starts, self._synset_ids = _Column(np.int32, [0]), _Column(np.int32)
-        self._paraphrase_ids = _Column(np.int32)
+        self._paraphrase_ids, self._paraphrase_roots = _Column(np.int32), _Column(np.int32)
 
     def intern(self, words: list[str]) -> np.ndarray:
         """(W,) int32 ids of the words, new ones added."""
@@ -107,7 +111,9 @@ class WordTable:
         self._function.extend([word in lexicon.function_words for word in words])
         self._synset_ids.extend(np.concatenate(synsets))
         self._synset_starts.extend(bounds)
-        self._paraphrase_ids.extend([lexicon.paraphrase_words.get(word, -1) for word in words])
+        paraphrase_ids = np.asarray([lexicon.paraphrase_words.get(word, -1) for word in words])
+        self._paraphrase_ids.extend(paraphrase_ids)
+        self._paraphrase_roots.extend(lexicon.paraphrases.roots(paraphrase_ids))
         self._ids.update(zip(words, range(len(self._ids), len(self._ids) + len(words))))
 
     def _number(self, value: int) -> int:
@@ -123,6 +129,11 @@ class WordTable:
     def paraphrase_ids(self) -> np.ndarray:
         """int32 ids in the paraphrase table by word id, -1 for none."""
         return self._paraphrase_ids.view
+
+    @property
+    def paraphrase_roots(self) -> np.ndarray:
+        """int32 nodes of the paraphrase table at which phrases begin with the word, by word id, -1 for none."""
+        return self._paraphrase_roots.view
 
     def arrays(self) -> Words:
         return Words(
@@ -150,8 +161,6 @@ class TextTable:
         return np.fromiter((ids[text] for text in wanted), dtype=np.int64, count=len(wanted))
 
     def _add(self, texts: list[str]) -> None:
-        from harness.plugins.pairwise.meteor_groups import find_phrases  # compiled: numba
-
         lexicon = self.words.lexicon
         words: list[str] = []  # one flat list: a list per text that is kept would set off the garbage collector
         ends = np.empty(len(texts), dtype=np.int64)
@@ -160,7 +169,7 @@ class TextTable:
             ends[k] = len(words)
         starts = np.concatenate([[0], ends])
         flat = self.words.intern(words)
-        bounds, nodes, at, length = find_phrases(starts, self.words.paraphrase_ids[flat], lexicon.paraphrases)
+        bounds, nodes, at, length = self._find_phrases(starts, flat)
         self._word_starts.extend(starts[1:] + len(self._words.view))
         self._words.extend(flat)
         self._phrase_starts.extend(bounds[1:] + len(self._phrases.view))
@@ -169,6 +178,24 @@ class TextTable:
         self._phrase_length.extend(length)
         first = len(self._ids)
         self._ids.update((text, first + k) for k, text in enumerate(texts))
+
+    def _find_phrases(self, starts: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What the kernel of this name gives, of slices of the texts on all cores."""
+        from harness.plugins.pairwise.meteor_groups import find_phrases  # compiled: numba
+
+        table = self.words.lexicon.paraphrases
+        ids, roots = self.words.paraphrase_ids[words], self.words.paraphrase_roots[words]
+        found: dict[int, tuple[np.ndarray, ...]] = {}
+
+        def work(first: int, last: int) -> None:
+            own = slice(starts[first], starts[last])
+            found[first] = find_phrases(starts[first : last + 1] - starts[first], ids[own], roots[own], table)
+
+        run_slices(work, len(starts) - 1, pairs=_PHRASES_WORTH)
+        parts = [found[first] for first in sorted(found)]
+        counts = np.concatenate([np.diff(bounds) for bounds, *_ in parts])
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        return bounds, *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3))
 
     def prepared(self) -> Prepared:
         """Views of everything added so far."""

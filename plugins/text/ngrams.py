@@ -58,7 +58,8 @@ class NgramIndex:
         self.key = uuid.uuid4().hex
         """Names this index in caches: rows mean nothing in another."""
         self._words: dict[str, int] = {}
-        self._rows: dict[tuple[int, ...], int] = {}
+        self._rows: dict[str, int] = {}
+        """Words joined by one blank -> row."""
         self._table_keys = np.full(1 << 12, -1, dtype=np.int64)
         self._table_values = np.zeros(1 << 12, dtype=np.int64)
         self._table_used = 0
@@ -95,51 +96,46 @@ class NgramIndex:
     # ------------------------------------------------------------------ adding
     def add(self, texts: Iterable[str]) -> np.ndarray:
         """Rows (T,) of tokenised texts; new token sequences are counted, known ones are looked up."""
-        vocabulary, known = self._words, self._rows
+        known = self._rows
         rows: list[int] = []
-        new: list[tuple[int, ...]] = []
+        new: list[str] = []  # one flat list of words: one per text, kept, would set off the garbage collector
+        ends: list[int] = []
         for text in texts:
             words = text.split()
-            try:
-                sequence = tuple([vocabulary[word] for word in words])
-            except KeyError:
-                sequence = tuple([self._word(word) for word in words])
-            row = known.get(sequence)
-            if row is None:
-                row = known[sequence] = self.n_rows + len(new)
-                new.append(sequence)
+            row = known.setdefault(" ".join(words), len(known))
+            if row == self.n_rows + len(ends):
+                new += words
+                ends.append(len(new))
             rows.append(row)
-        self._count(new)
+        self._count(self._word_ids(new), np.asarray([0, *ends], dtype=np.int64))
         return np.asarray(rows, dtype=np.int64)
 
-    def _word(self, word: str) -> int:
-        """Id of a word, a new one when it is not known."""
-        gram = self._words.get(word)
-        if gram is None:
-            gram = self._words[word] = self.n_grams
-            self.n_grams += 1
-        return gram
+    def _word_ids(self, words: list[str]) -> np.ndarray:
+        """(W,) int64 ids, new ones added."""
+        vocabulary = self._words
+        for word in dict.fromkeys(words):
+            if word not in vocabulary:
+                vocabulary[word] = self.n_grams
+                self.n_grams += 1
+        return np.fromiter(map(vocabulary.__getitem__, words), dtype=np.int64, count=len(words))
 
-    def _count(self, sequences: list[tuple[int, ...]]) -> None:
-        start = 0
-        while start < len(sequences):
-            stop, words = start, 0
-            while stop < len(sequences) and (stop == start or words + len(sequences[stop]) <= _CHUNK_WORDS):
-                words += len(sequences[stop])
-                stop += 1
-            self._count_chunk(sequences[start:stop], words)
-            start = stop
+    def _count(self, words: np.ndarray, starts: np.ndarray) -> None:
+        """Count new texts, the runs ``words[starts[t] : starts[t + 1]]``, a chunk of them at a time."""
+        n_texts = len(starts) - 1
+        self._ids = grown(self._ids, self.n_entries + ORDERS * len(words))
+        self._counts = grown(self._counts, self.n_entries + ORDERS * len(words))
+        self._bounds = grown(self._bounds, self.n_rows + n_texts)
+        self._lengths = grown(self._lengths, self.n_rows + n_texts)
+        first = 0
+        while first < n_texts:
+            last = max(first + 1, int(np.searchsorted(starts, starts[first] + _CHUNK_WORDS, side="right")) - 1)
+            self._count_chunk(words[starts[first] : starts[last]], starts[first : last + 1] - starts[first])
+            first = last
 
-    def _count_chunk(self, sequences: list[tuple[int, ...]], n_words: int) -> None:
-        flat = np.fromiter((w for sequence in sequences for w in sequence), dtype=np.int64, count=n_words)
-        starts = np.zeros(len(sequences) + 1, dtype=np.int64)
-        np.cumsum([len(sequence) for sequence in sequences], out=starts[1:])
-        self._reserve((ORDERS - 1) * n_words)
-        self._ids = grown(self._ids, self.n_entries + ORDERS * n_words)
-        self._counts = grown(self._counts, self.n_entries + ORDERS * n_words)
-        self._bounds = grown(self._bounds, self.n_rows + len(sequences))
-        self._lengths = grown(self._lengths, self.n_rows + len(sequences))
-        self._lengths[self.n_rows : self.n_rows + len(sequences)] = np.diff(starts)
+    def _count_chunk(self, flat: np.ndarray, starts: np.ndarray) -> None:
+        n_texts = len(starts) - 1
+        self._lengths[self.n_rows : self.n_rows + n_texts] = np.diff(starts)
+        self._reserve((ORDERS - 1) * len(flat))
         before = self.n_grams
         self.n_grams, self.n_entries = kernels().count_texts(
             flat,
@@ -151,10 +147,10 @@ class NgramIndex:
             self.n_entries,
             self._ids,
             self._counts,
-            self._bounds[self.n_rows : self.n_rows + len(sequences)],
+            self._bounds[self.n_rows : self.n_rows + n_texts],
         )
         self._table_used += self.n_grams - before
-        self.n_rows += len(sequences)
+        self.n_rows += n_texts
 
     def _reserve(self, n_new: int) -> None:
         """Room for ``n_new`` more n-grams in the table (at most 60 % full) and in ``seen``."""

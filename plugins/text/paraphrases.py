@@ -37,6 +37,14 @@ class ParaphraseTable(NamedTuple):
         edge = start + int(np.searchsorted(self.edge_words[start:stop], word))
         return edge + 1 if edge < stop and self.edge_words[edge] == word else -1
 
+    def roots(self, words: np.ndarray) -> np.ndarray:
+        """Nodes at which phrases begin with each of the words (ids, -1 for none), -1 where none does: int32, ``words.shape``."""
+        stop = int(self.first_edge[1])
+        edges = np.searchsorted(self.edge_words[:stop], words)
+        known = edges < stop
+        known[known] = self.edge_words[edges[known]] == words[known]
+        return np.where(known, edges + 1, -1).astype(np.int32)
+
     def paraphrases(self, node: int) -> np.ndarray:
         """Nodes of the paraphrases of a phrase, in the order of the file."""
         return self.targets[self.first_target[node] : self.first_target[node + 1]]

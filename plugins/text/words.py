@@ -43,17 +43,20 @@ class WordIndex:
         known, vocabulary = self._rows, self._vocabulary
         first, end = len(known), int(self._starts[len(known)])
         rows: list[int] = []
-        new: list[int] = []
+        new: list[str] = []  # one flat list: see NgramIndex.add
         ends: list[int] = []
         for text in texts:
-            row = known.get(text)
-            if row is None:
-                row = known[text] = first + len(ends)
-                new.extend(vocabulary.setdefault(word, len(vocabulary)) for word in text.split(" "))
+            row = known.setdefault(text, len(known))
+            if row == first + len(ends):
+                new += text.split(" ")
                 ends.append(end + len(new))
             rows.append(row)
+        for word in dict.fromkeys(new):
+            vocabulary.setdefault(word, len(vocabulary))
         self._words = grown(self._words, end + len(new))
-        self._words[end : end + len(new)] = new
+        self._words[end : end + len(new)] = np.fromiter(
+            map(vocabulary.__getitem__, new), dtype=np.int64, count=len(new)
+        )
         self._starts = grown(self._starts, len(known) + 1)
         self._starts[first + 1 : len(known) + 1] = ends
         return np.asarray(rows, dtype=np.int64)
