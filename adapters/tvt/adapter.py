@@ -13,7 +13,6 @@ from harness.adapters.batches import check_batch_size
 from harness.adapters.checkpoints import file_fingerprint, load_checkpoint
 from harness.adapters.decoding_types import select_rows
 from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.scenes import SceneViews
 from harness.adapters.settings import weight_files
 from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, Tvt, TvtStep
@@ -63,9 +62,8 @@ class TvtAdapter(LeftToRight):
         return json.dumps(self._print)
 
     def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
-        """Compute the features of rendered scenes in one go; raise :class:`InputError` for examples that are none."""
-        if isinstance(self.views, SceneViews):
-            self.views.check(examples)
+        """Raise :class:`InputError` for examples without features; those of rendered scenes are computed in one go."""
+        self.views.check(examples)
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         return [self.views.read(example) for example in examples]

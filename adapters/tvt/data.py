@@ -34,6 +34,10 @@ class Views(Protocol):
         """Where they come from."""
         ...
 
+    def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` for examples without features, as far as it is seen without reading them."""
+        ...
+
     def read(self, example: Example) -> dict[str, np.ndarray]:
         """(frames, width) float32 by view."""
         ...
@@ -50,6 +54,10 @@ class FileViews:
                 raise InputError("no features in it", str(file.path))
             self.widths[view] = int(np.asarray(next(iter(file.arrays.values()))).shape[-1])
         self.name = ",".join(str(file.path) for file in self.files.values())
+
+    def check(self, examples: Sequence[Example]) -> None:
+        for file in self.files.values():
+            file.check(examples)
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
         return {view: np.atleast_2d(file.row(example)) for view, file in self.files.items()}
@@ -78,14 +86,21 @@ class SemSynAnViews:
         self.widths = {view: int(self.group[name].shape[-1]) for view, name in self.arrays.items()}
         self.name = str(self.path)
 
-    def read(self, example: Example) -> dict[str, np.ndarray]:
+    def check(self, examples: Sequence[Example]) -> None:
+        for example in examples:
+            self._number(example)
+
+    def _number(self, example: Example) -> int:
         digits = "".join(ch for ch in example.id if ch.isdigit())
         count = len(self.group[self.arrays["appearance"]])
         if not digits or int(digits) >= count:
             raise InputError(
                 f"no video number from 0 to {count - 1} in the id of example '{example.id}'", str(self.path)
             )
-        number = int(digits)
+        return int(digits)
+
+    def read(self, example: Example) -> dict[str, np.ndarray]:
+        number = self._number(example)
         frames = int(self.group["count_features"][number]) if "count_features" in self.group else None
         found = {}
         for view, name in self.arrays.items():

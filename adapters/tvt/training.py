@@ -18,7 +18,6 @@ from torch.nn import functional as F
 
 from harness.adapters.caption_recipe import CaptionRecipe
 from harness.adapters.checkpoints import save_checkpoint
-from harness.adapters.scenes import SceneViews
 from harness.adapters.standard import Standard
 from harness.adapters.training_loop import Report
 from harness.adapters.tvt.data import Views, WordList, collate, open_views
@@ -68,8 +67,7 @@ class _Trainer:
 
     def _read(self) -> dict[str, dict[str, np.ndarray]]:
         examples = [Example(name, ("-",)) for name in dict.fromkeys(name for name, _ in self.pairs)]
-        if isinstance(self.views, SceneViews):
-            self.views.check(examples)
+        self.views.check(examples)
         return {example.id: self.views.read(example) for example in examples}
 
     def _standardise(self) -> None:

@@ -149,6 +149,8 @@ def test_mistakes_are_told(data, trained, tmp_path, shared):
 
         shutil.copy(shared / "golden" / "nacf" / "NACF.state_dict.safetensors", tmp_path)
         Tvt.from_checkpoint(tmp_path / "NACF.state_dict.safetensors")
+    with pytest.raises(InputError, match="no features for 1 of 2 examples: v99"):
+        TvtAdapter(checkpoint=str(trained)).prepare([Example("v1", ("a",)), Example("v99", ("a",))], Decoding())
     with pytest.raises(InputError, match="a word list begins with"):
         WordList(["a", "b"])
 
