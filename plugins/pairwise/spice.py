@@ -8,14 +8,15 @@ the cache folder ``spice``. Java since 16 keeps the program from serialising: mo
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, MeanMetric, MetricSpec
-from harness.errors import MissingExtra
+from harness.contracts import Batch, CaptionSet, MeanMetric, MetricSpec
+from harness.errors import InputError, MissingExtra
 from harness.features import Features
 from harness.plugins.pairwise.spice_process import SpiceProcess, compiled
 from harness.plugins.text.java import java_command, pycocoevalcap_file
@@ -23,6 +24,9 @@ from harness.plugins.text.lexicon_cache import cache_root
 
 JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 OPENED = ("lang", "math", "net", "nio", "text", "util", "util.concurrent")
+
+MAX_WORDS = 200
+"""Longest sentence taken: the program's parser takes time with the cube of the words and space with their square."""
 
 
 def find_jars(folder: str | None = None) -> list[Path]:
@@ -48,6 +52,16 @@ def command(jars: Sequence[Path], memory: str) -> list[str]:
     return [*java_command(needed_by="metric 'spice'", memory=memory), *opens, "-cp", path, "Serve"]
 
 
+def check_lengths(item: CaptionSet) -> None:
+    """Raise :class:`InputError` naming the example for a sentence that would keep the parser busy for minutes."""
+    for text in (*item.candidates, *item.references):
+        if len(text) > MAX_WORDS:
+            longest = max(len(part.split()) for part in re.split("[.!?]", text))
+            if longest > MAX_WORDS:
+                told = f"a sentence of {longest} words; metric 'spice' takes at most {MAX_WORDS}: {text[:60]!r}..."
+                raise InputError(told, f"example '{item.id}'")
+
+
 class Spice(MeanMetric):
     """SPICE: F-score of the tuples of scene graphs of a candidate and of all references, mean over candidates; higher is better.
 
@@ -66,6 +80,8 @@ class Spice(MeanMetric):
         return "spice|1.0|corenlp:3.6.0"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        for item in batch.sets:
+            check_lengths(item)
         known: dict[tuple[int, ...], float] = features.memo((self.signature(), "pairs"), dict)
         texts = features.texts
         rows = zip(batch.candidate_ids.tolist(), batch.reference_ids.tolist())

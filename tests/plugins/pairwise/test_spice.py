@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.contracts import CaptionSet
-from harness.errors import HarnessError, MissingExtra
+from harness.errors import HarnessError, InputError, MissingExtra
 from harness.features import Features
 from harness.plugins.pairwise import spice, spice_process
 
@@ -90,6 +90,17 @@ def test_a_failure_is_one_line_and_the_next_call_starts_anew(metric, text, told)
     assert "\n" not in str(error.value)
     assert not metric._process.alive
     assert metric._serving().evaluate([("a", ["a"])]).tolist() == [1.0]
+
+
+def test_a_sentence_that_would_take_minutes_is_refused(metric):
+    features = Features()
+    long = features.batch([CaptionSet("x", ("a dog " * 99 + ". " + "a dog " * 99,), ("a dog",))])
+    assert metric.scores(long, features, None).tolist() == [0.0]
+    longer = features.batch([CaptionSet("x", ("a dog",), ("dog " * 10_000,))])
+    with pytest.raises(
+        InputError, match=r"^example 'x': a sentence of 10000 words; metric 'spice' takes at most 200: 'dog"
+    ):
+        metric.scores(longer, features, None)
 
 
 def test_the_process_ends_with_its_owner(metric):
