@@ -11,7 +11,9 @@ from harness.runner import run
 from harness.spec_loading import load_specs
 
 TASKS = Path(__file__).resolve().parents[2] / "tasks"
-SPECS = sorted(path.relative_to(TASKS).as_posix() for path in TASKS.rglob("*.yaml") if path.parent.name not in ("parts", "recipes"))
+SPECS = sorted(
+    path.relative_to(TASKS).as_posix() for path in TASKS.rglob("*.yaml") if path.parent.name not in ("parts", "recipes")
+)
 """Parts and recipes are no specs by themselves; those that name them are here."""
 
 
