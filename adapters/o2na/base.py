@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from harness.adapters.batches import check_batch_size
 from harness.adapters.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
 from harness.adapters.decoding import forced_scores
 from harness.adapters.decoding_types import select_rows
-from harness.adapters.left_to_right import LeftToRight
-from harness.adapters.o2na.layers import MASK
+from harness.adapters.left_to_right import ROWS, LeftToRight
+from harness.adapters.o2na.layers import MASK, PAD
 from harness.adapters.o2na.nacf import Encoded, Nacf
 from harness.adapters.o2na.videos import Videos, open_videos
 from harness.adapters.o2na.words import Words
@@ -117,28 +117,44 @@ class VideoAdapter(LeftToRight):
     # ------------------------------------------------------------------ pseudo-likelihood
     def pseudo_scores(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         """Labelled ``pseudo``: every word with its slot alone masked, and last the log-probability of the length."""
+        flat = [(e, self._slots(example, text)) for e, example in enumerate(examples) for text in example.references]
+        found: list[list[TokenScores]] = [[] for _ in examples]
         with torch.inference_mode():
             once = self.encoded(self.model, self.inputs(examples), examples)
-            return [
-                [self._pseudo(example, text, once, e) for text in example.references]
-                for e, example in enumerate(examples)
-            ]
+            for start in range(0, len(flat), ROWS):
+                part = flat[start : start + ROWS]
+                for (e, _), scores in zip(part, self._pseudo(part, once)):
+                    found[e].append(scores)
+        return found
 
-    def _pseudo(self, example: Example, text: str, once: Encoded, row: int) -> TokenScores:
+    def _slots(self, example: Example, text: str) -> list[int]:
         ids, longest = self.words.encode(text), self.model.sizes.max_len - 1
         if not 1 <= len(ids) <= longest:
             raise InputError(
                 f"a reference of example '{example.id}' has {len(ids)} words; 1 to {longest} can be scored"
             )
-        tokens = torch.tensor(ids, device=self.device)
-        rows = tokens.repeat(len(ids), 1).fill_diagonal_(MASK)
-        index = torch.full((len(ids),), row, device=self.device)
-        logits = self.model.logits(rows, select_rows(once, index)).diagonal().T
-        words, ranks = forced_scores(logits, tokens)
+        return ids
+
+    def _pseudo(self, part: Sequence[tuple[int, list[int]]], once: Encoded) -> Iterator[TokenScores]:
+        """For (row, words) pairs: one row of slots for every word."""
+        counts = torch.tensor([len(ids) for _, ids in part])
+        tokens = torch.full((len(part), int(counts.max())), PAD)
+        for row, (_, ids) in zip(tokens, part):
+            row[: len(ids)] = torch.tensor(ids)
+        owner = torch.arange(len(part)).repeat_interleave(counts)
+        place = torch.cat([torch.arange(len(ids)) for _, ids in part])
+        slots = tokens[owner].scatter(1, place[:, None], MASK).to(self.device)
+        videos = torch.tensor([row for row, _ in part])
+        rows = select_rows(once, videos[owner])
+        logits = self.model.logits(slots, rows)[torch.arange(len(owner)), place]
+        log_probs, ranks = forced_scores(logits, tokens[owner, place].to(self.device))
         assert once.lengths is not None
-        length, rank = forced_scores(once.lengths[row : row + 1], tokens.new_tensor([len(ids)]))
-        pieces = (*self.pieces(ids), "<length>")
-        return TokenScores(np.append(words, length), np.append(ranks, rank), pieces, "pseudo")
+        length, rank = forced_scores(once.lengths[videos.to(self.device)], counts.to(self.device))
+        ends = counts.cumsum(0).tolist()
+        for r, (_, ids) in enumerate(part):
+            own = slice(ends[r] - len(ids), ends[r])
+            pieces = (*self.pieces(ids), "<length>")
+            yield TokenScores(np.append(log_probs[own], length[r]), np.append(ranks[own], rank[r]), pieces, "pseudo")
 
 
 def weight_files(checkpoint: str) -> list[Path]:

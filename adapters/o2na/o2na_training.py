@@ -54,7 +54,10 @@ def train(recipe: O2naRecipe, output: str | Path, *, resume: bool = False, repor
 class O2naTrainer(VideoTrainer):
     recipe: O2naRecipe
     model: O2na
-    method = "O2NA"
+
+    @property
+    def method(self) -> str:
+        return "O2NA"
 
     def build(self) -> O2na:
         objects = self._objects()
@@ -74,7 +77,7 @@ class O2naTrainer(VideoTrainer):
         for word in words:
             if word not in self.words.ids:
                 raise HarnessError(
-                    f"objects: no caption has the word '{word}'{did_you_mean(str(word), self.words.ids)}"
+                    f"o2na: objects: no caption has the word '{word}'{did_you_mean(str(word), self.words.ids)}"
                 )
         if not words or len(set(words)) < len(words):
             raise HarnessError("o2na: objects: expected different words, at least one")
