@@ -13,7 +13,13 @@ from harness.adapters.batches import check_batch_size
 from harness.adapters.checkpoints import file_fingerprint
 from harness.adapters.left_to_right import LeftToRight, Prefix
 from harness.adapters.transformers.loading import KINDS, load_model
-from harness.adapters.transformers.steps import BlipStep, CausalStep, EncoderDecoderStep
+from harness.adapters.transformers.steps import (
+    BlipStep,
+    CausalStep,
+    EncoderDecoderStep,
+    PromptedStep,
+    blip2_embeddings,
+)
 from harness.contracts import Example, Failure
 from harness.errors import HarnessError, InputError
 
@@ -62,6 +68,7 @@ class Transformers(LeftToRight):
             raise HarnessError(f"transformers: chat asked for, but {model} has no chat template")
         self.system, self.images = system, Path(images) if images is not None else None
         self.max_length = max_length
+        self.blip2 = loaded.model.config.model_type == "blip-2"
         self.step = self._step()
         self.stop = self._stop()
         self._settings = {
@@ -73,6 +80,9 @@ class Transformers(LeftToRight):
         model = self.loaded.model
         if model.config.model_type == "blip":
             return BlipStep(model)
+        if self.blip2:
+            language = model.language_model
+            return EncoderDecoderStep(language) if language.config.is_encoder_decoder else PromptedStep(language)
         return EncoderDecoderStep(model) if model.config.is_encoder_decoder else CausalStep(model)
 
     def _setting(self, *names: str) -> Any:
@@ -80,6 +90,7 @@ class Transformers(LeftToRight):
         model = self.loaded.model
         places = [getattr(model, "generation_config", None), model.config, getattr(model.config, "decoder", None)]
         places.append(getattr(model.config, "text_config", None))
+        places.append(getattr(getattr(model, "language_model", None), "generation_config", None))
         for name in names:
             for place in places:
                 value = getattr(place, name, None)
@@ -112,15 +123,27 @@ class Transformers(LeftToRight):
         image = self._image(example)
         if isinstance(image, Failure):
             return image
-        if isinstance(self.step, EncoderDecoderStep):
+        if isinstance(self.step, EncoderDecoderStep) and not self.blip2:
             return dict(self.loaded.images(images=image, return_tensors="pt"))
-        special = {} if self.chat else {"add_special_tokens": not isinstance(self.step, BlipStep)}
+        self._needs_image_token(text)
+        begun = self.chat and bool(self.tokenizer.bos_token) and text.startswith(self.tokenizer.bos_token)
+        special = {"add_special_tokens": not begun and not isinstance(self.step, BlipStep)}
         try:
             return dict(self.loaded.processor(images=image, text=text, return_tensors="pt", **special))
         except (ValueError, TypeError) as error:
             raise InputError(
                 f"the model's processor refuses example '{example.id}': {error}", str(self.folder)
             ) from error
+
+    def _needs_image_token(self, text: str) -> None:
+        """Models that read the image at a token of the prompt (LLaVA, Qwen-VL) must find it there."""
+        token = getattr(self.loaded.processor, "image_token", None)
+        if self.blip2 or not isinstance(token, str) or token in text:
+            return
+        raise InputError(
+            f"the model reads the image at '{token}', which the prompt {text!r} does not hold; put it there, or use a chat template",
+            str(self.folder),
+        )
 
     def _text(self, example: Example) -> str:
         fields = {**example.meta, "source": example.source, "id": example.id}
@@ -134,10 +157,12 @@ class Transformers(LeftToRight):
             ) from error
         if not self.chat:
             return text
-        content: Any = text
-        if self.kind == "image-text":
-            content = [{"type": "image"}, {"type": "text", "text": text}]
-        messages = [{"role": "system", "content": self.system}] if self.system else []
+        content, system = (
+            (text, self.system)
+            if self.kind != "image-text"
+            else ([{"type": "image"}, *_part(text)], _part(self.system))
+        )
+        messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": content})
         owner = self.loaded.processor if self.kind == "image-text" else self.tokenizer
         return owner.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
@@ -174,6 +199,8 @@ class Transformers(LeftToRight):
                 stacked = torch.cat([item[name] for item in inputs])
                 together[name] = stacked.to(device, dtype) if stacked.is_floating_point() else stacked.to(device)
         rows = len(inputs)
+        if self.blip2:
+            return self._blip2_prefix(together)
         if isinstance(self.step, EncoderDecoderStep):
             return Prefix(self.step.start(together, self._start_tokens(rows).to(device)))
         if isinstance(self.step, BlipStep):
@@ -183,6 +210,15 @@ class Transformers(LeftToRight):
         if together["input_ids"].shape[1] == 0:
             raise InputError("an empty prompt has nothing to begin from: give prompt", str(self.folder))
         return Prefix({"inputs": together})
+
+    def _blip2_prefix(self, together: dict[str, torch.Tensor]) -> Prefix:
+        given = blip2_embeddings(self.loaded.model, together)
+        if isinstance(self.step, PromptedStep):
+            return Prefix({"embeddings": given})
+        step: Any = self.step
+        mask = torch.ones(given.shape[:2], dtype=torch.long, device=given.device)
+        start = self._start_tokens(len(given)).to(given.device)
+        return Prefix(step.start({"inputs_embeds": given, "attention_mask": mask}, start))
 
     def _start_tokens(self, rows: int) -> torch.Tensor:
         start = self._setting("decoder_start_token_id", "bos_token_id")
@@ -221,3 +257,8 @@ def _select(state: Any, index: torch.Tensor) -> Any:
     from harness.adapters.decoding_types import select_rows
 
     return select_rows(state, index)
+
+
+def _part(text: str | None) -> list[dict[str, str]]:
+    """A text as the parts of a message, none where it is empty."""
+    return [{"type": "text", "text": text}] if text else []

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.adapters.settings import number_format
 from harness.adapters.torchvision_guard import guard_torchvision
-from harness.errors import HarnessError, InputError, require
+from harness.errors import HarnessError, InputError, MissingExtra, require
 
 KINDS = ("image-text", "text-to-text", "causal")
 
@@ -36,6 +36,7 @@ def load_model(
     folder = Path(path)
     if not (folder / "config.json").is_file():
         raise InputError("no config.json in it: a local folder with a model of transformers is wanted", str(folder))
+    device, device_map = _placement(device, device_map)
     local = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     try:
         config = transformers.AutoConfig.from_pretrained(folder, **local)
@@ -54,6 +55,25 @@ def load_model(
         _check_weights(info, folder)
     model = model.eval() if device_map is not None else model.eval().to(device)
     return Loaded(kind, model, processor, tokenizer, images)
+
+
+def _placement(device: str, device_map: Any) -> tuple[str, Any]:
+    """(device, device_map): a map that names one device is that device; any other is laid out by the package accelerate."""
+    import importlib.util
+
+    import torch
+
+    if isinstance(device_map, str):
+        try:
+            return str(torch.device(device_map)), None
+        except RuntimeError:
+            pass  # no device: auto, balanced, ...
+    if device_map is not None and importlib.util.find_spec("accelerate") is None:
+        raise MissingExtra(
+            f"transformers: device_map {device_map!r} needs the package 'accelerate', which is not installed: "
+            "pip install accelerate, or name one device (device: cuda)"
+        )
+    return device, device_map
 
 
 def _processors(transformers: Any, folder: Path, kind: str, local: dict[str, Any]) -> tuple[Any, Any, Any]:

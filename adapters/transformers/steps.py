@@ -1,4 +1,4 @@
-"""Models of transformers as steps: decoder-only (with or without an image in front), encoder-decoder, and BLIP.
+"""Models of transformers as steps: decoder-only (with or without an image in front), encoder-decoder, BLIP, and BLIP-2.
 
 Each step's ``advance`` takes several tokens at once and gives the logits of all of them, so that references are scored in one pass.
 Rows of one call have prompts of one length: nothing is padded on the left, so positions are right for every model.
@@ -64,7 +64,7 @@ class EncoderDecoderStep:
         self.vision = not hasattr(model.config, "vocab_size") and hasattr(model.config, "encoder")
 
     def start(self, inputs: dict[str, torch.Tensor], prompt: torch.Tensor) -> dict[str, Any]:
-        """The state for encoder inputs and decoder start tokens (R, T)."""
+        """The state for encoder inputs (ids, pixels or embeddings) and decoder start tokens (R, T)."""
         hidden = self.model.get_encoder()(**inputs, return_dict=True).last_hidden_state
         mask = None if "pixel_values" in inputs else inputs.get("attention_mask")
         return {"encoder": hidden, "mask": mask, "prompt": prompt, "past": None}
@@ -113,3 +113,51 @@ class BlipStep:
             use_cache=True,
         )
         return out.logits.float(), {**state, "past": out.past_key_values}
+
+
+def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    """(R, T, width) what BLIP-2's language model reads: the image's queries at the image tokens of ``input_ids`` (R, T), or in front of
+    them where there are none (older processors write none)."""
+    patches = model.vision_model(pixel_values=inputs["pixel_values"], return_dict=True).last_hidden_state
+    found = model.qformer(
+        query_embeds=model.query_tokens.expand(len(patches), -1, -1),
+        encoder_hidden_states=patches,
+        encoder_attention_mask=torch.ones(patches.shape[:2], dtype=torch.long, device=patches.device),
+        return_dict=True,
+    ).last_hidden_state
+    words = model.get_input_embeddings()(inputs["input_ids"])
+    image = model.language_projection(found.to(patches.dtype)).to(words.dtype)
+    token = getattr(model.config, "image_token_id", None) or getattr(model.config, "image_token_index", None)
+    here = (
+        inputs["input_ids"] == token if token is not None else torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
+    )
+    if not bool(here.any()):
+        return torch.cat([image, words], dim=1)
+    return words.masked_scatter(here[..., None], image)
+
+
+class PromptedStep:
+    """A decoder-only language model behind embeddings (BLIP-2 with OPT). State: ``{"embeddings"}``, then ``{"past", "length"}``."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        if "embeddings" in state:
+            given = state["embeddings"]
+            out = self.model(inputs_embeds=given, attention_mask=self._all(given, given.shape[1]), use_cache=True)
+            return out.logits[:, -1].float(), {"past": out.past_key_values, "length": given.shape[1]}
+        assert tokens is not None
+        logits, state = self.advance(tokens[:, None], state)
+        return logits[:, -1], state
+
+    def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Logits (R, T, V) after each of ``tokens`` (R, T)."""
+        length = state["length"] + tokens.shape[1]
+        seen = self._all(tokens, length)
+        out = self.model(input_ids=tokens, past_key_values=state["past"], attention_mask=seen, use_cache=True)
+        return out.logits.float(), {"past": out.past_key_values, "length": length}
+
+    @staticmethod
+    def _all(rows: torch.Tensor, length: int) -> torch.Tensor:
+        return torch.ones(len(rows), length, dtype=torch.long, device=rows.device)

@@ -2,120 +2,35 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from harness.adapters.torchvision_guard import guard_torchvision
 from harness.contracts import Adapter, Decoding, Example, Failure, Scorer
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, MissingExtra
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
 
 from harness.adapters.transformers.adapter import Transformers  # noqa: E402
 
-WORDS = [
-    "<pad>",
-    "<s>",
-    "</s>",
-    "<unk>",
-    "<image>",
-    "a",
-    "dog",
-    "cat",
-    "runs",
-    "sits",
-    "on",
-    "the",
-    "mat",
-    "red",
-    "ball",
-    "says",
-    ":",
-]
-CHAT = "{% for m in messages %}{{ m['role'] }} says : {{ m['content'] }} {% endfor %}{% if add_generation_prompt %}says :{% endif %}"
+sys.path.insert(0, str(Path(__file__).parent))
+import tiny_models  # noqa: E402
 
-
-def tokenizer(chat=None):
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>"))
-    base.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    made = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=base, pad_token="<pad>", bos_token="<s>", eos_token="</s>", unk_token="<unk>"
-    )
-    made.chat_template = chat
-    return made
-
-
-def loud(model, scale=6.0):
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            if weight.ndim > 1 and "norm" not in name.lower():
-                weight.normal_(std=0.02 * scale)
-    return model.eval()
-
-
-IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
+NAMES = ("gpt2", "t5", *IMAGES)
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     base = tmp_path_factory.mktemp("models")
-    small = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    gpt2 = transformers.GPT2Config(vocab_size=len(WORDS), n_positions=64, n_embd=32, n_layer=2, n_head=4, **IDS)
-    loud(transformers.GPT2LMHeadModel(gpt2)).save_pretrained(base / "gpt2")
-    tokenizer(CHAT).save_pretrained(base / "gpt2")
-    t5 = transformers.T5Config(
-        vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0, **IDS
-    )
-    loud(transformers.T5ForConditionalGeneration(t5), 15).save_pretrained(base / "t5")
-    tokenizer().save_pretrained(base / "t5")
-    vit = transformers.ViTConfig(image_size=16, patch_size=8, **small)
-    decoder = transformers.GPT2Config(
-        vocab_size=len(WORDS),
-        n_positions=64,
-        n_embd=32,
-        n_layer=2,
-        n_head=4,
-        is_decoder=True,
-        add_cross_attention=True,
-        **IDS,
-    )
-    both = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(vit, decoder)
-    both.decoder_start_token_id, both.pad_token_id, both.eos_token_id = 1, 0, 2
-    loud(transformers.VisionEncoderDecoderModel(both), 10).save_pretrained(base / "ved")
-    images = transformers.ViTImageProcessor(size={"height": 16, "width": 16})
-    images.save_pretrained(base / "ved")
-    tokenizer().save_pretrained(base / "ved")
-    blip = transformers.BlipConfig(
-        text_config={**small, "vocab_size": len(WORDS), "sep_token_id": 2, "encoder_hidden_size": 32, "is_decoder": True,
-                     "max_position_embeddings": 64, **IDS},
-        vision_config={**small, "image_size": 16, "patch_size": 8},
-    )  # fmt: skip
-    loud(transformers.BlipForConditionalGeneration(blip), 10).save_pretrained(base / "blip")
-    transformers.BlipProcessor(
-        transformers.BlipImageProcessor(size={"height": 16, "width": 16}), tokenizer()
-    ).save_pretrained(base / "blip")
-    git = transformers.GitConfig(
-        vocab_size=len(WORDS),
-        vision_config={**small, "image_size": 16, "patch_size": 8},
-        max_position_embeddings=64,
-        **small,
-        **IDS,
-    )
-    loud(transformers.GitForCausalLM(git), 10).save_pretrained(base / "git")
-    transformers.GitProcessor(
-        transformers.CLIPImageProcessor(size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16}), tokenizer()
-    ).save_pretrained(base / "git")
-    from PIL import Image
-
-    for i in range(5):
-        pixels = np.random.default_rng(i).integers(0, 255, (20, 24, 3), dtype=np.uint8)
-        Image.fromarray(pixels).save(base / f"{i}.png")
-    (base / "broken.png").write_bytes(b"no image")
+    for name in NAMES:
+        tiny_models.BUILDERS[name](base / name)
+    tiny_models.pictures(base)
     return base
 
 
@@ -124,15 +39,12 @@ EXAMPLES = [Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png", source
 
 
 def build(folders, name, **params):
-    more = {"images": str(folders)} if name in ("ved", "blip", "git") else {}
-    if name == "git":
+    more = {"images": str(folders)} if name in IMAGES else {}
+    if name in ("git", "llava", "qwen2_vl", "blip2", "blip2_t5"):
         more["prompt"] = "a dog"
     if name == "gpt2":
         more["chat"] = False
     return Transformers(model=str(folders / name), max_length=8, **{**more, **params})
-
-
-NAMES = ("gpt2", "t5", "ved", "blip", "git")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -151,7 +63,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
             if name == "blip":
                 inputs = {"pixel_values": inputs["pixel_values"]}
             out = model.generate(**inputs, max_new_tokens=8, do_sample=False, **theirs)
-            prompt = 0 if name in ("t5", "ved", "blip") else inputs["input_ids"].shape[1]
+            prompt = 0 if name in ("t5", "ved", "blip", "blip2_t5") else inputs["input_ids"].shape[1]
             expected = [adapter.to_text(row[prompt:].tolist()) for row in out]
             assert list(generation.candidates) == expected
 
@@ -234,3 +146,120 @@ def test_folders_without_a_whole_model_are_refused(folders, tmp_path):
     (tmp_path / "cut" / "model.safetensors").write_bytes(b"\x10\x00")
     with pytest.raises(InputError):
         Transformers(model=str(tmp_path / "cut"))
+
+
+# --------------------------------------------------------------------------- chats with images
+def test_images_and_system_messages_go_through_the_template(folders):
+    adapter = build(folders, "llava", system="the cat")
+    assert adapter.chat
+    assert adapter._text(EXAMPLES[0]) == "system says : the cat user says : <image> a dog says :"
+    inputs = adapter._input(EXAMPLES[0])
+    assert int((inputs["input_ids"] == 4).sum()) == 4  # one per patch
+
+
+def test_a_prompt_without_the_image_token_is_told(folders, tmp_path):
+    tiny_models.llava(tmp_path / "bare", chat=False)
+    adapter = Transformers(model=str(tmp_path / "bare"), images=str(folders), prompt="a dog", max_length=4)
+    with pytest.raises(InputError, match="reads the image at '<image>', which the prompt 'a dog' does not hold"):
+        list(adapter.generate(EXAMPLES[:1], Decoding(), [0]))
+    adapter = Transformers(model=str(tmp_path / "bare"), images=str(folders), prompt="<image> a dog", max_length=4)
+    assert len(next(iter(adapter.generate(EXAMPLES[:1], Decoding(), [0]))).candidates) == 1
+
+
+def test_a_begin_token_of_the_template_is_not_doubled(folders):
+    adapter = build(folders, "llava")
+    from tokenizers import processors
+
+    adapter.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 1)]
+    )
+    assert int((adapter._input(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
+    adapter.loaded.processor.chat_template = "<s> " + tiny_models.PARTS.replace("IMAGE", "<image>")
+    assert int((adapter._input(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
+
+
+def test_images_of_several_sizes_are_batched_apart(folders, tmp_path):
+    from PIL import Image
+
+    for i in range(6):
+        pixels = np.random.default_rng(i).integers(0, 255, (16 + 16 * (i % 2), 24, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{i}.png")
+    examples = [Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png") for i in range(6)]
+    adapter = build(folders, "qwen2_vl", images=str(tmp_path))
+    assert len(adapter.groups(adapter.inputs(examples))) == 2
+    decoding = Decoding("sample", candidates=3)
+    whole = [g.candidates for g in adapter.generate(examples, decoding, range(6))]
+    alone = [next(iter(adapter.generate([e], decoding, [i]))).candidates for i, e in enumerate(examples)]
+    assert whole == alone
+    together = [s.log_probs for scores in adapter.score_references(examples) for s in scores]
+    apart = [s.log_probs for e in examples for s in next(iter(adapter.score_references([e])))]
+    for one, other in zip(together, apart):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+# --------------------------------------------------------------------------- drawn captions, number formats, devices, memory
+@pytest.mark.parametrize("name", NAMES)
+def test_drawn_captions_carry_the_log_probabilities_of_a_forced_pass(folders, name):
+    adapter = build(folders, name)
+    decoding = Decoding("nucleus", temperature=1.5, top_p=0.9, candidates=3, max_length=6)
+    for seed, example in enumerate(EXAMPLES[:2]):
+        with torch.inference_mode():
+            found = adapter.inputs([example])
+            for h in adapter.decode(found, [(example, seed)], decoding)[0]:
+                prefix = adapter.prefix(found, [example])
+                logits = adapter.forced_logits(prefix, torch.tensor([0]), torch.from_numpy(h.tokens)[None])[0]
+                forced = logits.log_softmax(-1)[range(len(h.tokens)), h.tokens]
+                np.testing.assert_allclose(h.log_probs, forced.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "ved", "llava", "blip2"])
+def test_half_precision_runs_and_is_near(folders, name):
+    whole = [s.log_probs for scores in build(folders, name).score_references(EXAMPLES[:2]) for s in scores]
+    adapter = build(folders, name, dtype="bfloat16")
+    assert adapter.loaded.model.dtype == torch.bfloat16
+    assert adapter.fingerprint() != build(folders, name).fingerprint()
+    half = [s.log_probs for scores in adapter.score_references(EXAMPLES[:2]) for s in scores]
+    for one, other in zip(whole, half):
+        np.testing.assert_allclose(one, other, atol=0.3)
+    assert len(list(adapter.generate(EXAMPLES, Decoding("sample", candidates=2), range(5)))) == 5
+
+
+def test_device_maps(folders, monkeypatch):
+    expected = [g.candidates for g in build(folders, "llava").generate(EXAMPLES, Decoding(), range(5))]
+    named = build(folders, "llava", device_map="cpu")
+    assert [g.candidates for g in named.generate(EXAMPLES, Decoding(), range(5))] == expected
+    import importlib.util
+
+    if importlib.util.find_spec("accelerate") is None:
+        with pytest.raises(MissingExtra, match="device_map 'auto' needs the package 'accelerate'"):
+            build(folders, "llava", device_map="auto")
+        return
+    for layout in ("auto", {"": "cpu"}):
+        spread = build(folders, "llava", device_map=layout)
+        assert [g.candidates for g in spread.generate(EXAMPLES, Decoding(), range(5))] == expected
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llava", "blip2_t5"])
+def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
+    decoding = Decoding("sample", candidates=2)
+    adapter = build(folders, name)
+    whole = [g.candidates for g in adapter.generate(EXAMPLES, decoding, range(5))]
+    scores = [s.log_probs for found in adapter.score_references(EXAMPLES) for s in found]
+    monkeypatch.setattr("harness.adapters.batches.AUTO_START", 4)
+    sizes, prefix = [], adapter.prefix
+
+    def small(inputs, examples):
+        sizes.append(len(inputs))
+        if len(inputs) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+        return prefix(inputs, examples)
+
+    monkeypatch.setattr(adapter, "groups", lambda inputs: [list(range(len(inputs)))])  # one call per batch
+    monkeypatch.setattr(adapter, "prefix", small)
+    assert [g.candidates for g in adapter.generate(EXAMPLES, decoding, range(5))] == whole
+    assert sizes == [4, 2, 1, 1, 1, 1, 1]
+    for one, other in zip(scores, (s.log_probs for found in adapter.score_references(EXAMPLES) for s in found)):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    monkeypatch.setattr(adapter, "batch_size", 4)
+    with pytest.raises(HarnessError, match="out of memory at batch size 4: give a smaller batch_size"):
+        list(adapter.generate(EXAMPLES, decoding, range(5)))
