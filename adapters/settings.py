@@ -29,8 +29,13 @@ def read_settings(config: Mapping[str, Any] | str | Path | None) -> dict[str, An
 
 
 def settings_beside(checkpoint: str | Path) -> dict[str, Any]:
-    """``config.json`` in a checkpoint's folder (what ``harness train`` says of features, words and sizes); empty where there is none."""
+    """``config.json`` in a checkpoint's folder (what ``harness train`` says of features, words and sizes); empty where there is none.
+
+    Raises :class:`InputError` for a checkpoint that is not there.
+    """
     path = Path(checkpoint)
+    if not path.exists():
+        raise InputError("no such checkpoint file", str(path))
     file = (path if path.is_dir() else path.parent) / "config.json"
     return read_settings(file) if file.is_file() else {}
 

@@ -56,11 +56,11 @@ class ClipCapAdapter(LeftToRight):
         dtype: str = "float32",
     ) -> None:
         path = self.checkpoint = Path(checkpoint)
-        self.model = ClipCap.from_checkpoint(path, config)
         if features is None and clip is None:
             features = settings_beside(path).get("features")
         if (features is None) == (clip is None):
             raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
+        self.model = ClipCap.from_checkpoint(path, config)
         self.bpe = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
         if len(self.bpe) > self.model.sizes.gpt2.vocabulary:
             raise InputError(

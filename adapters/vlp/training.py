@@ -1,7 +1,7 @@
 """Training of VLP from nothing on regions and captions, in the published layout of keys.
 
 A WordPiece vocabulary is made of the captions. The objective is the published one (``masked: 0.15``), or every word at once
-(``masked: all``), which gives a small model six to ten times as many words to learn from per pass; see
+(``masked: all``), which gives a small model about six times as many words to learn from per pass; see
 :mod:`harness.adapters.vlp.objectives`. A run's folder holds what the ``vlp`` adapter takes: model.safetensors, config.json,
 vocab.txt; see :mod:`harness.adapters.training_loop` for the rest.
 """

@@ -191,3 +191,5 @@ def test_mistakes_are_told(data, tmp_path):
     with pytest.raises(HarnessError, match="vlp needs features"):
         (tmp_path / "empty").mkdir()
         VlpAdapter(checkpoint=str(tmp_path / "empty"))
+    with pytest.raises(InputError, match="no such checkpoint file"):
+        VlpAdapter(checkpoint=str(tmp_path / "nowhere"))
