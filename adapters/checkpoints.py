@@ -99,9 +99,9 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     if not path.is_file():
         raise InputError("no such checkpoint file", str(path))
     if path.suffix == ".safetensors":
-        return Checkpoint(_read_safetensors(path), _settings_beside(path), path)
+        return Checkpoint(_alone(_read_safetensors(path)), _settings_beside(path), path)
     if path.suffix == ".npz":
-        return Checkpoint(_read_npz(path), _settings_beside(path), path)
+        return Checkpoint(_alone(_read_npz(path)), _settings_beside(path), path)
     tensors, settings = _split(_read_torch(path), path)
     return Checkpoint(tensors, settings, path)
 
@@ -182,9 +182,14 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
     tensors = {str(key): value for key, value in data.items() if isinstance(value, torch.Tensor)}
     if not tensors:
         raise InputError(f"no tensors in it (keys: {', '.join(map(str, list(data)[:6]))})", str(path))
-    if all(key.startswith("module.") for key in tensors):  # saved from DataParallel
-        tensors = {key.removeprefix("module."): value for key, value in tensors.items()}
-    return tensors, {str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)}
+    return _alone(tensors), {str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)}
+
+
+def _alone(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Without the prefix of a model saved from DataParallel."""
+    if not all(key.startswith("module.") for key in tensors):
+        return tensors
+    return {key.removeprefix("module."): value for key, value in tensors.items()}
 
 
 # --------------------------------------------------------------------------- strict comparison

@@ -24,6 +24,8 @@ class Gpt2Sizes:
     layers: int
     heads: int
     inner: int
+    eps: float = 1e-5
+    """Of the LayerNorms."""
 
 
 class Projection(nn.Module):
@@ -78,9 +80,9 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
-        self.ln_1 = nn.LayerNorm(sizes.width)
+        self.ln_1 = nn.LayerNorm(sizes.width, eps=sizes.eps)
         self.attn = Attention(sizes)
-        self.ln_2 = nn.LayerNorm(sizes.width)
+        self.ln_2 = nn.LayerNorm(sizes.width, eps=sizes.eps)
         self.mlp = FeedForward(sizes)
 
     def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
@@ -96,7 +98,7 @@ class Trunk(nn.Module):
         nn.init.normal_(self.wte.weight, std=0.02)
         nn.init.normal_(self.wpe.weight, std=0.01)
         self.h = nn.ModuleList(Block(sizes) for _ in range(sizes.layers))
-        self.ln_f = nn.LayerNorm(sizes.width)
+        self.ln_f = nn.LayerNorm(sizes.width, eps=sizes.eps)
 
 
 class Gpt2(nn.Module):

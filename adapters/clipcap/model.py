@@ -68,17 +68,19 @@ class ClipCap(nn.Module):
         heads), ``mapper_heads`` (8), ``normalise`` (default: for the transformer mapper). Sizes it gives must agree.
         Raises :class:`InputError` listing the keys of a checkpoint that is not CLIPCap's, and what it looks like.
         """
-        checkpoint = load_checkpoint(path)
-        settings = {**checkpoint.settings, **read_settings(config)}
+        loaded = load_checkpoint(path)
+        settings = {**loaded.settings, **read_settings(config)}
         settings = {**settings, **settings.get("gpt2_config", {})}
-        model = cls(sizes_of(checkpoint, settings))
-        tensors = dict(checkpoint.tensors)
+        tensors = dict(loaded.tensors)
         words, head = "gpt.transformer.wte.weight", "gpt.lm_head.weight"
-        if words in tensors and head not in tensors:  # tied, as safetensors of some writers leave it out
-            tensors[head] = tensors[words]
-        elif words in tensors and not torch.equal(tensors[words], tensors[head]):
+        for one, other in ((words, head), (head, words)):  # tied: some writers keep only one of the two
+            if one in tensors:
+                tensors.setdefault(other, tensors[one])
+        checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
+        model = cls(sizes_of(checkpoint, settings))
+        if not torch.equal(tensors[words], tensors[head]):
             model.gpt.lm_head = nn.Linear(model.sizes.gpt2.width, model.sizes.gpt2.vocabulary, bias=False)
-        load_strictly(model, Checkpoint(tensors, checkpoint.settings, checkpoint.path), "CLIPCap", ignored=_OLD_BUFFERS)
+        load_strictly(model, checkpoint, "CLIPCap", ignored=_OLD_BUFFERS)
         return model
 
     def prefix_embeddings(self, prefix: torch.Tensor) -> torch.Tensor:
@@ -127,7 +129,13 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> ClipCapSize
     layers = layer_count(keys, r"gpt\.transformer\.h\.(\d+)\.")
     inner = checkpoint.shape("gpt.transformer.h.0.mlp.c_fc.weight", "CLIPCap")[1]
     heads = heads_of(settings, "n_head", width, width // 64 if width % 64 == 0 else None, where)
-    gpt2 = Gpt2Sizes(vocabulary=vocabulary, positions=positions, width=width, layers=layers, heads=heads, inner=inner)
+    activation = settings.get("activation_function", "gelu_new")
+    if activation not in ("gelu_new", "gelu_pytorch_tanh"):
+        raise InputError(f"GPT-2's activation is gelu_new; the configuration says {activation!r}", where)
+    eps = float(settings.get("layer_norm_epsilon", 1e-5))
+    gpt2 = Gpt2Sizes(
+        vocabulary=vocabulary, positions=positions, width=width, layers=layers, heads=heads, inner=inner, eps=eps
+    )
     sizes = _mapper_sizes(checkpoint, settings, gpt2)
     told = {"prefix_length": sizes.prefix_length, "prefix_size": sizes.clip, "vocab_size": vocabulary, "n_embd": width}
     told |= {"n_layer": layers, "n_positions": positions}
@@ -142,7 +150,12 @@ def _mapper_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], gpt2: Gpt
     normalise = settings.get("normalise")
     if "clip_project.prefix_const" in keys:
         rows, clip = checkpoint.shape("clip_project.linear.weight", "CLIPCap")
-        heads = settings.get("mapper_heads", _MAPPER_HEADS)
+        heads = heads_of(settings, "mapper_heads", width, _MAPPER_HEADS, str(checkpoint.path))
+        if rows % width:
+            raise InputError(
+                f"the mapper's first map gives {rows} numbers, no multiple of GPT-2's width {width}",
+                str(checkpoint.path),
+            )
         return ClipCapSizes(
             mapper="transformer", clip=clip, gpt2=gpt2, clip_length=rows // width, heads=heads,
             prefix_length=checkpoint.shape("clip_project.prefix_const", "CLIPCap")[0],

@@ -70,10 +70,10 @@ class Vlp(nn.Module):
         loaded = load_checkpoint(path)
         settings = {**loaded.settings, **read_settings(config)}
         settings = {**settings, **settings.get("bert_config", {})}
-        checkpoint = Checkpoint(_renamed(loaded.tensors), loaded.settings, loaded.path)
+        tensors = _fitted(_renamed(loaded.tensors), settings.get("max_position_embeddings"))
+        checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
         sizes = sizes_of(checkpoint, settings)
         model = cls(sizes)
-        tensors = dict(checkpoint.tensors)
         words, head = "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"
         if head not in tensors:
             tensors[head] = tensors[words]
@@ -191,6 +191,14 @@ def _renamed(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return out
 
 
+def _fitted(tensors: dict[str, torch.Tensor], positions: int | None) -> dict[str, torch.Tensor]:
+    """A position table cut, or told again from its start, to the length that the configuration names (as the authors do)."""
+    table = "bert.embeddings.position_embeddings.weight"
+    if table in tensors and positions is not None and len(tensors[table]) != positions:
+        tensors[table] = tensors[table].repeat(-(-positions // len(tensors[table])), 1)[:positions].clone()
+    return tensors
+
+
 def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
     """All sizes from the shapes; raises :class:`InputError` where the checkpoint is another architecture."""
     where = str(checkpoint.path)
@@ -203,6 +211,11 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
     heads = heads_of(settings, "num_attention_heads", width, width // 64 if width % 64 == 0 else None, where)
     told = {"vocab_size": vocabulary, "hidden_size": width, "num_hidden_layers": layers, "intermediate_size": inner}
     must_agree(settings, {**told, "max_position_embeddings": positions}, where)
+    if segments < (6 if settings.get("new_segment_ids", True) else 2):
+        raise InputError(
+            f"the segment table has {segments} rows; 6 are wanted, or 2, or new_segment_ids: false with at least 2",
+            where,
+        )
     special = {**_SPECIAL, **settings.get("special_ids", {})}
     beyond = {name: i for name, i in special.items() if i >= vocabulary}
     if beyond:
