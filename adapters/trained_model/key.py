@@ -14,6 +14,9 @@ from typing import Any
 
 from harness.adapters.recipes import Trainer
 
+FILES_ONLY = ("checkpoints", "settings", "pickles", "feature_files", "convert_cli")
+"""Modules beside the adapters that read and write files: edited, they give the same weights."""
+
 
 def model_key(name: str, trainer: Trainer, recipe: Any) -> str:
     """24 hex digits: another recipe, other contents of a file it names, an edited trainer or another renderer is another model."""
@@ -38,12 +41,13 @@ def _contents(value: Any) -> Iterable[str]:
 
 @lru_cache(maxsize=64)
 def source_version(module: str) -> str:
-    """A hash of a module's code and of all that it imports from beside its package, as the parser sees it: no comments, no docstrings."""
+    """A hash of a module's code and of all that it imports from beside its package, as the parser sees it: no comments, no docstrings,
+    and nothing of :data:`FILES_ONLY`."""
     family = ".".join(module.split(".")[:2]) if module.startswith("harness.") else module.split(".")[0]
     wanted, found = [module], {}
     while wanted:
         name = wanted.pop()
-        if name in found or not name.startswith(family):
+        if name in found or not name.startswith(family) or name.removeprefix(f"{family}.") in FILES_ONLY:
             continue
         tree = _tree(name)
         if tree is None:  # a name within a module
