@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ class NacfAdapter(VideoAdapter):
     ) -> Iterator[Generation | Failure]:
         """Left to right for ARB, by refinement for NAB and NACF (whose log-probabilities are left out: they have no likelihood)."""
         if self.model.sizes.left_to_right:
-            return super().generate(examples, decoding, seeds)
+            return super().generate(examples, replace(decoding, max_length=self.longest(decoding)), seeds)
         how = self._refinement(decoding)
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
@@ -127,13 +127,14 @@ class NacfAdapter(VideoAdapter):
         inputs = self.inputs(examples)
         once = self.encoded(self.model, inputs, examples)
         assert once.lengths is not None
+        longest = self.longest(decoding)
         wanted, drawn = decoding.candidates or 1, decoding.strategy != "refine"
         numbers = self._numbers(seeds, wanted, how) if drawn else None
         if numbers is None:
-            lengths = likeliest_lengths(once.lengths, how.lengths, size, how.shortest)
+            lengths = likeliest_lengths(once.lengths, how.lengths, longest + 1, how.shortest)
         else:
             temperature = length_temperature(decoding.options)
-            lengths = drawn_lengths(once.lengths, numbers[:, :, 0], temperature, how.shortest, size - 1)
+            lengths = drawn_lengths(once.lengths, numbers[:, :, 0], temperature, how.shortest, longest)
         index = torch.arange(len(pairs), device=self.device).repeat_interleave(lengths.shape[1])
         teacher = None
         if self.teacher is not None:

@@ -96,6 +96,10 @@ class VideoAdapter(LeftToRight):
             )
         return int(found)
 
+    def longest(self, decoding: Decoding) -> int:
+        """Most words of a caption: ``decoding.max_length``, but no more than the model has slots for."""
+        return min(decoding.max_length or self.model.sizes.max_len, self.model.sizes.max_len - 1)
+
     def encoded(self, model: Nacf, inputs: Sequence[Any], examples: Sequence[Example]) -> Encoded:
         parts = [torch.from_numpy(np.stack(series)).to(self.device) for series in zip(*inputs)]
         category = None

@@ -63,7 +63,6 @@ class O2naAdapter(VideoAdapter):
         self.open(
             checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
         )  # fmt: skip
-        self.longest = self.model.sizes.max_len - 1
         self.objects = [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
 
     def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
@@ -86,17 +85,18 @@ class O2naAdapter(VideoAdapter):
         length_temperature(decoding.options)
         given = {"shortest": self.told.get("shortest", 1), **decoding.options}
         how = ThreeSteps(**{name: value for name, value in given.items() if name not in _OWN})
-        if decoding.strategy == "refine" and (decoding.candidates or 1) > min(how.lengths, self.longest + 1):
+        if decoding.strategy == "refine" and (decoding.candidates or 1) > min(how.lengths, self.model.sizes.max_len):
             raise HarnessError(
                 f"o2na: {how.lengths} lengths give {how.lengths} candidates, {decoding.candidates} asked for"
             )
         return how
 
     def _given(self, example: Example, decoding: Decoding) -> Given | None:
+        longest = self.longest(decoding)
         if "objects" in example.meta:
-            return read_objects(example.meta["objects"], self.objects, self.longest, f"example '{example.id}'")
+            return read_objects(example.meta["objects"], self.objects, longest, f"example '{example.id}'")
         if "objects" in decoding.options:
-            return read_objects(decoding.options["objects"], self.objects, self.longest, "o2na: options.objects")
+            return read_objects(decoding.options["objects"], self.objects, longest, "o2na: options.objects")
         return None
 
     # ------------------------------------------------------------------ generation
@@ -139,7 +139,7 @@ class O2naAdapter(VideoAdapter):
     ) -> torch.Tensor:  # fmt: skip
         """(E, n or candidates for the length), long enough for the given objects."""
         assert once.lengths is not None
-        scores = once.lengths
+        scores, longest = once.lengths, self.longest(decoding)
         told = [row for row, item in enumerate(given) if item]
         if told:
             named = torch.zeros(len(told), len(self.objects), dtype=torch.bool, device=self.device)
@@ -149,17 +149,17 @@ class O2naAdapter(VideoAdapter):
             scores = scores.clone()
             scores[index] = self.model.object_predictor.lengths_with(scores[index], once.mean[index], named)
         if numbers is None:
-            found = likeliest_lengths(scores, how.lengths, self.longest + 1, how.shortest)
+            found = likeliest_lengths(scores, how.lengths, longest + 1, how.shortest)
         else:
             temperature = length_temperature(decoding.options)
-            found = drawn_lengths(scores, numbers[:, :, 0], temperature, how.shortest, self.longest)
-        least = torch.tensor([least_length(item, how.shortest, self.longest) for item in given], device=self.device)
+            found = drawn_lengths(scores, numbers[:, :, 0], temperature, how.shortest, longest)
+        least = torch.tensor([least_length(item, how.shortest, longest) for item in given], device=self.device)
         return torch.maximum(found, least[:, None])
 
     def _draws(self, numbers: np.ndarray, decoding: Decoding) -> Draws:
         count = len(self.objects)
         flat = torch.from_numpy(np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))).to(self.device)
-        words = picker(numbers[:, :, 1 + 2 * count :], self.longest + 1, decoding, self.device)
+        words = picker(numbers[:, :, 1 + 2 * count :], self.model.sizes.max_len, decoding, self.device)
         return Draws(flat[:, 1 : 1 + count], flat[:, 1 + count : 1 + 2 * count], decoding.temperature, words)
 
     # ------------------------------------------------------------------ references

@@ -88,7 +88,7 @@ def test_draws_follow_the_temperature(data, adapter):
     assert all(more[:2] == two for two, more in zip(few, many))
 
 
-def test_lengths_and_objects_are_drawn_with_their_probabilities(data, adapter):
+def test_lengths_are_drawn_with_their_probabilities(data, adapter):
     example = data[1][0]
     decoding = Decoding(
         "sample", temperature=4.0, candidates=2000, options={"iterations": 0, "length_temperature": 3.0}
@@ -97,14 +97,24 @@ def test_lengths_and_objects_are_drawn_with_their_probabilities(data, adapter):
     with torch.inference_mode():
         encoded = adapter.encoded(adapter.model, adapter.inputs([example]), [example])
         expected = (encoded.lengths[0] / 3.0).softmax(0).numpy()
-    expected = np.array([*[0, 0, 0], expected[:4].sum(), *expected[4:]])[
-        : adapter.longest + 1
-    ]  # 3 is the shortest of the training set
+    expected = np.array([0, 0, 0, expected[:4].sum(), *expected[4:]])  # 3 is the shortest of the training set
+    expected = np.array([*expected[:6], expected[6:].sum()])  # and 6 the longest
     counts = Counter(len(text.split()) for text in texts)
     observed = np.array([counts[n] for n in range(len(expected))])
     keep = expected > 0
     chi = ((observed[keep] - 2000 * expected[keep]) ** 2 / (2000 * expected[keep])).sum()
     assert chi < 2 * keep.sum() + 15
+
+
+def test_captions_are_no_longer_than_asked(data, adapter):
+    for limit, longest in ((2, 2), (5, 5), (40, 6)):
+        decoding = Decoding(
+            "sample", temperature=3.0, candidates=10, max_length=limit, options={"length_temperature": 50.0}
+        )
+        made = [len(text.split()) for texts in write(adapter, data[1][:9], decoding) for text in texts]
+        assert max(made) == longest
+    with pytest.raises(InputError, match="3 objects for captions of at most 2 words"):
+        adapter.prepare(data[1], Decoding("sample", max_length=2, options={"objects": list(SHAPES)}))
 
 
 # --------------------------------------------------------------------------- control

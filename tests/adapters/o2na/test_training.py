@@ -110,6 +110,14 @@ def test_a_teacher_trained_here_rescores(data, trained):
         NacfAdapter(checkpoint=str(trained["NAB"]), teacher=str(folder))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_captions_end_where_the_model_has_no_more_slots(data, trained, method):
+    adapter = NacfAdapter(checkpoint=str(trained[method]))
+    for limit, longest in ((3, 3), (40, 6)):
+        made = adapter.generate(data[1][:9], Decoding("sample", 50.0, candidates=5, max_length=limit), range(9))
+        assert max(length for g in made for length in g.lengths) <= longest
+
+
 @pytest.mark.parametrize("method", ["ARB", "NACF"])
 def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, method):
     recipe = NacfRecipe(method=method, **toy_recipe(data[0], epochs=3))
