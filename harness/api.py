@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness import collector, scoring
+from harness import collector, scoring, warming
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
 from harness.features import Features
@@ -238,8 +238,10 @@ def score(
     sets = _sets(candidates, references, allow_missing)
     features = Features([item.references for item in sets])
     significance = _significance(p_value)
+    plans = metric_plans(metrics)
+    warming.warm(plan.metric for plan in plans)
     parts = scoring.batches(sets, features)
-    return {plan.label: result(plan.metric, parts, features, significance, seed) for plan in metric_plans(metrics)}
+    return {plan.label: result(plan.metric, parts, features, significance, seed) for plan in plans}
 
 
 def _sets(candidates: Any, references: Any, allow_missing: bool) -> list[CaptionSet]:

@@ -162,7 +162,8 @@ class MetricSpec:
 class Metric(Protocol):
     """Scores caption sets. Everything is vectorised over the B examples of a batch.
 
-    A metric may have ``details(stats) -> dict``: further numbers for the record (a variance over seeds, say).
+    A metric may have ``details(stats) -> dict``: further numbers for the record (a variance over seeds, say). A metric or distance
+    may have ``warm() -> None``, called once before captions are made: it begins in the background what takes long on first use.
 
     ``stats`` gives sufficient statistics, one row per example: concatenating the rows of any shards and
     reducing once gives the same digits as one pass. A row that holds NaN in column 0 is *undefined*: the runner

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+
+def note(text: str) -> None:
+    """A line on stderr, in a terminal only; the log has it everywhere."""
+    logging.getLogger(__name__).info("%s", text)
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)
 
 
 @contextmanager

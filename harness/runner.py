@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import progress, scoring
+from harness import progress, scoring, warming
 from harness.contracts import Batch, CaptionSet, Decoding, Example, Scorer, TokenScoreMetric
 from harness.errors import HarnessError, InputError
 from harness.features import Features
@@ -134,6 +134,7 @@ class _Work:
     def carry_out(self) -> Run:
         self._log("started", digest=self.manifest["digest"])
         self.plugins.call("harness_run_started", manifest=self.manifest)
+        warming.warm(plan.metric for plan in self.plan.metrics)
         self.features = Features([example.references for example in self.examples])
         self.samples = Samples([plan.label for plan in self.plan.caption_metrics()])
         for model in self.plan.models:

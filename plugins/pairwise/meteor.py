@@ -7,7 +7,6 @@ here take raw text; the COCO pipeline runs the PTB tokeniser first, see :class:`
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -16,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.errors import InputError, require
+from harness.plugins.pairwise import meteor_compile
 from harness.plugins.pairwise.meteor_score import N_STATISTICS, scores_of, summable
 from harness.plugins.text import lexicon_cache
 from harness.plugins.text.chunks import run_slices
 from harness.plugins.text.lexicon import Lexicon
 from harness.plugins.text.meteor_texts import TextTable, WordTable
-from harness.plugins.text.paraphrases import ParaphraseTable, compile_reader
-
-log = logging.getLogger(__name__)
+from harness.plugins.text.paraphrases import ParaphraseTable
 
 Pair = tuple[str, Sequence[str]]
 """A hypothesis and its references."""
@@ -61,17 +59,16 @@ def new_table() -> TextTable:
 def _words() -> WordTable:
     require("numba", extra="text", needed_by="METEOR")
     lexicon_cache.find_sources()  # what is missing is named at once
-    if not lexicon_cache.is_built():
-        compile_reader()  # first: numba compiles one thing at a time, and then the table is read while the rest compiles
-    log.info("METEOR: loading the compiled kernels (compiling them on first use takes about ten seconds)")
+    meteor_compile.start()
     with ThreadPoolExecutor(1) as pool:
-        compiling = pool.submit(_compile)
-        words = WordTable(lexicon_cache.load())
-        compiling.result()
-    return words
+        lexicon = pool.submit(lexicon_cache.load)
+        meteor_compile.wait()
+        load_kernels()
+        meteor_compile.done()
+        return WordTable(lexicon.result())
 
 
-def _compile() -> None:
+def load_kernels() -> None:
     """Have the kernels compiled, or loaded, by aligning two texts that no lexicon knows."""
     empty = np.zeros(2, dtype=np.int32)
     empty.flags.writeable = False  # as mapped: another type to numba than an array of one's own

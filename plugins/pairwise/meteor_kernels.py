@@ -24,7 +24,7 @@ from harness.plugins.pairwise.meteor_search import (
     new_beam,
     search,
 )
-from harness.plugins.text.compiled import INNER, source_stamp
+from harness.plugins.text.compiled import INNER, ONCE, source_stamp
 
 MOST_MATCHES = 1 << 22
 """Matches of one pair beyond which it is refused (two texts of several thousand words that repeat themselves)."""
@@ -71,7 +71,7 @@ def _put(matches, n, j, ref_length, i, hyp_length, module):
     matches[n, MODULE] = module
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _word_matches(matches, local, h, r, same, mark):
     """Matches of single words; returns (matches, their number). ``same``: the exact module alone runs."""
     n = np.int64(0)
@@ -99,7 +99,7 @@ def _word_matches(matches, local, h, r, same, mark):
     return matches, n
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _phrase_matches(matches, n, ph, a, b, swapped):
     """Matches of a phrase in text ``a`` with its paraphrases in text ``b``; ``swapped`` when ``a`` is the hypothesis."""
     for o in range(ph.starts[a], ph.starts[a + 1]):
@@ -120,10 +120,11 @@ def _phrase_matches(matches, n, ph, a, b, swapped):
     return matches, n
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _by_reference(matches, n, ref_length, at, order):
     """List the matches by the reference word at which they start, keeping their order (a counting sort)."""
-    at[: ref_length + 1] = 0
+    for j in range(ref_length + 1):
+        at[j] = 0
     for m in range(n):
         at[matches[m, REF_START] + 1] += 1
     for j in range(ref_length):
@@ -137,12 +138,14 @@ def _by_reference(matches, n, ref_length, at, order):
     at[0] = 0
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
     """Set ``fixed`` to the match at each reference word that has no rival, else -1; returns whether any is left open."""
     hyp_length, ref_length = lengths
-    ref_cover[:ref_length] = 0
-    hyp_cover[:hyp_length] = 0
+    for j in range(ref_length):
+        ref_cover[j] = 0
+    for i in range(hyp_length):
+        hyp_cover[i] = 0
     for m in range(n):
         for k in range(matches[m, REF_LENGTH]):
             ref_cover[matches[m, REF_START] + k] += 1
@@ -164,12 +167,15 @@ def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
     return left
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _count(matches, chosen, local, function, h, r, out):
     """The 23 statistics of an alignment (``chosen[j]``: match that starts at reference word j, or -1)."""
-    out[:] = 0
-    hyp, ref = local.starts[h], local.starts[r]
-    out[0], out[1] = local.starts[h + 1] - hyp, local.starts[r + 1] - ref
+    for k in range(23):
+        out[k] = 0
+    hyp = local.starts[h]
+    ref = local.starts[r]
+    out[0] = local.starts[h + 1] - hyp
+    out[1] = local.starts[r + 1] - ref
     for k in range(out[0]):
         out[2] += function[local.words[hyp + k]]
     for k in range(out[1]):
@@ -181,17 +187,21 @@ def _count(matches, chosen, local, function, h, r, out):
             continue
         first = 4 + 4 * matches[m, MODULE]
         i = matches[m, HYP_START]
-        for k in range(matches[m, HYP_LENGTH]):
+        hyp_length = matches[m, HYP_LENGTH]
+        ref_length = matches[m, REF_LENGTH]
+        for k in range(hyp_length):
             out[first + 2 * function[local.words[hyp + i + k]]] += 1
-        for k in range(matches[m, REF_LENGTH]):
+        for k in range(ref_length):
             out[first + 1 + 2 * function[local.words[ref + j + k]]] += 1
-        out[20] += j != ref_end or i != hyp_end
-        ref_end, hyp_end = j + matches[m, REF_LENGTH], i + matches[m, HYP_LENGTH]
-        out[21] += matches[m, HYP_LENGTH]
-        out[22] += matches[m, REF_LENGTH]
+        if j != ref_end or i != hyp_end:
+            out[20] += 1
+        ref_end = j + ref_length
+        hyp_end = i + hyp_length
+        out[21] += hyp_length
+        out[22] += ref_length
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _same_keys(local, keys, h, r):
     n = local.starts[h + 1] - local.starts[h]
     if n != local.starts[r + 1] - local.starts[r]:

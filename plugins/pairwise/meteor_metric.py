@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from importlib import util
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +15,12 @@ import numpy as np
 from harness.contracts import Batch, MetricSpec
 from harness.errors import UnknownName, did_you_mean
 from harness.features import Features
-from harness.plugins.pairwise import meteor
+from harness.plugins.pairwise import meteor, meteor_compile
 from harness.plugins.pairwise.meteor_score import N_STATISTICS, scores_of, summable
 from harness.plugins.text.chunks import run_slices
 from harness.plugins.text.java import java_command
 from harness.plugins.text.tokens import check_tokenizer, tokens_of
+from harness.plugins.text.words import word_index_of, word_rows_of
 
 ENGINES = ("python", "java")
 
@@ -83,7 +85,12 @@ class Alignments:
     def _rows(self, batch: Batch, features: Features) -> np.ndarray:
         """(B, N) numbers of the tokenised texts in this engine's table."""
         distinct, places = np.unique(batch.text_ids, return_inverse=True)
-        rows = self._texts().intern(tokens_of(features, distinct, self.tokenizer))
+        texts, table = tokens_of(features, distinct, self.tokenizer), self._texts()
+        if isinstance(table, meteor.PreparedTexts):
+            words = word_rows_of(features, distinct, self.tokenizer)
+            rows = table.intern_split(texts, word_index_of(features, self.tokenizer), words)
+        else:
+            rows = table.intern(texts)
         return rows[places].reshape(batch.text_ids.shape)
 
     def _texts(self) -> Any:
@@ -118,6 +125,12 @@ def _check_engine(name: str) -> str:
     return name
 
 
+def _warm(engine: str) -> None:
+    """Have the kernels compiled meanwhile, where they are not."""
+    if engine == "python" and util.find_spec("numba") is not None:
+        meteor_compile.start()
+
+
 def _signature(tokenizer: str, engine: str) -> str:
     return f"meteor|v1.5-en|tok:{tokenizer}" + ("" if engine == "python" else f"|engine:{engine}")
 
@@ -138,6 +151,9 @@ class Meteor:
 
     def signature(self) -> str:
         return _signature(self.tokenizer, self.engine)
+
+    def warm(self) -> None:
+        _warm(self.engine)
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
         """METEOR keeps nothing of the corpus."""
@@ -190,6 +206,9 @@ class MeteorDistance:
 
     def signature(self) -> str:
         return _signature(self.tokenizer, self.engine)
+
+    def warm(self) -> None:
+        _warm(self.engine)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         alignments = _alignments(features, self.tokenizer, self.engine)

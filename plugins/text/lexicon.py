@@ -78,6 +78,24 @@ class Lexicon(NamedTuple):
         others = [more for base in self.base_forms(word) if base != word and len(more := self.own_synsets(base))]
         return np.unique(np.concatenate([own, *others])) if others else own
 
+    def synset_runs(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """:meth:`synsets` of many words at once: (words + 1,) int64 bounds, and the sets end to end, int64."""
+        owners: list[int] = []
+        rows: list[int] = []
+        for place, word in enumerate(words):
+            for form in (word, *self.base_forms(word)):
+                row = self.synset_rows.get(form)
+                if row is not None:
+                    owners.append(place)
+                    rows.append(row)
+        first = self.synset_starts[rows].astype(np.int64)
+        counts = self.synset_starts[np.asarray(rows, dtype=np.int64) + 1] - first
+        ends = np.cumsum(counts)
+        ids = self.synset_ids[np.arange(counts.sum()) + np.repeat(first - ends + counts, counts)]
+        keys = np.unique(np.repeat(np.asarray(owners, dtype=np.int64), counts) * self.n_synsets + ids)
+        bounds = np.searchsorted(keys, np.arange(len(words) + 1) * self.n_synsets)
+        return bounds, keys % max(self.n_synsets, 1)
+
     def base_forms(self, word: str) -> list[str]:
         """From the exception list when the word is on it, otherwise by the first suffix rule that gives a listed word.
 

@@ -77,11 +77,6 @@ def load_cached(sources: Sources) -> Lexicon:
     return lexicon
 
 
-def is_built() -> bool:
-    """Whether there is a cache folder for the installed pycocoevalcap; :func:`load` still checks what it holds."""
-    return _folder(find_sources()).exists()
-
-
 def _folder(sources: Sources) -> Path:
     return cache_root() / "meteor" / f"{FORMAT}-{content_key(sources)}"
 

@@ -45,6 +45,11 @@ def words(text: str, prefixes: Mapping[str, bool]) -> list[str]:
     return [word for word in _WORD_BREAK.split(text.lower()) if word]
 
 
+def is_plain(word: str) -> bool:
+    """Whether ``word``, among others of the kind, is one word that is only put into lower case."""
+    return word.isalnum() and word.isascii() and "DOTMULTI" not in word
+
+
 def _separated(text: str) -> str:
     """Blanks put around marks, commas, quotes, dashes and apostrophes."""
     text = f" {text.strip(_CONTROLS_AND_BLANK)} "

@@ -7,6 +7,7 @@ depends on a text (its words, the phrases of the table that occur in it) per tex
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,10 @@ import numpy as np
 from harness.plugins.text.chunks import run_slices
 from harness.plugins.text.java_hash import java_hash
 from harness.plugins.text.lexicon import Lexicon, stems
+from harness.plugins.text.meteor_normaliser import is_plain
 from harness.plugins.text.meteor_normaliser import words as normalised
 from harness.plugins.text.paraphrases import ParaphraseTable
+from harness.plugins.text.words import WordIndex, WordMap
 
 _PHRASES_WORTH = 4
 """Looking for the phrases of a text is as much work as so many pairs of n-gram counts."""
@@ -102,15 +105,21 @@ class WordTable:
             self._add(new)
         return np.fromiter(map(ids.__getitem__, words), dtype=np.int32, count=len(words))
 
+    def intern_plain(self, words: list[str]) -> np.ndarray:
+        """(W,) ids of the words in lower case, -1 for those that the tool's punctuation rules may change."""
+        ids = np.full(len(words), -1, dtype=np.int64)
+        places = [k for k, word in enumerate(words) if is_plain(word)]
+        ids[places] = self.intern([words[k].lower() for k in places])
+        return ids
+
     def _add(self, words: list[str]) -> None:
         lexicon, number = self.lexicon, self._number
-        synsets = [lexicon.synsets(word) for word in words]
-        bounds = np.cumsum([len(own) for own in synsets]) + len(self._synset_ids.view)
+        bounds, synsets = lexicon.synset_runs(words)
         self._keys.extend([number(java_hash(word)) for word in words])
         self._stems.extend([number(java_hash(word)) for word in stems(words)])
         self._function.extend([word in lexicon.function_words for word in words])
-        self._synset_ids.extend(np.concatenate(synsets))
-        self._synset_starts.extend(bounds)
+        self._synset_starts.extend(bounds[1:] + len(self._synset_ids.view))
+        self._synset_ids.extend(synsets)
         paraphrase_ids = np.asarray([lexicon.paraphrase_words.get(word, -1) for word in words])
         self._paraphrase_ids.extend(paraphrase_ids)
         self._paraphrase_roots.extend(lexicon.paraphrases.roots(paraphrase_ids))
@@ -150,6 +159,7 @@ class TextTable:
         self._word_starts, self._words = _Column(np.int64, [0]), _Column(np.int32)
         self._phrase_starts, self._phrases = _Column(np.int64, [0]), _Column(np.int32)
         self._phrase_at, self._phrase_length = _Column(np.int32), _Column(np.int32)
+        self._split: WordMap | None = None
 
     def intern(self, texts: Iterable[str]) -> np.ndarray:
         """(T,) int64 ids of raw texts, new ones normalised and analysed."""
@@ -160,18 +170,35 @@ class TextTable:
             self._add(new)
         return np.fromiter((ids[text] for text in wanted), dtype=np.int64, count=len(wanted))
 
+    def intern_split(self, texts: list[str], index: WordIndex, rows: np.ndarray) -> np.ndarray:
+        """As :meth:`intern`, for texts that stand in ``index`` as ``rows``: those of plain words need not be normalised."""
+        ids = self._ids
+        new = np.asarray([text not in ids for text in texts], dtype=bool)
+        distinct = dict(zip(compress(texts, new), rows[new].tolist()))
+        if distinct:
+            if self._split is None or self._split.index is not index:
+                self._split = WordMap(index, self.words.intern_plain)
+            plain, words, bounds = self._split.numbers_of(
+                np.fromiter(distinct.values(), dtype=np.int64, count=len(distinct))
+            )
+            self._append(list(compress(distinct, plain)), bounds, words.astype(np.int32))
+        return self.intern(texts)
+
     def _add(self, texts: list[str]) -> None:
-        lexicon = self.words.lexicon
         words: list[str] = []  # one flat list: a list per text that is kept would set off the garbage collector
         ends = np.empty(len(texts), dtype=np.int64)
         for k, text in enumerate(texts):
-            words += normalised(text, lexicon.prefixes)
+            words += normalised(text, self.words.lexicon.prefixes)
             ends[k] = len(words)
-        starts = np.concatenate([[0], ends])
-        flat = self.words.intern(words)
-        bounds, nodes, at, length = self._find_phrases(starts, flat)
+        self._append(texts, np.concatenate([[0], ends]), self.words.intern(words))
+
+    def _append(self, texts: list[str], starts: np.ndarray, words: np.ndarray) -> None:
+        """Take in new texts given as runs of word ids."""
+        if not texts:
+            return
+        bounds, nodes, at, length = self._find_phrases(starts, words)
         self._word_starts.extend(starts[1:] + len(self._words.view))
-        self._words.extend(flat)
+        self._words.extend(words)
         self._phrase_starts.extend(bounds[1:] + len(self._phrases.view))
         self._phrases.extend(nodes)
         self._phrase_at.extend(at)

@@ -11,12 +11,15 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.errors import require
+from harness.plugins.text.growing import grown
 from harness.plugins.text.tokens import tokens_of
+from harness.plugins.text.words import WordIndex, WordMap, word_index_of, word_rows_of
 
 if TYPE_CHECKING:
     from harness.features import Features
@@ -42,15 +45,6 @@ def count_ngrams(words: Sequence[str], orders: int = ORDERS) -> list[Counter[tup
     return [Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1)) for k in range(1, orders + 1)]
 
 
-def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
-    """``array`` or a copy at least twice as long that holds ``size`` rows; the new ones are ``fill``."""
-    if len(array) >= size:
-        return array
-    new = np.full((max(size, 2 * len(array)), *array.shape[1:]), fill, dtype=array.dtype)
-    new[: len(array)] = array
-    return new
-
-
 class NgramIndex:
     """Interned n-grams of a run; texts are given tokenised, split at white space."""
 
@@ -71,6 +65,7 @@ class NgramIndex:
         self.n_grams = 0
         self.n_rows = 0
         self.n_entries = 0
+        self._split: WordMap | None = None
 
     # ------------------------------------------------------------------ views of what is there
     @property
@@ -109,6 +104,34 @@ class NgramIndex:
             rows.append(row)
         self._count(self._word_ids(new), np.asarray([0, *ends], dtype=np.int64))
         return np.asarray(rows, dtype=np.int64)
+
+    def add_split(self, texts: Sequence[str], index: WordIndex, rows: np.ndarray) -> np.ndarray:
+        """As :meth:`add`, for texts that stand in ``index`` as ``rows`` and so need not be split again."""
+        if self._split is None or self._split.index is not index:
+            self._split = WordMap(index, self._one_word_ids)
+        plain, words, bounds = self._split.numbers_of(rows)
+        known, out = self._rows, np.empty(len(texts), dtype=np.int64)
+        new = np.zeros(len(bounds) - 1, dtype=bool)
+        fresh = self.n_rows
+        for k, (place, text) in enumerate(compress(enumerate(texts), plain)):
+            row = out[place] = known.setdefault(text, len(known))
+            if row == fresh:
+                new[k] = True
+                fresh += 1
+        if not new.all():
+            lengths = np.diff(bounds)
+            words, bounds = words[np.repeat(new, lengths)], np.concatenate([[0], np.cumsum(lengths[new])])
+        self._count(words, bounds)
+        if not plain.all():
+            out[~plain] = self.add(compress(texts, ~plain))
+        return out
+
+    def _one_word_ids(self, words: list[str]) -> np.ndarray:
+        """Ids of the words, new ones added; -1 for what is not one word at white space."""
+        ids = np.full(len(words), -1, dtype=np.int64)
+        places = [k for k, word in enumerate(words) if word.split() == [word]]
+        ids[places] = self._word_ids([words[k] for k in places])
+        return ids
 
     def _word_ids(self, words: list[str]) -> np.ndarray:
         """(W,) int64 ids, new ones added."""
@@ -227,7 +250,9 @@ def rows_of(features: Features, ids: np.ndarray, tokenizer: str, index: NgramInd
     ids = np.asarray(ids, dtype=np.int64)
 
     def compute(texts: list[str]) -> list[int]:
-        return index.add(tokens_of(features, features.intern(texts), tokenizer)).tolist()
+        own = features.intern(texts)
+        words = word_rows_of(features, own, tokenizer)
+        return index.add_split(tokens_of(features, own, tokenizer), word_index_of(features, tokenizer), words).tolist()
 
     rows = features.per_text(("ngram-row", index.key, tokenizer), ids, compute)
     return np.asarray(rows, dtype=np.int64).reshape(ids.shape)

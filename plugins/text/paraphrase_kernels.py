@@ -164,3 +164,61 @@ def refill(b):
         while b.node_slots[place] >= 0:
             place = (place + np.uint64(1)) & mask
         b.node_slots[place] = node
+
+
+@njit(cache=True, nogil=True)
+def number_nodes(parents, labels, n_words):
+    """Breadth-first numbers of the nodes (the root is 0, siblings by label) and the number of children by that number.
+
+    A node comes after its parent in the input. Counting sorts throughout: all nodes by label, then each level by parent.
+    """
+    n = parents.shape[0]
+    place = np.zeros(n_words + 1, dtype=np.int64)
+    depth = np.zeros(n, dtype=np.int32)
+    deepest = np.int32(0)
+    for node in range(1, n):
+        place[labels[node] + 1] += 1
+        depth[node] = depth[parents[node]] + 1
+        deepest = max(deepest, depth[node])
+    for label in range(n_words):
+        place[label + 1] += place[label]
+    by_label = np.empty(n - 1, dtype=np.int32)
+    for node in range(1, n):
+        by_label[place[labels[node]]] = node
+        place[labels[node]] += 1
+    number, children = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    next_child = np.zeros(n + 1, dtype=np.int32)
+    first, done = 0, 1  # numbers of the level above: first .. done - 1
+    for level in range(1, deepest + 1):
+        for k in range(n - 1):
+            if depth[by_label[k]] == level:
+                children[number[parents[by_label[k]]]] += 1
+        at = done
+        for above in range(first, done):
+            next_child[above] = at
+            at += children[above]
+        for k in range(n - 1):
+            node = by_label[k]
+            if depth[node] == level:
+                above = number[parents[node]]
+                number[node] = next_child[above]
+                next_child[above] += 1
+        first, done = done, at
+    return number, children
+
+
+@njit(cache=True, nogil=True)
+def group_pairs(sources, targets, number):
+    """Pairs of nodes by the number of their source: bounds (nodes + 1,) and the targets' numbers, in the order of the input."""
+    bounds = np.zeros(number.shape[0] + 1, dtype=np.int32)
+    for k in range(sources.shape[0]):
+        bounds[number[sources[k]] + 1] += 1
+    for node in range(number.shape[0]):
+        bounds[node + 1] += bounds[node]
+    place = bounds.copy()
+    out = np.empty(targets.shape[0], dtype=np.int32)
+    for k in range(sources.shape[0]):
+        source = number[sources[k]]
+        out[place[source]] = number[targets[k]]
+        place[source] += 1
+    return bounds, out

@@ -75,19 +75,10 @@ def parse_paraphrases(path: Path) -> ParsedParaphrases:
     n_nodes, n_pairs, n_words = (int(counts[i]) for i in (kernels.N_NODES, kernels.N_PAIRS, kernels.N_WORDS))
     text, ends = building.text, building.ends[:n_words].tolist()
     words = b"\n".join(text[start:stop].tobytes() for start, stop in zip([0, *ends], ends))
-    table = _breadth_first(
-        building.parents[:n_nodes], building.labels[:n_nodes], building.sources[:n_pairs], building.targets[:n_pairs]
-    )
-    return ParsedParaphrases(table, words)
-
-
-def compile_reader() -> None:
-    """Have what :func:`parse_paraphrases` needs compiled (or loaded from numba's cache) beforehand."""
-    from harness.plugins.text import paraphrase_kernels as kernels
-
-    building = _with_room(_empty(), 0)
-    kernels.refill(building)
-    kernels.read_lines(building, np.frombuffer(b"\n", dtype=np.uint8))
+    parents, labels = building.parents[:n_nodes], building.labels[:n_nodes]
+    sources, targets = building.sources[:n_pairs], building.targets[:n_pairs]
+    del building, text  # its hash tables are as large as the rest
+    return ParsedParaphrases(_breadth_first(parents, labels, sources, targets, n_words), words)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -162,35 +153,16 @@ def _power_of_two(size: int) -> int:
 
 
 def _breadth_first(
-    parents: np.ndarray, labels: np.ndarray, sources: np.ndarray, targets: np.ndarray
+    parents: np.ndarray, labels: np.ndarray, sources: np.ndarray, targets: np.ndarray, n_words: int
 ) -> ParaphraseTable:
     """Renumber the nodes level by level, the children of a node side by side in the order of their words."""
-    n_nodes = len(parents)
-    number = np.zeros(n_nodes, dtype=np.int32)
-    edge_words = np.empty(n_nodes - 1, dtype=np.int32)
-    children = np.zeros(n_nodes, dtype=np.int32)
-    at_level = np.zeros(n_nodes, dtype=bool)
-    at_level[0] = True
-    unnumbered = np.arange(1, n_nodes, dtype=np.int32)
-    done = 1
-    while len(unnumbered):
-        below = at_level[parents[unnumbered]]
-        level = unnumbered[below]
-        unnumbered = unnumbered[~below]
-        level = level[np.lexsort((labels[level], number[parents[level]]))]
-        number[level] = np.arange(done, done + len(level), dtype=np.int32)
-        edge_words[done - 1 : done - 1 + len(level)] = labels[level]
-        np.add.at(children, number[parents[level]], 1)
-        done += len(level)
-        at_level[:] = False
-        at_level[level] = True
-    by_source = np.argsort(number[sources], kind="stable")
-    return ParaphraseTable(
-        first_edge=_offsets(children),
-        edge_words=edge_words,
-        first_target=_offsets(np.bincount(number[sources], minlength=n_nodes)),
-        targets=number[targets][by_source],
-    )
+    from harness.plugins.text import paraphrase_kernels as kernels
+
+    number, children = kernels.number_nodes(parents, labels, n_words)
+    edge_words = np.empty(len(parents) - 1, dtype=np.int32)
+    edge_words[number[1:] - 1] = labels[1:]
+    first_target, by_number = kernels.group_pairs(sources, targets, number)
+    return ParaphraseTable(_offsets(children), edge_words, first_target, by_number)
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:

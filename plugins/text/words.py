@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.plugins.text.ngrams import grown
+from harness.plugins.text.growing import grown
 from harness.plugins.text.tokens import tokens_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,17 @@ class WordIndex:
         """(rows + 1,)."""
         return self._starts[: len(self._rows) + 1]
 
+    def words_from(self, first: int) -> list[str]:
+        """The words numbered ``first`` and on."""
+        return list(islice(self._vocabulary, first, None))
+
+    def runs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows' word ids end to end, and the (rows + 1,) bounds of each row in them."""
+        first = self.starts[rows]
+        lengths = self.starts[rows + 1] - first
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        return self.words[np.repeat(first - bounds[:-1], lengths) + np.arange(bounds[-1])], bounds
+
     def add(self, texts: Iterable[str]) -> np.ndarray:
         """Rows (T,) of tokenised texts; equal texts share one."""
         known, vocabulary = self._rows, self._vocabulary
@@ -60,6 +72,30 @@ class WordIndex:
         self._starts = grown(self._starts, len(known) + 1)
         self._starts[first + 1 : len(known) + 1] = ends
         return np.asarray(rows, dtype=np.int64)
+
+
+class WordMap:
+    """Numbers of another kind for the words of one :class:`WordIndex`, found once per word.
+
+    ``number`` gives the numbers of new words, negative where a word has none.
+    """
+
+    def __init__(self, index: WordIndex, number: Callable[[list[str]], np.ndarray]) -> None:
+        self.index, self._number = index, number
+        self._numbers = np.zeros(0, dtype=np.int64)
+
+    def numbers_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which of the R rows have no word of a negative number, (R,) bool; the numbers in those rows end to end; their bounds."""
+        if len(self._numbers) < self.index.n_words:
+            self._numbers = np.concatenate([self._numbers, self._number(self.index.words_from(len(self._numbers)))])
+        flat, bounds = self.index.runs(rows)
+        numbers = self._numbers[flat]
+        good = np.ones(len(rows), dtype=bool)
+        if len(rows) and numbers.min() < 0:
+            good = np.minimum.reduceat(numbers, bounds[:-1]) >= 0  # no row is empty
+            lengths = np.diff(bounds)
+            numbers, bounds = numbers[np.repeat(good, lengths)], np.concatenate([[0], np.cumsum(lengths[good])])
+        return good, numbers, bounds
 
 
 def word_index_of(features: Features, tokenizer: str) -> WordIndex:

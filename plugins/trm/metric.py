@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import registry
+from harness import registry, warming
 from harness.contracts import Batch, Distance, MeanMetric, MetricSpec
 from harness.errors import HarnessError, did_you_mean
 from harness.features import Features
@@ -42,6 +42,9 @@ class Trm(MeanMetric):
 
     def signature(self) -> str:
         return f"trm|{self.pooling}|{self.distance.signature()}"
+
+    def warm(self) -> None:
+        warming.warm([self.distance])
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         return np.asarray(statistic.triangle_rank(features.distances(self.distance, batch), batch.n, self.pooling))

@@ -53,6 +53,10 @@ def test_base_forms_and_synonym_sets(tiny_sources, tmp_path, monkeypatch):
     assert set(words.synsets("went")) == {*words.synsets("go"), *words.synsets("be")}
     assert not len(words.synsets("xyz"))
     assert words.n_synsets == 7
+    several = ["dogs", "went", "xyz", "", "hounds", "ladies"]
+    bounds, ids = words.synset_runs(several)
+    assert [ids[a:b].tolist() for a, b in zip(bounds, bounds[1:])] == [words.synsets(word).tolist() for word in several]
+    assert not len(words.synset_runs([])[1])
 
 
 def test_a_file_that_is_no_jar_is_named(tiny_sources):
