@@ -269,3 +269,47 @@ def test_logits_that_are_no_numbers_name_the_example(strategy, bad, word):
     states = torch.tensor([[0.0], [2.0], [0.0]])
     with pytest.raises(HarnessError, match=f"example 'b' hold {word}.* token 1"):
         decode(step, Decoding(strategy), batch(None, states, range(3), ids=("a", "b", "c")))
+
+
+# --------------------------------------------------------------------------- a large vocabulary, worked on in parts
+LARGE = [
+    Decoding("sample"),
+    Decoding("sample", temperature=0.4),
+    Decoding("sample", top_k=50),
+    Decoding("nucleus", top_p=0.5),
+    Decoding("nucleus", temperature=1.2, top_p=0.99),
+    Decoding("nucleus", temperature=1.5, top_k=400, top_p=0.9),
+]
+
+
+@pytest.mark.parametrize("decoding", LARGE, ids=lambda d: f"T{d.temperature}-k{d.top_k}-p{d.top_p}")
+@pytest.mark.parametrize("ties", [False, True])
+def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
+    """20,000 draws; the nucleus is looked for among the likeliest first, and rows are worked on in parts."""
+    from scipy.stats import chisquare
+
+    size = 1000
+    row = torch.randn(size, generator=torch.Generator().manual_seed(0)) * 3
+    row = row.round() if ties else row
+
+    def step(tokens, state):
+        return row.expand(len(tokens), -1), state
+
+    many = Decoding(decoding.strategy, decoding.temperature, decoding.top_p, decoding.top_k, candidates=200)
+    start = torch.zeros(100, dtype=torch.long)
+    given = DecodingBatch(state=None, seeds=range(100), stop=(), max_length=1, start=start)
+    drawn = np.bincount([int(h.tokens[0]) for found in decode(step, many, given) for h in found], minlength=size)
+    share = (row.double() / decoding.temperature).softmax(-1).numpy()
+    if decoding.top_k:
+        share = np.where(row.numpy() >= np.sort(row.numpy())[-decoding.top_k], share, 0)
+        share /= share.sum()
+    if decoding.top_p:
+        order = np.argsort(-share, kind="stable")
+        share[order[int(np.searchsorted(np.cumsum(share[order]), decoding.top_p)) + 1 :]] = 0
+        share /= share.sum()
+    assert drawn[share == 0].sum() == 0
+    common = share * 20000 >= 5
+    observed, expected = [*drawn[common], drawn[~common].sum()], [*share[common] * 20000, share[~common].sum() * 20000]
+    if expected[-1] == 0:
+        observed, expected = observed[:-1], expected[:-1]
+    assert chisquare(observed, expected).pvalue > 1e-3
