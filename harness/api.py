@@ -91,7 +91,8 @@ class BoundMetric:
         """
         sets = caption_sets(candidates, references)
         features = Features([item.references for item in sets])
-        return result(self.metric, scoring.batches(sets, features), features, self.significance, seed)
+        parts = scoring.batches(sets, features, scoring.BATCH if self.significance else None)
+        return result(self.metric, parts, features, self.significance, seed)
 
 
 def result(
@@ -240,8 +241,10 @@ def score(
     significance = _significance(p_value)
     plans = metric_plans(metrics)
     warming.warm(plan.metric for plan in plans)
-    parts = scoring.batches(sets, features)
-    return {plan.label: result(plan.metric, parts, features, significance, seed) for plan in plans}
+    parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
+    ready_first = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))
+    found = {plan.label: result(plan.metric, parts, features, significance, seed) for plan in ready_first}
+    return {plan.label: found[plan.label] for plan in plans}
 
 
 def _sets(candidates: Any, references: Any, allow_missing: bool) -> list[CaptionSet]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harness.spec import SignificanceSpec
 
 BATCH = 512
+_PAIRS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,20 @@ class Scored:
 
 
 @collector.seldom()
-def batches(sets: Sequence[CaptionSet], features: Features, size: int = BATCH) -> list[tuple[np.ndarray, Batch]]:
-    """Batches of one (n, m) shape with the positions of their sets."""
+def batches(
+    sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH
+) -> list[tuple[np.ndarray, Batch]]:
+    """Batches of one (n, m) shape with the positions of their sets: ``size`` examples each, or, where it is None, more of them the
+    fewer texts they have (nothing wider than N x N numbers an example must then be computed of them: no p-values)."""
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, item in enumerate(sets):
         by_shape[len(item.candidates), len(item.references)].append(position)
     out = []
     for shape in sorted(by_shape):
         positions = by_shape[shape]
-        for start in range(0, len(positions), size):
-            chosen = positions[start : start + size]
+        step = size or max(BATCH, _PAIRS // sum(shape) ** 2)
+        for start in range(0, len(positions), step):
+            chosen = positions[start : start + step]
             out.append((np.asarray(chosen), features.batch([sets[i] for i in chosen])))
     return out
 

@@ -69,7 +69,7 @@ def stratified(
 
 def _scored(plan: MetricPlan, sets: Sequence[CaptionSet]) -> np.ndarray:
     features = Features([item.references for item in sets])
-    found = scoring.score(plan.metric, scoring.batches(sets, features), features, None, 0)
+    found = scoring.score(plan.metric, scoring.batches(sets, features, None), features, None, 0)
     return np.where(found.defined, plan.metric.per_example(found.stats), np.nan)
 
 
@@ -80,7 +80,7 @@ def _values(
         values = plan.metric.evaluate_scores([token_scores[item.id] for item in sets])
         return {f"{plan.name}({name})": value for name, value in values.items()}
     features = Features([item.references for item in sets])
-    found = scoring.score(plan.metric, scoring.batches(sets, features), features, None, 0)
+    found = scoring.score(plan.metric, scoring.batches(sets, features, None), features, None, 0)
     value, _ = scoring.value_and_interval(plan.metric, found.stats[found.defined], 0, 0)
     return {plan.label: None if np.isnan(value) else value}
 

@@ -62,20 +62,35 @@ def _words() -> WordTable:
     meteor_compile.start()
     with ThreadPoolExecutor(1) as pool:
         lexicon = pool.submit(lexicon_cache.load)
+        load_text_kernels()
         meteor_compile.wait()
-        load_kernels()
+        load_alignment()
         meteor_compile.done()
         return WordTable(lexicon.result())
 
 
-def load_kernels() -> None:
-    """Have the kernels compiled, or loaded, by aligning two texts that no lexicon knows."""
+def load_text_kernels() -> None:
+    """Have all but the alignment's kernels compiled, or loaded."""
+    TextTable(_no_words()).intern(["a", "b"])
+    scores_of(np.zeros((1, N_STATISTICS)))
+
+
+def load_alignment() -> None:
+    """Have the alignment compiled, or loaded, by aligning nothing: the types of what it is given are all that matters."""
+    from harness.plugins.pairwise import meteor_kernels as kernels  # numba
+
+    starts, places = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    groups = kernels.Groups(starts, starts[:0], starts, places, places, starts[:0])
+    texts = TextTable(_no_words()).prepared()
+    kernels.score_groups(0, 0, groups, texts, 0, 0, np.zeros(0), np.zeros((0, N_STATISTICS), dtype=np.int32))
+
+
+def _no_words() -> WordTable:
     empty = np.zeros(2, dtype=np.int32)
     empty.flags.writeable = False  # as mapped: another type to numba than an array of one's own
-    table = ParaphraseTable(empty, empty[:0], empty, empty[:0])
-    texts = TextTable(WordTable(Lexicon(frozenset(), {}, {}, {}, empty, empty[:0], 0, {}, table)))
-    matrices(texts, texts.intern(["a", "b"])[None])
-    scores_of(np.zeros((1, N_STATISTICS)))
+    return WordTable(
+        Lexicon(frozenset(), {}, {}, {}, empty, empty[:0], 0, {}, ParaphraseTable(empty, empty[:0], empty, empty[:0]))
+    )
 
 
 # ---------------------------------------------------------------------- raw text

@@ -86,5 +86,5 @@ if __name__ == "__main__":
     gc.disable()  # compiling makes little garbage, and looking for it takes a tenth of the time
     from harness.plugins.pairwise import meteor
 
-    meteor.load_kernels()
+    meteor.load_alignment()
     done()

@@ -55,11 +55,11 @@ class NgramIndex:
         self._rows: dict[str, int] = {}
         """Words joined by one blank -> row."""
         self._table_keys = np.full(1 << 12, -1, dtype=np.int64)
-        self._table_values = np.zeros(1 << 12, dtype=np.int64)
+        self._table_values = np.zeros(1 << 12, dtype=np.int32)
         self._table_used = 0
         self._seen = np.full(1 << 12, -1, dtype=np.int64)
-        self._ids = np.zeros(1 << 12, dtype=np.int64)
-        self._counts = np.zeros(1 << 12, dtype=np.int64)
+        self._ids = np.zeros(1 << 12, dtype=np.int32)
+        self._counts = np.zeros(1 << 12, dtype=np.int32)
         self._bounds = np.zeros((1 << 8, ORDERS + 1), dtype=np.int64)
         self._lengths = np.zeros(1 << 8, dtype=np.int64)
         self.n_grams = 0
@@ -182,7 +182,7 @@ class NgramIndex:
         while (self._table_used + n_new) > 0.6 * size:
             size *= 2
         if size > len(self._table_keys):
-            keys, values = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)
+            keys, values = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int32)
             kernels().rehash(self._table_keys, self._table_values, keys, values)
             self._table_keys, self._table_values = keys, values
 
