@@ -31,6 +31,20 @@ def test_another_stemmer_is_refused(monkeypatch):
         lexicon._stemmer.cache_clear()
 
 
+def test_a_newer_c_library_is_left_alone(monkeypatch):
+    import Stemmer
+
+    words = ["generously", "skies", "naïve", "", "ying"]
+    known = lexicon.stems(words)
+    monkeypatch.setattr(Stemmer, "version", lambda: "3.0.0")
+    monkeypatch.setattr(Stemmer, "Stemmer", None)
+    lexicon._stemmer.cache_clear()
+    try:
+        assert lexicon.stems(words) == known
+    finally:
+        lexicon._stemmer.cache_clear()
+
+
 def test_the_words_of_the_jar(tiny_sources):
     jar = lexicon.read_jar(tiny_sources.jar)
     assert jar.function_words == ["a", "the", "."]
