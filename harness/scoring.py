@@ -46,9 +46,7 @@ class Scored:
 
 
 @collector.seldom()
-def batches(
-    sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH
-) -> list[tuple[np.ndarray, Batch]]:
+def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH) -> list[tuple[np.ndarray, Batch]]:
     """Batches of one (n, m) shape with the positions of their sets: ``size`` examples each, or, where it is None, more of them the
     fewer texts they have (nothing wider than N x N numbers an example must then be computed of them: no p-values)."""
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 
 import pytest
@@ -69,7 +70,9 @@ def test_base_forms_and_synonym_sets(tiny_sources, tmp_path, monkeypatch):
     assert words.n_synsets == 7
     several = ["dogs", "went", "xyz", "", "hounds", "ladies"]
     bounds, ids = words.synset_runs(several)
-    assert [ids[a:b].tolist() for a, b in zip(bounds, bounds[1:])] == [words.synsets(word).tolist() for word in several]
+    assert [ids[a:b].tolist() for a, b in itertools.pairwise(bounds)] == [
+        words.synsets(word).tolist() for word in several
+    ]
     assert not len(words.synset_runs([])[1])
 
 
