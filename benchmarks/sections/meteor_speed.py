@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import resource
 import subprocess
 import sys
 import time
@@ -115,8 +117,6 @@ def _child(shared: Path, n_examples: int) -> dict[str, float]:
 
 
 def _measure(shared: Path, n_examples: int) -> dict[str, float]:
-    import resource
-
     from harness.plugins.pairwise import meteor
     from harness.plugins.text import lexicon_cache
     from harness.plugins.text.chunks import n_threads
@@ -135,8 +135,16 @@ def _measure(shared: Path, n_examples: int) -> dict[str, float]:
         "matrices": matrices,
         "cpu": time.process_time() - before,
         "cores": n_threads(),
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "memory": _peak(),
     }
+
+
+def _peak() -> float:
+    """Most resident memory of this process, MB. On Linux ``ru_maxrss`` also holds that of the process it was started from."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        return int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1]) / 1024  # type: ignore[index]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":
