@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # the workers share the cores; threads of theirs that spin for one another take them from all
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
