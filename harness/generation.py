@@ -56,7 +56,8 @@ def generate(
     partial: bool = False,
     advance: Callable[[int], None] = lambda n: None,
 ) -> Generated:
-    """Run a model over all examples. Shards that ``store`` already holds are read, not drawn again.
+    """Run a model over all examples. Shards that ``store`` already holds are read, not drawn again; none are kept of a model that failed
+    on every example.
 
     Raises :class:`HarnessError` when the adapter returns another number of results than it got examples, or no text.
     """
@@ -76,6 +77,8 @@ def generate(
                 store.write_shard(unit, index, [_to_row(item) for item in fresh])
             made.extend(fresh)
         advance(len(shard))
+    if store and all(isinstance(item, Failure) for item in made):
+        store.drop_shards(unit)  # nothing to go on from: the next run asks again
     return Generated(tuple(made))
 
 

@@ -180,7 +180,11 @@ class _Work:
         by_example = made.caption_sets(self.examples)
         sets = [item for item in by_example if item is not None]
         if not sets:
-            raise HarnessError(f"model '{model.label}' has candidates for none of the {len(self.examples)} examples")
+            failed = made.failures(self.examples).items()
+            first = next((f"; '{name}': {reason}" for name, reason in failed), "")
+            raise HarnessError(
+                f"model '{model.label}' has candidates for none of the {len(self.examples)} examples{first}"
+            )
         whole = scoring.batches(sets, self.features)
         for point in points:
             for count in self.plan.reference_counts:

@@ -174,6 +174,13 @@ class Store:
         data = json.dumps(rows, ensure_ascii=True).encode()
         write_atomically(self.path / "candidates" / unit / f"{index:05d}.json", data)
 
+    def drop_shards(self, unit: str) -> None:
+        """Forget a unit's generations."""
+        folder = self.path / "candidates"
+        shutil.rmtree(folder / unit, ignore_errors=True)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
     def read_arrays(self, unit: str) -> dict[str, np.ndarray] | None:
         file = self.path / "scores" / f"{unit}.npz"
         if not file.is_file():

@@ -58,6 +58,16 @@ def test_failed_examples_do_not_stop_the_run(project):
     assert (run.results[0]["n"], run.results[0]["skipped"]) == (5, 1)
 
 
+def test_a_model_that_fails_on_every_example_says_why_and_is_asked_again(project):
+    names = [f"e{i}" for i in range(6)]
+    with pytest.raises(HarnessError, match="'echo' has candidates for none of the 6 examples; 'e0': could not read it"):
+        harness.evaluate({**SPEC, "models": [{"echo": {"fail": names}}]}, output="r")
+    assert not (project / "r").exists(), "nothing to go on from is kept"
+    with pytest.raises(HarnessError, match="none of the 6"):
+        harness.evaluate({**SPEC, "models": [{"echo": {"n": 3}}, {"echo": {"label": "no", "fail": names}}]}, output="r")
+    assert len(list((project / "r" / "candidates").iterdir())) == 1, "the other model's captions stay"
+
+
 def test_candidate_and_reference_counts_are_nested_axes(project):
     spec = {
         **SPEC,
