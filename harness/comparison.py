@@ -14,6 +14,7 @@ import numpy as np
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.stats.paired import compare
 from harness.store import read_run
+from harness.table import decoding_text
 
 FIXED = ("model", "decoding", "example", "candidates", "references")
 
@@ -30,8 +31,7 @@ class System:
 
     @property
     def label(self) -> str:
-        decoding = "" if self.decoding == "{}" else f" {self.decoding}"
-        return f"{self.model}{decoding}"
+        return f"{self.model} {decoding_text(json.loads(self.decoding))}".strip()
 
 
 def systems(path: str | Path) -> tuple[dict[str, Any], list[System]]:

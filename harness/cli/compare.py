@@ -51,8 +51,11 @@ def run(args: argparse.Namespace) -> int:
     if not console.is_terminal:
         console = Console(highlight=False, width=160)
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for header in ("A", "B", "metric", "A", "B", "A - B", "95 % interval", "p", "n", "better"):
-        table.add_column(header, justify="left" if header in ("metric", "better") else "right", no_wrap=True)
+    for name in ("A", "B"):
+        table.add_column(name, justify="right")
+    for header in ("metric", "A", "B", "A - B", "95 % interval", "p", "n"):
+        table.add_column(header, justify="left" if header == "metric" else "right", no_wrap=True)
+    table.add_column("better")  # names break into lines, numbers never
     pair = None
     for row in rows:
         names = (row["system_a"], row["system_b"])
