@@ -3,18 +3,21 @@ one image vector of each and, in place of videos, what a moving camera sees of t
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from harness.contracts import Example
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, did_you_mean
 from harness.seeds import derive
 from harness.tasks.a3ds import pixels
 from harness.tasks.a3ds.scene import N_SCENES, captions, check_id
+
+T = TypeVar("T")
 
 
 def scene_of(example: Example) -> int:
@@ -26,6 +29,18 @@ def scene_of(example: Example) -> int:
     if not str(named).isdecimal():
         raise InputError(f"example '{example.id}' is no scene: neither its id nor 'target_id' in its meta is a number")
     return check_id(int(named))
+
+
+def from_scenes(kind: type[T], settings: Any) -> T:
+    """``kind(**settings)``, of the settings under ``features: {scenes: ...}``. Raises :class:`HarnessError` for what it does not take."""
+    if not isinstance(settings or {}, Mapping):
+        raise HarnessError(f"features: scenes is a mapping of settings; found {settings!r}")
+    known = inspect.signature(kind).parameters
+    for name in settings or {}:
+        if name not in known:
+            hint = did_you_mean(str(name), known)
+            raise HarnessError(f"features: scenes has no setting '{name}'{hint}; it has {', '.join(known)}")
+    return kind(**(settings or {}))
 
 
 class SceneVectors:
@@ -50,8 +65,8 @@ class SceneViews:
     ``motion`` their differences. ``frames``: how many; ``stride``: orientation steps between them."""
 
     def __init__(self, frames: int = 3, stride: int = 2) -> None:
-        if frames < 2 or stride < 1:
-            raise HarnessError(f"scenes: frames is at least 2 and stride at least 1; found {frames} and {stride}")
+        if not (isinstance(frames, int) and isinstance(stride, int)) or frames < 2 or stride < 1:
+            raise HarnessError(f"scenes: frames is at least 2 and stride at least 1; found {frames!r} and {stride!r}")
         self.frames, self.stride = frames, stride
         self.source = pixels.features()
         self.widths = {"appearance": self.source.width, "motion": self.source.width}

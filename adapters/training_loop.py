@@ -65,7 +65,7 @@ class Loop:
     def _open(self, resume: bool) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         path, curve = self.folder / "state.pt", self.folder / "curve.jsonl"
-        if not path.exists():
+        if not has_run(self.folder):
             curve.write_text("")
             return
         if not resume:
@@ -121,6 +121,11 @@ class Loop:
         }
         torch.save(state, self.folder / "state.pt.part")
         os.replace(self.folder / "state.pt.part", self.folder / "state.pt")
+
+
+def has_run(folder: Path) -> bool:
+    """Whether ``folder`` holds a run with at least one epoch done."""
+    return (folder / "state.pt").exists()
 
 
 def load_state(path: Path) -> dict[str, Any]:

@@ -8,9 +8,10 @@ the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
 from harness.adapters.clipcap.vectors import open_vectors
 from harness.adapters.gpt2 import Gpt2Sizes
 from harness.adapters.standard import Standard
-from harness.adapters.training_loop import Report
+from harness.adapters.training_loop import Report, has_run
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
 from harness.seeds import derive
@@ -58,11 +59,10 @@ class ClipCapRecipe(CaptionRecipe):
 def train(recipe: ClipCapRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
     """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
     folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
     pairs = [(name, _ended(text)) for name, text in recipe.pairs()]
     vectors = _vectors(recipe, list(dict.fromkeys(name for name, _ in pairs)))
     sizes = {**recipe.sizes, **recipe.model}
-    bpe = _trained_bpe([text for _, text in pairs], sizes["vocabulary"], folder)
+    bpe, keep = _trained_bpe([text for _, text in pairs], sizes["vocabulary"], folder)
     tokens = [bpe.encode(text) for _, text in pairs]
     if max(map(len, tokens)) + recipe.prefix_length > sizes["positions"]:
         raise HarnessError(
@@ -82,6 +82,7 @@ def train(recipe: ClipCapRecipe, output: str | Path, *, resume: bool = False, re
         return value, int((goal != IGNORED).sum())
 
     loop = recipe.loop(model, loss, len(pairs), folder, resume=resume)
+    keep()
     loop.run(report)
     settings = {"n_head": sizes["heads"], "mapper_heads": sizes["mapper_heads"], **recipe.settings(loop.epoch)}
     first = "clip_project.model.0" if recipe.mapper == "mlp" else "clip_project.linear"
@@ -105,14 +106,16 @@ def _ended(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _trained_bpe(texts: list[str], vocabulary: int, folder: Path) -> Gpt2Bpe:
-    """The folder's BPE, trained on the captions if there is none yet."""
-    if not (folder / "vocab.json").exists():
-        tokenizers = require("tokenizers", extra="models", needed_by="training CLIPCap")
-        made = tokenizers.ByteLevelBPETokenizer()
-        made.train_from_iterator(texts, vocab_size=vocabulary, show_progress=False)
-        made.save_model(str(folder))
-    return Gpt2Bpe(folder)
+def _trained_bpe(texts: list[str], vocabulary: int, folder: Path) -> tuple[Gpt2Bpe, Callable[[], object]]:
+    """The BPE of the run in ``folder``, else one trained on the captions; and what writes it there, once nothing else can be wrong."""
+    if has_run(folder):
+        return Gpt2Bpe(folder), lambda: None
+    tokenizers = require("tokenizers", extra="models", needed_by="training CLIPCap")
+    made = tokenizers.ByteLevelBPETokenizer()
+    made.train_from_iterator(texts, vocab_size=vocabulary, show_progress=False)
+    with TemporaryDirectory() as aside:
+        made.save_model(aside)
+        return Gpt2Bpe(aside), lambda: made.save_model(str(folder))
 
 
 def _sizes(recipe: ClipCapRecipe, sizes: Mapping[str, int], vocabulary: int, clip: int) -> ClipCapSizes:

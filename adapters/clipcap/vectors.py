@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.feature_files import FeatureFile
-from harness.adapters.scenes import SceneVectors
+from harness.adapters.scenes import SceneVectors, from_scenes
 from harness.errors import HarnessError
 
 
@@ -16,5 +16,5 @@ def open_vectors(features: Any) -> FeatureFile | SceneVectors:
     if isinstance(features, (str, Path)):
         return FeatureFile(features)
     if isinstance(features, Mapping) and set(features) == {"scenes"}:
-        return SceneVectors(**(features["scenes"] or {}))
+        return from_scenes(SceneVectors, features["scenes"])
     raise HarnessError(f"clipcap: features is a file of vectors by example id, or {{scenes: {{}}}}; found {features!r}")

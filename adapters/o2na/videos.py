@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.adapters.checkpoints import file_fingerprint
 from harness.adapters.feature_files import FeatureFile
-from harness.adapters.scenes import SceneViews, scene_of
+from harness.adapters.scenes import SceneViews, from_scenes, scene_of
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
 
@@ -43,10 +43,7 @@ def open_videos(features: Any, frames: int) -> Videos:
             f"features is a mapping of modalities to files, or of scenes to its settings; found {features!r}"
         )
     if set(features) == {"scenes"}:
-        settings = features["scenes"] or {}
-        if not isinstance(settings, Mapping) or set(settings) - {"frames", "stride"}:
-            raise HarnessError(f"features: scenes takes frames and stride; found {settings!r}")
-        return SceneVideos(**settings)
+        return from_scenes(SceneVideos, features["scenes"])
     unknown = [name for name in features if name not in MODALITIES]
     if unknown:
         raise HarnessError(f"a modality is one of {', '.join(MODALITIES)}; found '{unknown[0]}'")

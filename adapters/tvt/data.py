@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from harness.adapters.feature_files import FeatureFile
-from harness.adapters.scenes import SceneViews
+from harness.adapters.scenes import SceneViews, from_scenes
 from harness.adapters.tvt.model import EOS, PAD, SPECIAL, UNK
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
@@ -118,7 +118,7 @@ def open_views(features: Any) -> Views:
             f"features is a mapping of views to files, or of semsynan or scenes to its settings; found {features!r}"
         )
     if set(features) == {"scenes"}:
-        return SceneViews(**(features["scenes"] or {}))
+        return from_scenes(SceneViews, features["scenes"])
     if set(features) == {"semsynan"}:
         return SemSynAnViews(features["semsynan"])
     return FileViews(features)

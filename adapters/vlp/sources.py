@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from harness.adapters.scenes import from_scenes
 from harness.adapters.vlp.regions import RegionFiles, Regions
 from harness.adapters.vlp.scenes import SceneRegions
 from harness.contracts import Example
@@ -37,7 +38,7 @@ def open_regions(features: Any, boxes: str | Path | None = None) -> RegionSource
     if isinstance(features, (str, Path)):
         return RegionFiles(path=features, boxes=boxes)
     if isinstance(features, Mapping) and set(features) == {"scenes"}:
-        return SceneRegions(**(features["scenes"] or {}))
+        return from_scenes(SceneRegions, features["scenes"])
     if isinstance(features, Mapping) and "path" in features and set(features) <= {"path", "boxes"}:
         return RegionFiles(**features)
     raise HarnessError(f"vlp: features is a path, {{path, boxes}}, or {{scenes: {{}}}}; found {features!r}")

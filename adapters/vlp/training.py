@@ -8,9 +8,10 @@ vocab.txt; see :mod:`harness.adapters.training_loop` for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from torch import nn
 from harness.adapters.caption_recipe import CaptionRecipe
 from harness.adapters.checkpoints import save_checkpoint
 from harness.adapters.standard import Standard
-from harness.adapters.training_loop import Report
+from harness.adapters.training_loop import Report, has_run
 from harness.adapters.vlp.bert import BertSizes
 from harness.adapters.vlp.model import Vlp, VlpSizes
 from harness.adapters.vlp.objectives import Sentences, cloze, paired
@@ -76,7 +77,7 @@ class _Trainer:
         self.recipe, self.folder = recipe, folder
         self.pairs = recipe.pairs()
         sizes = {**recipe.sizes, **recipe.model}
-        self.words = _vocabulary([text for _, text in self.pairs], sizes["vocabulary"], folder)
+        self.words, keep = _vocabulary([text for _, text in self.pairs], sizes["vocabulary"], folder)
         self.tokens = [[*self.words.encode(text), self.words.ids["[SEP]"]] for _, text in self.pairs]
         rows = _regions(recipe, list(dict.fromkeys(name for name, _ in self.pairs)))
         self.count, region = next(iter(rows.values())).features.shape
@@ -91,6 +92,7 @@ class _Trainer:
         torch.manual_seed(derive(recipe.seed, "vlp"))
         self.model = _model(sizes, self.words, region, next(iter(rows.values())).geometry.shape[1])
         self.loop = recipe.loop(self.model, self._loss, len(self.pairs), folder, resume=resume)
+        keep()
 
     def _loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
         lengths = torch.tensor([len(self.tokens[i]) for i in batch])
@@ -113,13 +115,15 @@ class _Trainer:
         return save_checkpoint(tensors, settings, self.folder, force=True)
 
 
-def _vocabulary(texts: list[str], size: int, folder: Path) -> WordPiece:
-    """The folder's vocabulary, made of the captions if there is none yet."""
-    file = folder / "vocab.txt"
-    if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{word}\n" for word in vocabulary_of(texts, size)), encoding="utf-8")
-    return WordPiece(file)
+def _vocabulary(texts: list[str], size: int, folder: Path) -> tuple[WordPiece, Callable[[], object]]:
+    """The vocabulary of the run in ``folder``, else one made of the captions; and what writes it there, once nothing else can be wrong."""
+    if has_run(folder):
+        return WordPiece(folder), lambda: None
+    lines = "".join(f"{word}\n" for word in vocabulary_of(texts, size))
+    with TemporaryDirectory() as aside:
+        file = Path(aside) / "vocab.txt"
+        file.write_text(lines, encoding="utf-8")
+        return WordPiece(file), lambda: (folder / "vocab.txt").write_text(lines, encoding="utf-8")
 
 
 def _regions(recipe: VlpRecipe, ids: Sequence[str]) -> dict[str, Regions]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.scenes import SceneVectors, SceneViews, scene_of
+from harness.adapters.scenes import SceneVectors, SceneViews, from_scenes, scene_of
+from harness.adapters.vlp.scenes import SceneRegions
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 
@@ -18,6 +19,20 @@ def test_a_scene_is_named_by_the_id_or_by_the_reader():
         scene_of(Example("img7", ("a",)))
     with pytest.raises(HarnessError, match="scene id 480000: expected a whole number from 0 to 479999"):
         scene_of(Example("480000", ("a",)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "message"),
+    [
+        (SceneViews, {"frams": 2}, "scenes has no setting 'frams'; did you mean 'frames'[?]; it has frames, stride"),
+        (SceneViews, {"frames": "two"}, "frames is at least 2 and stride at least 1; found 'two' and 2"),
+        (SceneVectors, [1], "scenes is a mapping of settings; found"),
+        (SceneRegions, {"view": "left"}, "left"),
+    ],
+)
+def test_settings_that_do_not_fit_are_told(kind, settings, message):
+    with pytest.raises(HarnessError, match=message):
+        from_scenes(kind, settings)
 
 
 def test_vectors_and_views_are_the_scenes():

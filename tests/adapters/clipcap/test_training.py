@@ -104,3 +104,12 @@ def test_mistakes_are_told(tmp_path):
     np.savez(tmp_path / "g.npz", a=np.ones(3))
     with pytest.raises(InputError, match="no features for 1 of 2 examples: b"):
         train(ClipCapRecipe(captions=str(tmp_path / "c.json"), features=str(tmp_path / "g.npz")), tmp_path / "d")
+    assert not any((tmp_path / name).exists() for name in "abcd"), "nothing half-written"
+
+
+def test_a_tokeniser_of_no_run_is_not_taken_over(tmp_path):
+    (tmp_path / "vocab.json").write_text("{}")
+    (tmp_path / "merges.txt").write_text("")
+    small = {"width": 16, "layers": 1, "heads": 2, "vocabulary": 300}
+    train(ClipCapRecipe(scenes=4, captions_each=1, prefix_length=2, epochs=1, model=small), tmp_path)
+    assert len(json.loads((tmp_path / "vocab.json").read_text())) > 256

@@ -188,6 +188,7 @@ def test_mistakes_are_told(data, tmp_path):
     (tmp_path / "c.json").write_text(json.dumps({"v99": ["a ball"]}))
     with pytest.raises(InputError, match="no region features 'v99'"):
         train(recipe(folder, captions=str(tmp_path / "c.json")), tmp_path / "v99")
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"], "nothing half-written"
     with pytest.raises(HarnessError, match="vlp needs features"):
         (tmp_path / "empty").mkdir()
         VlpAdapter(checkpoint=str(tmp_path / "empty"))
