@@ -155,20 +155,22 @@ def _read_torch(path: Path) -> Any:
         with torch.serialization.safe_globals(numpy_scalar_pieces()):
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        wanted = re.search(r"(?:GLOBAL|Unsupported global:?(?: GLOBAL)?|class) ([\w.]+\.[\w.]+)", str(error))
+        wanted = re.search(r"Unsupported global: GLOBAL (\w+) was|(?:GLOBAL|class) ([\w.]+\.[\w.]+)", str(error))
         if wanted:
             raise InputError(
-                f"holds an object of type {wanted[1]}, which safe loading refuses; in the code base that wrote the file, load it "
-                "and save the plain state dict again (torch.save(model.state_dict(), ...)) or write safetensors",
+                f"holds an object of type {wanted[1] or wanted[2]}, which safe loading refuses; in the code base that wrote the file, "
+                "load it and save the plain state dict again (torch.save(model.state_dict(), ...)) or write safetensors",
                 str(path),
             ) from error
-        raise InputError(f"not a checkpoint, or truncated ({_first_line(error)})", str(path)) from error
+        raise InputError(f"not a checkpoint, or truncated{_reason(error)}", str(path)) from error
     except _BROKEN as error:
-        raise InputError(f"not a checkpoint, or truncated ({_first_line(error)})", str(path)) from error
+        raise InputError(f"not a checkpoint, or truncated{_reason(error)}", str(path)) from error
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+def _reason(error: BaseException) -> str:
+    """`` (what torch says)`` in a line, without its advice to unpickle all the same; nothing where it says nothing to a person."""
+    lines = str(error).partition("WeightsUnpickler error: ")[2].splitlines() or str(error).strip().splitlines()
+    return f" ({lines[0][:160]})" if lines and not isinstance(error, (KeyError, IndexError)) else ""
 
 
 def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

@@ -96,6 +96,11 @@ def test_what_is_no_checkpoint_is_said(tmp_path):
         load_checkpoint(save(tmp_path / "l.pt", [1, 2]))
     with pytest.raises(InputError, match="no tensors in it"):
         load_checkpoint(save(tmp_path / "d.pt", {"epoch": 2}))
+    (tmp_path / "text.pt").write_text("hello")
+    with pytest.raises(InputError, match="not a checkpoint, or truncated$"):
+        load_checkpoint(tmp_path / "text.pt")
+    with pytest.raises(InputError, match="holds an object of type print, which safe loading refuses"):
+        load_checkpoint(save(tmp_path / "p.pt", {"a": print}))
     with pytest.raises(InputError, match="holds one .safetensors file; found 0"):
         load_checkpoint(tmp_path)
 
