@@ -15,8 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from harness.registry import current
 
     systems = parser.add_subparsers(dest="system", metavar="SYSTEM")
-    for entry in current().entries("trainers"):
-        systems.add_parser(entry.name, help=entry.summary, add_help=False)
+    entries = current().entries("trainers")
+    for name, entry in {
+        entry.name: entry for entry in entries
+    }.items():  # of two owners one line; the full name chooses
+        systems.add_parser(name, help=entry.summary, add_help=False)
 
 
 def run(args: argparse.Namespace) -> int:
