@@ -142,13 +142,13 @@ def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples
     from rich.table import Table
 
     from harness.report.verdicts import HOW, verdict_table
-    from harness.report.views import view_table
+    from harness.report.views import view_table, view_title
 
     told = view["plot"] == "verdicts"
     made = verdict_table(view, results, samples) if told else view_table(view, results)
     caption = escape(" ".join([*view.get("note", "").split(), *([f"({HOW})"] if told else [])]))
     table = Table(
-        title=escape(view.get("title") or str(view["y"])),
+        title=escape(view_title(view)),
         title_justify="left",
         caption=caption,
         caption_justify="left",

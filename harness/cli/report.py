@@ -2,7 +2,7 @@
 
 harness report runs/coco
 harness report runs/a runs/b --output both.html
-harness report runs/a --tables tables/                # the views of tables and texts as CSV and Markdown too
+harness report runs/a --tables tables/                # its tables, texts and verdicts as CSV and Markdown too
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
     parser.add_argument("--output", metavar="FILE", help="where to write (default: report.html in the first run)")
     parser.add_argument(
-        "--tables", metavar="FOLDER", help="write every view of a table or of texts as CSV and Markdown"
+        "--tables", metavar="FOLDER", help="write every table, texts and verdicts view as CSV and Markdown"
     )
     parser.add_argument("--title", default="", help="the page's title")
 
@@ -27,6 +27,6 @@ def run(args: argparse.Namespace) -> int:
     if args.tables:
         from harness.report.files import write_tables
 
-        for path in write_tables(args.runs, Path(args.tables)):
-            print(path)
+        written = write_tables(args.runs, Path(args.tables))
+        print("\n".join(map(str, written)) or "no tables: no view of these runs is a table, texts or verdicts")
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.report.texts import Texts, TextsTable, read_samples, texts_table
 from harness.report.verdicts import verdict_table
-from harness.report.views import ViewTable, view_table
+from harness.report.views import ViewTable, view_table, view_title
 from harness.store import read_run, write_atomically
 from harness.table import number
 
@@ -20,14 +20,14 @@ Line = Sequence[Any]
 
 
 def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
-    """Write every view of ``plot: table`` and ``plot: texts`` of finished runs into ``folder``; returns the files."""
+    """Write every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs into ``folder``; returns the files."""
     written = []
     for path in map(Path, paths):
         manifest, file = read_run(path)
         for index, view in enumerate(manifest["spec"].get("views", ()), start=1):
             if view["plot"] not in ("table", "texts", "verdicts"):
                 continue
-            title = view.get("title") or str(view["y"])
+            title = view_title(view)
             stem = f"{manifest['task']}-{index:02d}-{_slug(title)}" if len(paths) > 1 else f"{index:02d}-{_slug(title)}"
             if view["plot"] != "texts":
                 made = _table(view, file["results"], path)

@@ -12,7 +12,7 @@ from harness.hooks import Plugins
 from harness.report.plots import draw
 from harness.report.texts import Samples, read_samples, texts_table
 from harness.report.verdicts import HOW, verdict_table
-from harness.report.views import view_table
+from harness.report.views import view_table, view_title
 from harness.store import read_run, write_atomically
 from harness.table import ARROWS, decoding_text, number, rows, size_text
 
@@ -113,7 +113,7 @@ def _default_views(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples: Samples) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "title": view.get("title") or str(view["y"]),
+        "title": view_title(view),
         "note": view.get("note", ""),
         "svg": "",
         "table": None,

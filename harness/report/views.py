@@ -139,6 +139,12 @@ def _one(label: str, points: Sequence[tuple[Any, float, tuple[float, float] | No
     )
 
 
+def view_title(view: Mapping[str, Any]) -> str:
+    """A view's own title, else what it shows."""
+    wanted = [view["y"]] if isinstance(view["y"], str) else list(view["y"])
+    return view.get("title") or ", ".join("all metrics" if name == "*" else name for name in wanted)
+
+
 @dataclass(frozen=True)
 class ViewTable:
     """A table view: a row per series, a column per value of x, and the published values as a row of their own."""

@@ -128,6 +128,17 @@ def test_the_command_writes_the_files(run, tmp_path, capsys):
     assert "01-beside-each-other.md" in capsys.readouterr().out
 
 
+def test_a_view_without_a_title_is_called_by_what_it_shows(project, capsys):
+    from harness.cli.main import main
+
+    harness.evaluate({**SPEC, "views": [{"plot": "table", "x": "model", "y": "*"}]}, output="all")
+    assert main(["report", "all", "--tables", "t"]) == 0
+    assert "t/01-all-metrics.md" in capsys.readouterr().out
+    harness.evaluate({**SPEC, "views": []}, output="none")
+    assert main(["report", "none", "--tables", "u"]) == 0
+    assert "no tables: no view of these runs is a table" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("view", "told"),
     [
