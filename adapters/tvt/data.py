@@ -16,7 +16,7 @@ import torch
 
 from harness.adapters.feature_files import FeatureFile
 from harness.adapters.scenes import SceneViews, from_scenes
-from harness.adapters.tvt.model import EOS, PAD, SPECIAL, UNK
+from harness.adapters.tvt.model import BOS, EOS, PAD, SPECIAL, UNK
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
 
@@ -160,4 +160,4 @@ class WordList:
         return [self.ids.get(word, UNK) for word in text.lower().split()]
 
     def decode(self, ids: Sequence[int]) -> str:
-        return " ".join(self.words[i] for i in ids if i not in (PAD, EOS))
+        return " ".join(self.words[i] for i in ids if i not in (PAD, BOS, EOS))

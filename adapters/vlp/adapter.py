@@ -55,7 +55,11 @@ class VlpAdapter(LeftToRight):
         beside = settings_beside(path)
         if features is None and "features" not in beside:
             raise HarnessError("vlp needs features: region features by image (see 'harness show vlp')")
-        self.words = WordPiece(vocabulary if vocabulary is not None else path if path.is_dir() else path.parent)
+        try:
+            self.words = WordPiece(vocabulary if vocabulary is not None else path if path.is_dir() else path.parent)
+        except InputError:
+            Vlp.from_checkpoint(path, config)  # a checkpoint of another architecture is told first
+            raise
         settings = {"special_ids": self.words.special(), **read_settings(config)}
         self.model = Vlp.from_checkpoint(self.checkpoint, settings)
         if len(self.words) != self.model.sizes.bert.vocabulary:
