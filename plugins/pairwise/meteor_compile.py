@@ -20,15 +20,17 @@ import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from threading import Lock
 
 from harness import progress
 from harness.plugins.text.compiled import source_stamp
-from harness.plugins.text.lexicon_cache import cache_root
+from harness.plugins.text.lexicon_cache import cache_root, exists
 
 log = logging.getLogger(__name__)
 
 _SOURCES = ("meteor_kernels.py", "meteor_groups.py", "meteor_search.py", "meteor_score.py")
 _WAIT = 300  # seconds; a process that takes longer than this is of no use
+_starting = Lock()
 
 
 def note() -> Path:
@@ -39,15 +41,20 @@ def note() -> Path:
     return cache_root() / "meteor" / f"compiled-{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}"
 
 
-@cache
 def start() -> subprocess.Popen[bytes] | None:
     """Begin to compile in a process of its own, once in this one's life; None where the kernels are there already."""
-    if note().exists() or os.environ.get("NUMBA_DISABLE_JIT") == "1" or not sys.executable:
+    with _starting:
+        return _start()
+
+
+@cache
+def _start() -> subprocess.Popen[bytes] | None:
+    if exists(note()) or os.environ.get("NUMBA_DISABLE_JIT") == "1" or not sys.executable:
         return None
     progress.note("METEOR: compiling its kernels, once on this machine (about ten seconds)")
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-P", "-m", __name__],  # -P: modules in the folder where the user works are no part of this
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError as error:
@@ -74,7 +81,7 @@ def wait() -> None:
 def done() -> None:
     """Take note that the kernels are compiled."""
     path = note()
-    if not path.exists():
+    if not exists(path):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()

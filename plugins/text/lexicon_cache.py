@@ -15,10 +15,11 @@ import os
 import shutil
 import tempfile
 import time
+import uuid
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -41,11 +42,22 @@ class DamagedCache(Exception):
 
 
 def cache_root() -> Path:
-    """The folder under which caches are kept; see the module's docstring."""
-    if own := os.environ.get("HARNESS_CACHE"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "harness"
+    """The folder under which caches are kept; see the module's docstring. Raises :class:`HarnessError` for a user without a home."""
+    own, base = os.environ.get("HARNESS_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    try:
+        if own:
+            return Path(own).expanduser()
+        return (Path(base) if base else Path.home() / ".cache") / "harness"
+    except RuntimeError as error:
+        raise HarnessError(f"no folder for caches ({error}): set HARNESS_CACHE to one with 150 MB free") from error
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file; what may not be looked at is not there."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 @cache
@@ -84,43 +96,44 @@ def _folder(sources: Sources) -> Path:
 def content_key(sources: Sources) -> str:
     """20 hexadecimal digits of the hash of both files.
 
-    Files that have not changed since they were last hashed (path, size and time of change) are not read again: their hashes are
-    kept beside the caches.
+    Files that have not changed since they were last hashed are not read again: their hashes are kept beside the caches, one note a
+    path. Unchanged: same inode, size, time of writing and time of change, of which the last cannot be set back.
     """
     digest = hashlib.sha256()
     for path in sources:
         status = path.stat()
-        digest.update(_digest(path, status.st_size, status.st_mtime_ns))
+        digest.update(_digest(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)))
     return digest.hexdigest()[:20]
 
 
 @cache
-def _digest(path: Path, size: int, modified: int) -> bytes:
+def _digest(path: Path, status: tuple[int, ...]) -> bytes:
     """Hash of a file as it is now."""
-    name = hashlib.sha256(f"{path.resolve()}:{size}:{modified}".encode()).hexdigest()[:20]
-    note = cache_root() / "meteor" / f"{name}.sha256"
+    note = cache_root() / "meteor" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
+    state = " ".join(map(str, status))
     try:
-        known = bytes.fromhex(note.read_text(encoding="ascii"))
-        if len(known) == hashlib.sha256().digest_size:
-            return known
+        known, _, of = note.read_text(encoding="ascii").partition(" ")
+        if of == state and len(known) == 2 * hashlib.sha256().digest_size:
+            return bytes.fromhex(known)
     except (OSError, ValueError):
-        pass  # not noted yet, or cut short: hashed anew
+        pass  # not noted yet, or damaged: hashed anew
     with open(path, "rb") as stream:
         found = hashlib.file_digest(stream, "sha256").digest()
-    _note(note, found.hex())
+    _note(note, f"{found.hex()} {state}")
     return found
 
 
 def _note(path: Path, text: str) -> None:
     """Write a small file whole; a cache folder that cannot be written to is told of when the lexicon is built."""
+    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        with open(handle, "w", encoding="ascii") as stream:
-            stream.write(text)
+        scratch.write_text(text, encoding="ascii")
         os.replace(scratch, path)
     except OSError as error:
         log.debug("%s cannot be written: %s", path, error)
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
 
 
 def build(sources: Sources, folder: Path) -> None:
@@ -176,7 +189,7 @@ def _size_and_crc(path: Path) -> list[int]:
 
 
 def _try_read(folder: Path) -> Lexicon | None:
-    if not folder.exists():
+    if not exists(folder):
         return None
     try:
         return read(folder)

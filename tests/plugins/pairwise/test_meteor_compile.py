@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+
+from harness import progress
 
 from harness.plugins.pairwise import meteor, meteor_compile, meteor_kernels
 
@@ -15,9 +20,9 @@ from harness.plugins.pairwise import meteor, meteor_compile, meteor_kernels
 def fresh(tmp_path, monkeypatch):
     """A cache folder without a note, and no process started yet."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    meteor_compile.start.cache_clear()
+    meteor_compile._start.cache_clear()
     yield tmp_path
-    meteor_compile.start.cache_clear()
+    meteor_compile._start.cache_clear()
 
 
 def test_the_alignment_compiled_ahead_is_the_one_that_is_used():
@@ -48,7 +53,36 @@ def test_one_process_is_started_and_waited_for(fresh, monkeypatch):
     process = meteor_compile.start()
     assert meteor_compile.start() is process
     meteor_compile.wait()  # it failed: told in the log, and the kernels are compiled here
-    assert started == [[sys.executable, "-m", "harness.plugins.pairwise.meteor_compile"]]
+    assert started == [[sys.executable, "-P", "-m", "harness.plugins.pairwise.meteor_compile"]]
+
+
+def test_threads_start_one_process_and_tell_of_it_once(fresh, monkeypatch):
+    told, started = [], []
+
+    class Process:
+        def __init__(self, *args, **settings):
+            started.append(args)
+            time.sleep(0.01)
+
+        def kill(self):
+            pass
+
+    monkeypatch.setattr(progress, "note", told.append)
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    with ThreadPoolExecutor(4) as pool:
+        found = [future.result() for future in [pool.submit(meteor_compile.start) for _ in range(8)]]
+    assert len(started) == len(told) == len(set(found)) == 1
+
+
+def test_a_cache_folder_that_may_not_be_looked_into_has_no_note(fresh, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    assert meteor_compile.start() is None
+    meteor_compile.done()
 
 
 def test_the_note_names_sources_and_settings(fresh, monkeypatch):

@@ -19,8 +19,9 @@ PARAPHRASES = [
 
 
 @pytest.fixture
-def tiny_sources(tmp_path):
-    """A jar and a paraphrase table with a few entries."""
+def tiny_sources(tmp_path, monkeypatch):
+    """A jar and a paraphrase table with a few entries; whatever is kept of them goes to the test's own cache folder."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "sources"
     folder.mkdir()
     with zipfile.ZipFile(folder / "meteor-1.5.jar", "w") as jar:

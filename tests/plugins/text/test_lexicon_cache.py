@@ -72,6 +72,74 @@ def test_other_content_has_another_key(tiny_sources):
     assert lexicon_cache.content_key(tiny_sources) != before
 
 
+def notes(root: Path) -> list[Path]:
+    return [path for path in (root / "meteor").iterdir() if path.suffix != ".lock" and path.is_file()]
+
+
+def test_hashes_are_noted_once_for_each_file(tiny_sources, root, monkeypatch):
+    before = lexicon_cache.content_key(tiny_sources)
+    lexicon_cache._digest.cache_clear()
+    monkeypatch.setattr(lexicon_cache.hashlib, "file_digest", lambda *_: pytest.fail("read again"))
+    assert lexicon_cache.content_key(tiny_sources) == before
+    monkeypatch.undo()
+    monkeypatch.setenv("HARNESS_CACHE", str(root))
+    for path in tiny_sources:
+        os.utime(path, ns=(1, 1))
+    assert lexicon_cache.content_key(tiny_sources) == before
+    assert len(notes(root)) == 2
+
+
+def test_other_content_of_the_same_size_and_time_is_seen(tiny_sources, root):
+    path = tiny_sources.paraphrases
+    before, status, content = lexicon_cache.content_key(tiny_sources), path.stat(), path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (status.st_size, status.st_mtime_ns)
+    assert lexicon_cache.content_key(tiny_sources) != before
+
+
+@pytest.mark.parametrize("damage", ["", "zz", "\u00e9", "00" * 32, "00" * 32 + " 1 2 3 4"])
+def test_a_damaged_note_is_written_anew(tiny_sources, root, damage):
+    key = lexicon_cache.content_key(tiny_sources)
+    whole = {path: path.read_bytes() for path in notes(root)}
+    for path in whole:
+        path.write_text(damage, encoding="utf-8")
+    lexicon_cache._digest.cache_clear()
+    assert lexicon_cache.content_key(tiny_sources) == key
+    assert {path: path.read_bytes() for path in notes(root)} == whole
+
+
+def test_a_note_that_cannot_be_put_in_place_leaves_nothing(tiny_sources, root, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert len(lexicon_cache.content_key(tiny_sources)) == 20
+    assert notes(root) == []
+
+
+def test_a_folder_that_cannot_be_looked_into_is_named(tiny_sources, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    lexicon_cache.content_key(tiny_sources)
+    monkeypatch.setattr(Path, "exists", refuse)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(HarnessError, match="METEOR cannot write its cache .*Permission denied"):
+        lexicon_cache.load_cached(tiny_sources)
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("HARNESS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(HarnessError, match="set HARNESS_CACHE"):
+        lexicon_cache.cache_root()
+
+
 def test_the_folder_follows_the_environment(monkeypatch):
     monkeypatch.delenv("HARNESS_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
