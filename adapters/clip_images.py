@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from harness.adapters.pictures import open_picture
 from harness.adapters.torchvision_guard import guard_torchvision
 from harness.contracts import Example, Failure
 from harness.errors import InputError, did_you_mean, require
@@ -54,15 +55,5 @@ class ClipImages:
         return out
 
     def _pixels(self, example: Example) -> torch.Tensor | Failure:
-        from PIL import Image, UnidentifiedImageError
-
-        if example.media is None:
-            return Failure("the example names no image")
-        path = self.folder / example.media if self.folder is not None else Path(example.media)
-        try:
-            with Image.open(path) as image:
-                return self.transform(image.convert("RGB"))
-        except FileNotFoundError:
-            return Failure(f"{path}: no such image")
-        except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-            return Failure(f"{path}: the image does not decode ({type(error).__name__}: {str(error)[:80]})")
+        image = open_picture(example, self.folder)
+        return image if isinstance(image, Failure) else self.transform(image)

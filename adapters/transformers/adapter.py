@@ -12,6 +12,7 @@ import torch
 from harness.adapters.batches import check_batch_size
 from harness.adapters.checkpoints import file_fingerprint
 from harness.adapters.left_to_right import LeftToRight, Prefix
+from harness.adapters.pictures import open_picture
 from harness.adapters.transformers.loading import KINDS, load_model
 from harness.adapters.transformers.steps import (
     BlipStep,
@@ -120,7 +121,7 @@ class Transformers(LeftToRight):
         text = self._text(example)
         if self.kind != "image-text":
             return dict(self.tokenizer(text, return_tensors="pt", add_special_tokens=not self.chat))
-        image = self._image(example)
+        image = open_picture(example, self.images)
         if isinstance(image, Failure):
             return image
         if isinstance(self.step, EncoderDecoderStep) and not self.blip2:
@@ -166,20 +167,6 @@ class Transformers(LeftToRight):
         messages.append({"role": "user", "content": content})
         owner = self.loaded.processor if self.kind == "image-text" else self.tokenizer
         return owner.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-
-    def _image(self, example: Example) -> Any:
-        from PIL import Image, UnidentifiedImageError
-
-        if example.media is None:
-            return Failure("the example names no image")
-        path = self.images / example.media if self.images is not None else Path(example.media)
-        try:
-            with Image.open(path) as image:
-                return image.convert("RGB")
-        except FileNotFoundError:
-            return Failure(f"{path}: no such image")
-        except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-            return Failure(f"{path}: the image does not decode ({type(error).__name__}: {str(error)[:80]})")
 
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
         """Examples whose tensors have one shape: so nothing is padded, and no caption depends on its neighbours."""

@@ -91,7 +91,7 @@ class ClipScore(MeanMetric):
         try:
             with Image.open(name) as image:
                 return image.convert("RGB")
-        except (UnidentifiedImageError, OSError) as error:
+        except (UnidentifiedImageError, Image.DecompressionBombError, OSError) as error:
             raise InputError(f"the image does not decode: {error}", name) from error
 
     def _encode(self, images: Sequence[Any]) -> np.ndarray:
