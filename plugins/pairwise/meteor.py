@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ _ITEMS_AT_ONCE = 1 << 15
 _WORTH = 16
 """A pair here is as much work as so many pairs of n-gram counts."""
 _TILE = 48
+_first_use = Lock()
 
 
 class Aligned(NamedTuple):
@@ -55,8 +57,14 @@ def new_table() -> TextTable:
     return TextTable(_words())
 
 
-@cache
 def _words() -> WordTable:
+    """The words of this process, made once, by whichever thread comes first."""
+    with _first_use:
+        return _new_words()
+
+
+@cache
+def _new_words() -> WordTable:
     require("numba", extra="text", needed_by="METEOR")
     lexicon_cache.find_sources()  # what is missing is named at once
     meteor_compile.start()

@@ -2,12 +2,16 @@
 
 What depends on a word (comparison key, stem, synonym sets, function word, id in the paraphrase table) is kept per word; what
 depends on a text (its words, the phrases of the table that occur in it) per text. All arrays only grow.
+
+The words are shared by all tables of a process, whichever thread they are of; a table of texts is one thread's. Either survives an
+interrupt: rows that were begun are dropped before more are added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,16 +85,21 @@ class _Column:
         self._array[self._size : size] = values
         self._size = size
 
+    def cut(self, size: int) -> None:
+        """Drop all after the first ``size`` values."""
+        self._size = size
+
     @property
     def view(self) -> np.ndarray:
         return self._array[: self._size]
 
 
 class WordTable:
-    """Words of one lexicon, numbered in the order in which they are met."""
+    """Words of one lexicon, numbered in the order in which they are met; any thread may add some."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
+        self._lock = Lock()
         self._ids: dict[str, int] = {}
         self._hashes: dict[int, int] = {}
         self._keys, self._stems, self._function = _Column(np.int32), _Column(np.int32), _Column(np.uint8)
@@ -100,9 +109,10 @@ class WordTable:
     def intern(self, words: list[str]) -> np.ndarray:
         """(W,) int32 ids of the words, new ones added."""
         ids = self._ids
-        new = [word for word in dict.fromkeys(words) if word not in ids]
-        if new:
-            self._add(new)
+        with self._lock:
+            new = [word for word in dict.fromkeys(words) if word not in ids]
+            if new:
+                self._add(new)
         return np.fromiter(map(ids.__getitem__, words), dtype=np.int32, count=len(words))
 
     def intern_plain(self, words: list[str]) -> np.ndarray:
@@ -113,17 +123,27 @@ class WordTable:
         return ids
 
     def _add(self, words: list[str]) -> None:
-        lexicon, number = self.lexicon, self._number
+        lexicon, number, first = self.lexicon, self._number, len(self._ids)
+        by_word = self._keys, self._stems, self._function, self._paraphrase_ids, self._paraphrase_roots
+        for column in by_word:
+            column.cut(first)
+        self._synset_starts.cut(first + 1)
+        n_synsets = int(self._synset_starts.view[-1])
+        self._synset_ids.cut(n_synsets)
         bounds, synsets = lexicon.synset_runs(words)
-        self._keys.extend([number(java_hash(word)) for word in words])
-        self._stems.extend([number(java_hash(word)) for word in stems(words)])
-        self._function.extend([word in lexicon.function_words for word in words])
-        self._synset_starts.extend(bounds[1:] + len(self._synset_ids.view))
+        self._synset_starts.extend(bounds[1:] + n_synsets)
         self._synset_ids.extend(synsets)
         paraphrase_ids = np.asarray([lexicon.paraphrase_words.get(word, -1) for word in words])
-        self._paraphrase_ids.extend(paraphrase_ids)
-        self._paraphrase_roots.extend(lexicon.paraphrases.roots(paraphrase_ids))
-        self._ids.update(zip(words, range(len(self._ids), len(self._ids) + len(words))))
+        found = (
+            [number(java_hash(word)) for word in words],
+            [number(java_hash(word)) for word in stems(words)],
+            [word in lexicon.function_words for word in words],
+            paraphrase_ids,
+            lexicon.paraphrases.roots(paraphrase_ids),
+        )
+        for column, values in zip(by_word, found, strict=True):
+            column.extend(values)
+        self._ids.update(zip(words, range(first, first + len(words))))
 
     def _number(self, value: int) -> int:
         """A small number for each hash; keys and stems share them."""
@@ -197,13 +217,18 @@ class TextTable:
         if not texts:
             return
         bounds, nodes, at, length = self._find_phrases(starts, words)
+        first = len(self._ids)
+        self._word_starts.cut(first + 1)
+        self._words.cut(int(self._word_starts.view[-1]))
+        self._phrase_starts.cut(first + 1)
+        for column in (self._phrases, self._phrase_at, self._phrase_length):
+            column.cut(int(self._phrase_starts.view[-1]))
         self._word_starts.extend(starts[1:] + len(self._words.view))
         self._words.extend(words)
         self._phrase_starts.extend(bounds[1:] + len(self._phrases.view))
         self._phrases.extend(nodes)
         self._phrase_at.extend(at)
         self._phrase_length.extend(length)
-        first = len(self._ids)
         self._ids.update((text, first + k) for k, text in enumerate(texts))
 
     def _find_phrases(self, starts: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, ...]:
