@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from harness import progress
-
 from harness.plugins.pairwise import meteor, meteor_compile, meteor_kernels
 
 

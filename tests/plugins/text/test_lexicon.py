@@ -7,6 +7,8 @@ import itertools
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.errors import HarnessError, MissingExtra
 from harness.plugins.text import java, lexicon, lexicon_cache
@@ -44,6 +46,18 @@ def test_a_newer_c_library_is_left_alone(monkeypatch):
         assert lexicon.stems(words) == known
     finally:
         lexicon._stemmer.cache_clear()
+
+
+@given(
+    st.lists(
+        st.text("aeiouybcdlmnstrvg'éıY\0", max_size=9).flatmap(lambda s: st.sampled_from([s, s + "ing", s + "ies'"]))
+    )
+)
+def test_the_c_library_stems_as_the_python_one(words):
+    pytest.importorskip("Stemmer")
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    assert lexicon.stems(words) == EnglishStemmer().stemWords(words)
 
 
 def test_the_words_of_the_jar(tiny_sources):

@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.plugins.text import ptb
@@ -66,6 +66,122 @@ def test_cutting_at_blanks_changes_nothing(caption):
     slow = list(ptb.scan(ptb.one_line(caption)))
     assert ptb.tokens_raw([caption]) == [slow]
     assert ptb.tokenize([caption]) == [" ".join(token for token in slow if token not in ptb.PUNCTUATION)]
+
+
+_ABBREVIATIONS = (
+    *(
+        "St.",
+        "Inc.",
+        "Co.",
+        "Ltd.",
+        "Corp.",
+        "No.",
+        "Nos.",
+        "p.",
+        "vs.",
+        "etc.",
+        "U.S.",
+        "U.S",
+        "D.C.",
+        "t.v.",
+        "a.m.",
+        "S.",
+        "s.",
+    ),
+    *(
+        "I.",
+        "Mr.",
+        "Mrs.",
+        "Jr.",
+        "Sr.",
+        "Ph.D.",
+        "e.g.",
+        "Jan.",
+        "sun.",
+        "Mon.",
+        "fig.",
+        "Fig.",
+        "ave.",
+        "ft.",
+        "in.",
+        "Pty.",
+    ),
+    *(
+        "Lim.",
+        "Col.",
+        "al.",
+        "art.",
+        "est.",
+        "approx.",
+        "non-U.S.",
+        "U.S.-U.K.",
+        "x-S.",
+        "a-co.",
+        "a.b.",
+        "www.x.org.",
+        "b.pdf.",
+    ),
+)
+_FOLLOWERS = (
+    *(
+        "The",
+        "In",
+        "She",
+        "the",
+        "dog",
+        "Mr.",
+        "5",
+        "v",
+        "(a)",
+        "'tis",
+        "can't",
+        "cannot",
+        "gonna.",
+        "gimme!",
+        "Wanna?",
+        "'n'",
+        "n't",
+    ),
+    *(
+        "'s",
+        "'90s",
+        "'95",
+        "o'clock,",
+        ":)",
+        ":D",
+        ";",
+        "--",
+        "-",
+        "&",
+        "&amp;",
+        "AT&T",
+        "w/o",
+        "and/or/not",
+        '"so"',
+        "''",
+        "S.",
+        "a.",
+    ),
+)
+
+
+@settings(deadline=None)  # the rules are compiled on first use
+@given(
+    st.lists(st.sampled_from([*_ABBREVIATIONS, *_FOLLOWERS]), max_size=6),
+    st.sampled_from([" ", "  ", ""]),
+    st.text(" .!", max_size=2),
+)
+def test_the_quick_ways_are_the_scanner(words, between, end):
+    caption = between.join(words) + end
+    kept = [token for token in ptb.scan(ptb.one_line(caption)) if token not in ptb.PUNCTUATION]
+    assert ptb.tokenize([caption, caption]) == [" ".join(kept)] * 2
+
+
+@settings(deadline=None)  # the rules are compiled on first use
+@given(st.text("abAS tnN,;:!?'\"()&/-", max_size=12), st.sampled_from(["", "."]))
+def test_plain_captions_are_the_scanners_too(caption, end):
+    kept = [token for token in ptb.scan(caption + end) if token not in ptb.PUNCTUATION]
+    assert ptb.tokenize([caption + end]) == [" ".join(kept)]
 
 
 @given(st.lists(st.text(max_size=30), max_size=6))
