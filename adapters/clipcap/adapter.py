@@ -66,10 +66,7 @@ class ClipCapAdapter(LeftToRight):
             raise InputError(
                 f"{len(self.bpe)} tokens, the checkpoint has {self.model.sizes.gpt2.vocabulary}", str(self.bpe.files[0])
             )
-        ended = self.bpe.encode(stop)
-        if len(ended) != 1:
-            raise HarnessError(f"clipcap: stop must be one token; {stop!r} is {len(ended)}")
-        self.stop = (ended[0],)
+        self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
         self.device, self.dtype = torch.device(device), number_format(dtype)
         self.model.to(self.device, self.dtype)
@@ -84,6 +81,12 @@ class ClipCapAdapter(LeftToRight):
             "dtype": dtype,
             "clip": (clip or {}).get("model"),
         }
+
+    def _stop(self, text: str) -> tuple[int]:
+        ended = self.bpe.encode(text)
+        if len(ended) != 1:
+            raise HarnessError(f"clipcap: stop must be one token; {text!r} is {len(ended)}")
+        return (ended[0],)
 
     def _room(self) -> int:
         return self.model.sizes.gpt2.positions - self.model.sizes.prefix_length

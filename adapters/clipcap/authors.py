@@ -21,9 +21,7 @@ DEFAULT_BEAMS = 5
 
 def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
     """``beams`` (default 5) hypotheses, of which the ``candidates`` best; scores are mean log-probabilities at ``temperature``."""
-    beams = decoding.beams or max(DEFAULT_BEAMS, decoding.candidates or 1)
-    if (decoding.candidates or 1) > beams:
-        raise HarnessError(f"decoding: {beams} beams give {beams} candidates, {decoding.candidates} asked for")
+    beams = _beams(decoding)
     limit, total = decoding.max_length or batch.max_length, len(batch)
     if len(batch.stop) != 1:
         raise HarnessError("authors-beam knows one end token")
@@ -60,6 +58,13 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         stopped = was_stopped | (chosen == batch.stop[0])
         state = reorder(step, state, rows)
     return _collect(tokens, numbers, scores / lengths, lengths, stopped, decoding.candidates or 1)
+
+
+def _beams(decoding: Decoding) -> int:
+    beams = decoding.beams or max(DEFAULT_BEAMS, decoding.candidates or 1)
+    if (decoding.candidates or 1) > beams:
+        raise HarnessError(f"decoding: {beams} beams give {beams} candidates, {decoding.candidates} asked for")
+    return beams
 
 
 def _rows(values: torch.Tensor, parent: torch.Tensor) -> torch.Tensor:
