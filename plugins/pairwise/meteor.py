@@ -20,6 +20,7 @@ from harness.plugins.pairwise import meteor_compile
 from harness.plugins.pairwise.meteor_score import N_STATISTICS, scores_of, summable
 from harness.plugins.text import lexicon_cache
 from harness.plugins.text.chunks import run_slices
+from harness.plugins.text.compiled import imported
 from harness.plugins.text.lexicon import Lexicon
 from harness.plugins.text.meteor_texts import TextTable, WordTable
 from harness.plugins.text.paraphrases import ParaphraseTable
@@ -68,7 +69,7 @@ def _new_words() -> WordTable:
     require("numba", extra="text", needed_by="METEOR")
     lexicon_cache.find_sources()  # what is missing is named at once
     meteor_compile.start()
-    with ThreadPoolExecutor(1) as pool:
+    with imported(), ThreadPoolExecutor(1) as pool:
         lexicon = pool.submit(lexicon_cache.load)
         load_text_kernels()
         meteor_compile.wait()

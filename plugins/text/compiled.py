@@ -7,8 +7,12 @@ file. An entry point that calls into other files therefore closes over a stamp o
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from harness.errors import HarnessError
 
 INNER: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of a compiled function that only compiled functions call: no code to enter it from outside, half its compile time."""
@@ -24,3 +28,17 @@ def source_stamp(*files: str | None) -> int:
         if name is not None and Path(name).is_file():
             stamp = zlib.crc32(Path(name).read_bytes(), stamp)
     return stamp
+
+
+@contextmanager
+def imported() -> Iterator[None]:
+    """Around the first import of compiled functions: numba refuses to keep machine code where it finds no folder to write to, neither
+    beside the source nor in the user's cache; then :class:`HarnessError` says what to set."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        raise HarnessError(
+            "no folder for compiled code can be written to: set NUMBA_CACHE_DIR to one (10 MB)"
+        ) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.errors import require
+from harness.plugins.text.compiled import imported
 from harness.plugins.text.growing import grown
 from harness.plugins.text.tokens import tokens_of
 from harness.plugins.text.words import WordIndex, WordMap, word_index_of, word_rows_of
@@ -31,7 +32,8 @@ _CHUNK_WORDS = 1 << 16
 def kernels():
     """The compiled loops; raises :class:`~harness.errors.MissingExtra` where numba is not installed."""
     require("numba", extra="text", needed_by="n-gram metrics (bleu, rouge, cider)")
-    from harness.plugins.text import ngram_kernels
+    with imported():
+        from harness.plugins.text import ngram_kernels
 
     return ngram_kernels
 
