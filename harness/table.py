@@ -126,7 +126,7 @@ def print_table(run: Run) -> None:
         console.print(f"[red]... and {len(run.failed) - 5} more failed[/red]")
     for view in (run.manifest.get("spec") or {}).get("views", ()):
         if view["plot"] in ("table", "verdicts"):
-            console.print(_view(view, run.results, run.samples))
+            _print_view(console, view, run)
     for note in run.notes:
         console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
     data = run.manifest.get("data", {})
@@ -136,8 +136,8 @@ def print_table(run: Run) -> None:
         console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
 
 
-def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples: Mapping[str, Sequence[Any]]) -> Any:
-    """A table view of the spec, published values beneath ours; or its verdicts."""
+def _print_view(console: Any, view: Mapping[str, Any], run: Run) -> None:
+    """A table view of the spec, published values beneath ours; or its verdicts. A line where there is nothing to show."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -145,7 +145,10 @@ def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples
     from harness.report.views import view_table, view_title
 
     told = view["plot"] == "verdicts"
-    made = verdict_table(view, results, samples) if told else view_table(view, results)
+    made = verdict_table(view, run.results, run.samples) if told else view_table(view, run.results)
+    if not made.heads:
+        console.print(f"{escape(view_title(view))}: no values in this run")
+        return
     caption = escape(" ".join([*view.get("note", "").split(), *([f"({HOW})"] if told else [])]))
     table = Table(
         title=escape(view_title(view)),
@@ -163,10 +166,11 @@ def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples
             table.add_column(escape(label), justify="right")
         for row, head in enumerate(made.heads):
             table.add_row(escape(head), *(number(values[row]) for _, values in columns))
-        return table
+        console.print(table)
+        return
     table.add_column(escape(made.x), no_wrap=True)
     for head in made.heads:
         table.add_column(escape(head), justify="right")
     for label, values in columns:
         table.add_row(escape(label), *map(number, values), style="bold" if label == "published" else None)
-    return table
+    console.print(table)

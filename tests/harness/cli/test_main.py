@@ -129,6 +129,13 @@ def test_a_run_prints_a_table_and_returns_1_when_examples_failed(project):
     assert "could not read it" in failed.stdout
 
 
+def test_a_table_with_nothing_to_show_is_a_line(project):
+    view = '[{plot: table, x: model, y: "p:length", title: P}, {plot: table, x: model, y: length, title: L}]'
+    done = harness("run", "spec.yaml", "--set", f"views={view}", "--set", "significance=none", cwd=project, check=True)
+    assert "P: no values in this run" in done.stdout
+    assert "echo" in done.stdout.partition("P: no values")[2], "the next table is whole"
+
+
 def test_validate_and_schema(project):
     assert "valid" in harness("validate", "spec.yaml", cwd=project, check=True).stdout
     schema = json.loads(harness("schema", cwd=project, check=True).stdout)
