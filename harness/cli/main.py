@@ -27,6 +27,7 @@ VERBS = {
     "compare": ("harness.cli.compare", "does model A beat model B: paired tests between two runs"),
     "correlate": ("harness.cli.correlate", "correlation between two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "how many candidates and references reach a given p, from a pilot run"),
+    "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
 

@@ -25,6 +25,7 @@ class NgramDistribution(WordRows):
 
     kind: ClassVar[str] = ""
     higher: ClassVar[bool] = True
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
     fields: ClassVar[dict[str, str]] = {}
     """Form -> field of :class:`CrNrr`."""
 
@@ -37,7 +38,7 @@ class NgramDistribution(WordRows):
         self.n, self.form, self.conditional = n, form, bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
         shown = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]
-        self.spec = MetricSpec(" ".join(shown), self.higher, level="corpus", min_candidates=1, bounds=None)
+        self.spec = MetricSpec(" ".join(shown), self.higher, level="corpus", needs=self.needs)
 
     def signature(self) -> str:
         use = "per-example" if self.conditional else "pooled"
@@ -79,6 +80,7 @@ class Cr(NgramDistribution):
 class Nrr(NgramDistribution):
     """NRR_n, diversity: minus the chance that two n-gram tokens are equal. Higher is more diverse."""
 
+    needs = frozenset()
     kind, fields = "nrr", {"plug-in": "nrr", "unbiased": "nrr_unbiased", "cross-sentence": "nrr_cross_sentence"}
 
 

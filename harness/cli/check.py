@@ -1,0 +1,80 @@
+"""Check a component against the contract of its kind: a plugin of your own, or anything that 'harness list' shows.
+
+harness check my_metrics:Words
+harness check trm --kind metrics --set distance=cider
+harness check my_task.yaml
+
+Exit codes: 0 all checks pass, 1 some fail, 2 there is no such thing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.errors import HarnessError
+
+SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure": "expected"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", help="package.module:Class, a task file, or a name that 'harness list' shows")
+    parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a constructor parameter (may be repeated)"
+    )
+    parser.add_argument("--skip", action="append", default=[], metavar="CHECK", help="leave a check out")
+    add_registry(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    use_registry(args)
+    from harness.testing.subjects import checks_of, subject_of, targets
+
+    found = targets(args.target, args.kind, _params(args.set))
+    rows: list[dict[str, Any]] = []
+    for target in found:
+        checks = checks_of(target.kind)
+        skip = args.skip if len(found) == 1 else [name for name in args.skip if name in checks.names]
+        outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
+        if not args.json:
+            _print(target.label, target.kind, outcomes)
+        rows.extend(
+            {"kind": target.kind, "target": target.label, "check": o.check, "status": o.status, "reason": o.reason}
+            for o in outcomes
+        )
+    failed = sum(row["status"] == "fail" for row in rows)
+    if args.json:
+        print_json({"passed": not failed, "checks": rows})
+    return 1 if failed else 0
+
+
+def _params(given: list[str]) -> dict[str, Any]:
+    import yaml
+
+    params = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise HarnessError(f"--set {text}: expected KEY=VALUE")
+        try:
+            params[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise HarnessError(f"--set {text}: the value is not readable") from error
+    return params
+
+
+def _print(label: str, kind: str, outcomes: list[Any]) -> None:
+    print(f"{label} ({kind})")
+    width = max(len(outcome.check) for outcome in outcomes)
+    for outcome in outcomes:
+        print(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
+    counts = {status: sum(o.status == status for o in outcomes) for status in SIGNS}
+    shown = [f"{number} {_status(status)}" for status, number in counts.items() if number]
+    print(f"  {', '.join(shown)}\n")
+
+
+def _status(status: str) -> str:
+    return {"pass": "passed", "fail": "failed"}.get(status, status)

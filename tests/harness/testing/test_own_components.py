@@ -1,0 +1,119 @@
+"""Every metric, distance and light adapter that is shipped meets the contract, but for what is told here with its reason."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import pytest
+
+from harness.contracts import CaptionSet
+from harness.registry import current
+from harness.tasks.readers.a3ds import ReferenceGames
+from harness.testing import check_adapter, check_distance, check_embedding, check_metric, samples
+
+BOW = {"embedding": "bow"}
+METRICS = [
+    "bleu", "bleu1", "bleu2", "bleu3", "bleu4", "cider", "ciderd", "rouge", "meteor", "chrf", "ter",
+    "novelty", "vocabulary", "distinct", "pairwise-bleu", "self-bleu", "corpus-bleu", "qdisc", "cr", "nrr", "cnd", "pregen",
+    {"best": {"metric": "bleu"}}, {"self-bleu": {"conditional": True}}, {"self-bleu": {"negative": True}},
+    {"cr": {"conditional": True}}, {"nrr": {"form": "unbiased"}},
+    *({"trm": {"distance": name}} for name in ("meteor", "cider", "bleu", "rouge")),
+    {"trm": {"distance": "rouge", "pooling": "per-direction"}},
+    *({name: BOW} for name in ("mmd", "frechet", "energy", "sliced-wasserstein", "mauve", "mauve-example")),
+    {"mmd": {**BOW, "estimator": "unbiased"}},
+]  # fmt: skip
+PRAGMATIC = [
+    "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features",
+    "false-features", {"redundant-mention": {"feature": "shape"}},
+]  # fmt: skip
+HEAVY = {
+    "wmd": "word vectors", "bertscore": "a model", "clipscore": "a model and images", "refclipscore": "a model and images",
+    "spice": "Java", "listener-accuracy": "a listener", "text-space": "an oracle", "text-space-qdisc": "an oracle",
+}  # fmt: skip
+"""Metrics that are not checked here, and what they take."""
+NOISE = "its noisy copies are drawn in the order of the references, from a seed"
+EXPECTED = {
+    "novelty": {"direction": "copies of the references are what is not novel"},
+    "mauve": {"weights": "weights move texts between the buckets of the whole corpus; repeated rows are bucketed anew"},
+    "qdisc": {"example-order": NOISE, "reference-order": NOISE},
+}
+
+
+def name_of(component):
+    return component if isinstance(component, str) else next(iter(component))
+
+
+def label(component):
+    return component if isinstance(component, str) else json.dumps(component)
+
+
+def failures(outcomes):
+    return {o.check: o.reason for o in outcomes if o.failed}
+
+
+def passed(outcomes):
+    return sum(o.status == "pass" for o in outcomes)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=label)
+def test_metric(metric):
+    outcomes = check_metric(metric, expected_failures=EXPECTED.get(name_of(metric)))
+    assert not failures(outcomes)
+    assert passed(outcomes) >= (5 if name_of(metric) == "pregen" else 18)
+
+
+@pytest.fixture(scope="module")
+def games():
+    examples = islice(ReferenceGames(pairs=2), 6)
+    return [CaptionSet(e.id, e.references[:3], e.references[3:6], None, None, e.meta) for e in examples]
+
+
+@pytest.mark.parametrize("metric", PRAGMATIC, ids=label)
+def test_metric_of_reference_games(metric, games):
+    outcomes = check_metric(metric, sets=games)
+    assert not failures(outcomes)
+    assert passed(outcomes) >= 18
+
+
+@pytest.mark.parametrize("distance", ["bleu", "meteor", "rouge", "cider"])
+def test_distance(distance):
+    assert not failures(check_distance(distance))
+
+
+def test_embedding():
+    assert not failures(check_embedding("bow"))
+
+
+def test_no_metric_is_forgotten():
+    checked = {name_of(metric) for metric in [*METRICS, *PRAGMATIC]} | set(HEAVY)
+    assert {entry.name for entry in current().entries("metrics") if entry.provider == "harness"} <= checked
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory):
+    path = tmp_path_factory.mktemp("predictions") / "captions.json"
+    path.write_text(json.dumps({e.id: list(e.references[:2]) for e in samples.examples()}))
+    return {"predictions": {"path": str(path)}}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "lines.txt"
+    path.write_text("\n".join(e.references[0] for e in samples.examples()) + "\n")
+    return {"lines": {"path": str(path)}}
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    ["human", "central", "mixture", "shuffled", {"epsilon-mixture": {"epsilon": 0.5}}, {"human": {"held_out": 2, "split": "first"}},
+     {"central": {"held_out": True}}, {"mixture": {"unique": 3, "correct": 2}}, "predictions", "lines"],
+    ids=label,
+)  # fmt: skip
+def test_adapter(adapter, request):
+    if adapter in ("predictions", "lines"):
+        adapter = request.getfixturevalue({"lines": "corpus"}.get(adapter, adapter))
+    settings = {"mixture": {"unique": 3}} if adapter == "mixture" else adapter
+    outcomes = check_adapter(settings)
+    assert not failures(outcomes)
+    assert passed(outcomes) >= 14
