@@ -77,49 +77,11 @@ def print_table(run: Run) -> None:
     """Print a run's results, what was skipped, what failed, and where the run lies."""
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160)
-    shown = {decoding_text(record["decoding"]) for record in run.results}
-    decodings = len(shown) > 1
-    same = f"  {escape(next(iter(shown)))}" if len(shown) == 1 else ""
-    title = f"{run.manifest.get('task', 'suite')}  [dim]{run.manifest.get('signature', '')}[/dim]{same}"
-    table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
-    tested = any(record.get("p_value") is not None for record in run.results)
-    headers = [
-        "metric",
-        "model",
-        "set",
-        *(["decoding"] if decodings else []),
-        "value",
-        "95 % interval",
-        *(["p"] if tested else []),
-        "n",
-        "skipped",
-    ]
-    for header in headers:
-        table.add_column(
-            header, justify="left" if header in ("metric", "model", "set", "decoding") else "right", no_wrap=True
-        )
-    for group in rows(run.results):
-        for index, record in enumerate(group):
-            ci = record["ci95"]
-            interval = f"{number(ci[0])} … {number(ci[1])}" if ci else "–"
-            cells = [
-                escape(f"{record['metric']} {ARROWS[record['higher_is_better']]}") if index == 0 else "",
-                escape(record["model"]),
-            ]
-            cells += [size_text(record)]
-            cells += [escape(decoding_text(record["decoding"]))] if decodings else []
-            cells += [number(record["value"]), interval]
-            cells += [number(record.get("p_value"))] if tested else []
-            cells += [str(record["n"]), str(record["skipped"] or "")]
-            table.add_row(
-                *cells, style="bold" if index == 0 and len(group) > 1 else None, end_section=index == len(group) - 1
-            )
-    console.print(table)
+    console.print(_results(run))
     for name, reason in list(run.failed.items())[:5]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
     if len(run.failed) > 5:
@@ -134,6 +96,39 @@ def print_table(run: Run) -> None:
         console.print(f"data: [bold]{run.manifest['variant']}[/bold], {data.get('examples')} examples")
     if run.path:
         console.print(f"run: {run.path}  (harness report {run.path} makes a page of it)", soft_wrap=True)
+
+
+def _results(run: Run) -> Any:
+    """All records as one table: columns that say nothing in this run are left out."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    shown = {decoding_text(record["decoding"]) for record in run.results}
+    same = f"  {escape(next(iter(shown)))}" if len(shown) == 1 else ""
+    title = f"{run.manifest.get('task', 'suite')}  [dim]{run.manifest.get('signature', '')}[/dim]{same}"
+    table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
+    decodings = ["decoding"] if len(shown) > 1 else []
+    tested = ["p"] if any(record.get("p_value") is not None for record in run.results) else []
+    words = ["metric", "model", "set", *decodings]
+    for header in (*words, "value", "95 % interval", *tested, "n", "skipped"):
+        table.add_column(header, justify="left" if header in words else "right", no_wrap=True)
+    for group in rows(run.results):
+        for index, record in enumerate(group):
+            ci = record["ci95"]
+            cells = [
+                escape(f"{record['metric']} {ARROWS[record['higher_is_better']]}") if index == 0 else "",
+                escape(record["model"]),
+                size_text(record),
+                *(escape(decoding_text(record["decoding"])) for _ in decodings),
+                number(record["value"]),
+                f"{number(ci[0])} … {number(ci[1])}" if ci else "–",
+                *(number(record.get("p_value")) for _ in tested),
+                str(record["n"]),
+                str(record["skipped"] or ""),
+            ]
+            best = "bold" if index == 0 and len(group) > 1 else None
+            table.add_row(*cells, style=best, end_section=index == len(group) - 1)
+    return table
 
 
 def _print_view(console: Any, view: Mapping[str, Any], run: Run) -> None:

@@ -10,6 +10,8 @@ Per metric: mean difference of the per-example scores, bootstrap 95 % interval, 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from harness.cli.options import add_json, print_json
 
@@ -41,6 +43,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"comparisons": rows})
         return 0
+    _show(rows, better)
+    return 0
+
+
+def _show(rows: Sequence[Mapping[str, Any]], better: Mapping[str, bool | None]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -68,4 +75,3 @@ def run(args: argparse.Namespace) -> int:
         cells = [*shown, escape(metric), number(row["a"]), number(row["b"]), number(row["difference"]), interval]
         table.add_row(*cells, number(row["p_value"]), str(row["n"]), escape(better_name))
     console.print(table)
-    return 0
