@@ -10,6 +10,8 @@ Exit codes: 0 all checks pass, 1 some fail, 2 there is no such thing.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 from typing import Any
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
@@ -38,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     for target in found:
         checks = checks_of(target.kind)
         skip = args.skip if len(found) == 1 else [name for name in args.skip if name in checks.names]
-        outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
+        with contextlib.redirect_stdout(io.StringIO()):  # what a component prints is told by a check
+            outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
         if not args.json:
             _print(target.label, target.kind, outcomes)
         rows.extend(

@@ -28,6 +28,7 @@ VERBS = {
     "correlate": ("harness.cli.correlate", "correlation between two groups of metrics over runs or a table"),
     "power": ("harness.cli.power", "how many candidates and references reach a given p, from a pilot run"),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
+    "new-plugin": ("harness.cli.new_plugin", "write a plugin as a package of its own, with a test of its contract"),
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
 

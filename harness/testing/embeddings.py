@@ -122,6 +122,32 @@ def random_state(subject: EmbeddingSubject) -> None:
 
 
 @EMBEDDING_CHECKS.add
+def pickles(subject: EmbeddingSubject) -> None:
+    """A copy in a worker process has the same signature and gives the same vectors."""
+    base = subject.base
+    copy = making.copied(subject.embedding)
+    ensure(copy.signature() == subject.embedding.signature(), "has another signature after pickling")
+    ensure(np.array_equal(np.asarray(copy.encode(list(TEXTS))), base), "gives other vectors after pickling")
+
+
+@EMBEDDING_CHECKS.add
+def parameters(subject: EmbeddingSubject) -> None:
+    """A parameter that changes the vectors changes the signature."""
+    _ = subject.base
+    making.told_apart(
+        subject.embedding,
+        lambda embedding: embedding.signature(),
+        _vectors,
+        lambda one, other: one.shape == other.shape and np.allclose(one, other, atol=SINGLE),
+    )
+
+
+def _vectors(embedding: Any) -> np.ndarray:
+    embedding.fit(REFERENCES)
+    return np.asarray(embedding.encode(list(TEXTS)))
+
+
+@EMBEDDING_CHECKS.add
 def prints_nothing(subject: EmbeddingSubject) -> None:
     """Nothing goes to stdout, which is for results."""
     watching.prints_nothing(subject.doings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import re
 import typing
@@ -13,6 +12,7 @@ from harness.errors import HarnessError
 from harness.registry import parameters
 from harness.testing.outcomes import NotApplicable, Violation, ensure
 
+PLAIN = (bool, int, float, str, type(None))
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|<[\w.]+ object")
 
 
@@ -28,54 +28,57 @@ def steady_identity(component: Any, identity: Callable[[Any], Any], called: str)
     ensure("\n" not in text, f"{called}() has several lines: {text!r:.80}")
     ensure(not _ADDRESS.search(text), f"{called}() holds an object's address, another in every process: {text!r:.100}")
     ensure(identity(component) == text, f"{called}() is another when asked again")
-    given = getattr(component, "harness_parameters", None) or {}
     try:
-        second = made_again(component, given)
+        second = made_again(component, {})
     except NotApplicable:
         return
-    if given or not _needs_parameters(type(component)):
-        ensure(
-            identity(second) == text or not same_settings(component, second),
-            f"{called}() differs between two components made alike: {text!r:.60} and {identity(second)!r:.60}",
-        )
+    ensure(
+        identity(second) == text or not same_settings(component, second),
+        f"{called}() differs between two components made alike: {text!r:.60} and {identity(second)!r:.60}",
+    )
 
 
-def _needs_parameters(factory: Any) -> bool:
-    return any(p.default is inspect.Parameter.empty for p in parameters(factory).values())
+def settings(component: Any) -> dict[str, Any]:
+    """The parameters it was made with: those that the registry noted, else plain attributes of the same names."""
+    noted = getattr(component, "harness_parameters", None)
+    if noted:
+        return dict(noted)
+    held = getattr(component, "__dict__", {})
+    return {name: held[name] for name in parameters(type(component)) if name in held and isinstance(held[name], PLAIN)}
 
 
 def same_settings(one: Any, other: Any) -> bool:
     """Whether two components hold equal plain settings: an instance made by hand may have had parameters of its own."""
-    plain = (bool, int, float, str, type(None))
     mine, theirs = (
-        {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, plain)}
+        {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN)}
         for item in (one, other)
     )
     shared = mine.keys() & theirs.keys()
     return all(mine[name] == theirs[name] for name in shared)
 
 
-def made_again(component: Any, params: dict[str, Any]) -> Any:
-    """Another component of the class; raises :class:`NotApplicable` where these parameters do not make one."""
+def made_again(component: Any, changes: dict[str, Any]) -> Any:
+    """Another component of the class with some parameters changed; raises :class:`NotApplicable` where that makes none."""
     factory = type(component)
     try:
-        made = factory(**params)
+        made = factory(**{**settings(component), **changes})
     except (HarnessError, TypeError, ValueError) as error:
         raise NotApplicable(f"a second {factory.__name__} cannot be made: {error}") from error
-    if params and hasattr(made, "__dict__"):
-        made.harness_parameters = dict(params)
+    noted = {**(getattr(component, "harness_parameters", None) or {}), **changes}
+    if noted and hasattr(made, "__dict__"):
+        made.harness_parameters = noted  # what default signatures are made of
     return made
 
 
 def variants(component: Any) -> Iterator[tuple[str, Any]]:
     """``parameter=value`` and a component with that one parameter changed, for those with a plain default that can be."""
-    given = dict(getattr(component, "harness_parameters", None) or {})
+    given = settings(component)
     hints = _hints(type(component))
     for name, parameter in parameters(type(component)).items():
         now = given.get(name, parameter.default)
         for value in _others(now, hints.get(name)):
             try:
-                yield f"{name}={value!r}", made_again(component, {**given, name: value})
+                yield f"{name}={value!r}", made_again(component, {name: value})
             except NotApplicable:
                 continue
             break

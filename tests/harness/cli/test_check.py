@@ -1,0 +1,97 @@
+"""``harness check``: names, modules and files; the table, JSON, and exit codes 0, 1 and 2."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.cli.main import main
+
+FAULTY = '''
+import numpy as np
+from harness.contracts import MeanMetric, MetricSpec
+
+
+class Faulty(MeanMetric):
+    """Its first candidate's length."""
+
+    def __init__(self, *, scale: float = 1.0) -> None:
+        self.scale = scale
+        self.spec = MetricSpec("faulty", higher_is_better=None, needs=frozenset())
+
+    def scores(self, batch, features, state):
+        print("scoring")
+        return np.array([self.scale * len(texts[0]) for texts in batch.texts])
+
+
+class Nothing:
+    pass
+'''
+
+
+@pytest.fixture
+def faulty(project, monkeypatch):
+    (project / "faulty_parts.py").write_text(FAULTY)
+    monkeypatch.syspath_prepend(str(project))
+    return project
+
+
+def test_a_failing_component_is_code_1_and_a_table(faulty, capsys):
+    assert main(["check", "faulty_parts:Faulty"]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("faulty_parts:Faulty (metrics)\n")
+    assert "FAIL" in shown
+    assert "scores change with the order of the candidates: scene-1: 37 and 49" in shown
+    assert "prints to stdout: 'scoring" in shown
+    assert "2 failed" in shown
+
+
+def test_json(faulty, capsys):
+    assert main(["check", "faulty_parts:Faulty", "--json", "--skip", "prints-nothing", "--set", "scale=2"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert not shown["passed"]
+    assert [row["check"] for row in shown["checks"] if row["status"] == "fail"] == ["candidate-order"]
+    assert "scene-1: 74 and 98" in next(row["reason"] for row in shown["checks"] if row["status"] == "fail")
+
+
+def test_names_of_every_kind_that_has_them(project, capsys):
+    assert main(["check", "length"]) == 1
+    shown = capsys.readouterr().out
+    assert "mine/length (metrics)" in shown
+    assert "declares to need references, and does not look at them" in shown
+    assert main(["check", "echo"]) == 0
+    assert main(["check", "words", "--kind", "reader"]) == 0
+    assert main(["check", "bleu"]) == 0
+    shown = capsys.readouterr().out
+    assert "mine/echo (adapters)" in shown
+    assert "harness/bleu (metrics)" in shown
+    assert "harness/bleu (distances)" in shown
+    assert main(["check", "distances/chars"]) == 0
+
+
+def test_a_task(project, capsys):
+    assert main(["check", "spec.yaml"]) == 0
+    assert "spec.yaml (tasks)" in capsys.readouterr().out
+    (project / "bad.yaml").write_text("task: bad\ndataset: {reader: words}\nmodels: [{echo: {}}]\nmetrics: [lenth]\n")
+    assert main(["check", "bad.yaml"]) == 1
+    assert "did you mean 'length'?" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["metoer"], "there is nothing called 'metoer'; did you mean 'meteor'?"),
+        (["no_module:Thing"], "there is no module 'no_module'"),
+        (["faulty_parts:Faulti"], "faulty_parts has no 'Faulti'; did you mean 'Faulty'?"),
+        (["faulty_parts:Nothing"], "tell what it is with --kind"),
+        (["faulty_parts:Faulty", "--set", "scal=2"], "Faulty has no parameter 'scal'; did you mean 'scale'?"),
+        (["faulty_parts:Faulty", "--skip", "bound"], "no check of metrics is called 'bound'; did you mean 'bounds'?"),
+        (["faulty_parts:Faulty", "--set", "scale"], "--set scale: expected KEY=VALUE"),
+        (["length", "--kind", "metrcs"], "unknown kind 'metrcs'; did you mean 'metrics'?"),
+        (["none.yaml"], "none.yaml: no such task file"),
+    ],
+)
+def test_what_is_not_there_is_code_2(faulty, capsys, arguments, message):
+    assert main(["check", *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,80 @@
+"""A plugin written by ``harness new-plugin`` passes its own tests and ``harness check``, uninstalled and installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness.cli.main import main
+from harness.errors import HarnessError
+from harness.testing.scaffold import TEMPLATES, new_plugin
+
+TARGETS = {"metric": "acme_new.metric:AcmeNew", "adapter": "acme_new.adapter:AcmeNew", "task": "acme_new/acme-new.yaml"}
+
+
+def call(*arguments, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
+    folder = tmp_path / "plugin"
+    assert main(["new-plugin", "acme-new", "--kind", kind, "--output", str(folder)]) == 0
+    assert "acme_new/registry.yaml" in capsys.readouterr().out
+    for file in folder.rglob("*.*"):
+        assert not file.is_file() or "$" not in file.read_text(encoding="utf-8")
+    tested = call("pytest", "-q", "-p", "no:cacheprovider", cwd=folder)
+    assert tested.returncode == 0, tested.stdout
+    assert "passed" in tested.stdout
+    checked = call("harness", "check", TARGETS[kind], "--json", cwd=folder)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    shown = json.loads(checked.stdout)
+    assert shown["passed"]
+    assert {row["kind"] for row in shown["checks"]} == {f"{kind}s"}
+
+
+def test_an_installed_plugin_is_found_by_name(tmp_path):
+    new_plugin("acme-new", "metric", tmp_path / "plugin")
+    target = tmp_path / "site"
+    pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", target)
+    done = call(*pip, tmp_path / "plugin", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    checked = call("harness", "check", "acme-new", "--set", "lower=false", cwd=tmp_path, PYTHONPATH=str(target))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "acme-new/acme-new (metrics)" in checked.stdout
+    listed = call("harness", "list", "metrics", "--json", cwd=tmp_path, PYTHONPATH=str(target))
+    assert "acme-new/acme-new" in listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("Acme", "metric", "'Acme' is no name; expected lower-case letters, digits and hyphens: my-metric"),
+        ("acme-new", "metrc", "no kind 'metrc'; did you mean 'metric'?"),
+        ("json", "task", "a module 'json' is installed already"),
+    ],
+)
+def test_mistakes(name, kind, message, tmp_path):
+    with pytest.raises(HarnessError, match="new-plugin: .*") as raised:
+        new_plugin(name, kind, tmp_path / "plugin")
+    assert message in str(raised.value)
+    assert not (tmp_path / "plugin").exists()
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(HarnessError, match="is there and not empty"):
+        new_plugin("acme-new", "metric", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_templates_are_package_data(root):
+    assert {path.suffix for path in TEMPLATES.iterdir()} == {".tmpl"}
+    assert '"**/*.tmpl"' in (root / "pyproject.toml").read_text(encoding="utf-8")
