@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import sys
 from typing import Any
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
@@ -40,13 +41,23 @@ def run(args: argparse.Namespace) -> int:
     for target in found:
         checks = checks_of(target.kind)
         skip = args.skip if len(found) == 1 else [name for name in args.skip if name in checks.names]
-        with contextlib.redirect_stdout(io.StringIO()):  # what a component prints is told by a check
-            outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):  # what a component prints is told by a check
+                outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
+        except HarnessError as error:
+            if len(found) == 1:
+                raise
+            print(f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr)  # others have the name
+            continue
         if not args.json:
             _print(target.label, target.kind, outcomes)
         rows.extend(
             {"kind": target.kind, "target": target.label, "check": o.check, "status": o.status, "reason": o.reason}
             for o in outcomes
+        )
+    if not rows:
+        raise HarnessError(
+            f"nothing called '{args.target}' can be made: choose one with --kind and give its parameters"
         )
     failed = sum(row["status"] == "fail" for row in rows)
     if args.json:

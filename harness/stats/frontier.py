@@ -302,9 +302,9 @@ class CurveDiscrepancy:
     """Quality of the curve at the diversity of the corpus, linearly interpolated."""
     qdisc: float
     self_ratio: float
-    """QDisc over the quality of the corpus."""
+    """QDisc over the quality of the corpus; NaN where that is 0."""
     ref_ratio: float
-    """QDisc over the quality that the curve loses from its first point to its second."""
+    """QDisc over the quality that the curve loses from its first point to its second; NaN where it loses none."""
 
 
 def curve_discrepancy(quality: Any, diversity: Any, corpus_quality: float, corpus_diversity: float) -> CurveDiscrepancy:
@@ -322,4 +322,13 @@ def curve_discrepancy(quality: Any, diversity: Any, corpus_quality: float, corpu
         )
     at = float(np.interp(corpus_diversity, v[order], u[order]))
     gain = at - corpus_quality
-    return CurveDiscrepancy(at, gain, gain / corpus_quality, gain / float(u[0] - u[1]))
+    return CurveDiscrepancy(at, gain, ratio(gain, corpus_quality), ratio(gain, float(u[0] - u[1])))
+
+
+def ratio(gain: float, whole: float) -> float:
+    """``gain / whole``; NaN, undefined, where the whole is 0 (a corpus without quality, a curve that loses none).
+
+    >>> ratio(1.0, 4.0), ratio(1.0, 0.0)
+    (0.25, nan)
+    """
+    return float(gain) / float(whole) if whole != 0 else float("nan")

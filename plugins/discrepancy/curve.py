@@ -19,7 +19,7 @@ from harness.plugins.crnrr.counting import Vocabulary
 from harness.plugins.crnrr.rows import WordRows
 from harness.plugins.discrepancy.corpora import PAIRS, Corpus, corpus_of, largest_quality, point, sides
 from harness.plugins.text.tokens import check_tokenizer, tokens_of
-from harness.stats.frontier import curve_discrepancy
+from harness.stats.frontier import curve_discrepancy, ratio
 from harness.stats.mixing import draw
 
 SHOWN = ("qdisc", "drate", "self-ratio", "ref-ratio")
@@ -120,7 +120,7 @@ class QualityDiscrepancy(WordRows):
         if not found or np.isnan(here.quality):
             return float("nan")
         worst = max(found, key=lambda item: item.qdisc)
-        values = (worst.qdisc, worst.qdisc / stats[0, 0], worst.self_ratio, worst.ref_ratio)
+        values = (worst.qdisc, ratio(worst.qdisc, stats[0, 0]), worst.self_ratio, worst.ref_ratio)
         return float(values[SHOWN.index(self.show)])
 
     # ------------------------------------------------------------------ the curve

@@ -157,6 +157,12 @@ def test_mixing_curve(golden):
         curve_discrepancy([1, 0], [0, 1], 0.5, 2)
 
 
+def test_ratios_to_nothing_are_undefined():
+    found = curve_discrepancy([1, 1], [0, 1], 0.0, 0.5)
+    assert found.qdisc == 1
+    assert np.isnan([found.self_ratio, found.ref_ratio]).all()
+
+
 def test_bad_input():
     with pytest.raises(InputError, match="P is no distribution"):
         distribution([0.5, 0.6])
