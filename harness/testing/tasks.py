@@ -17,7 +17,7 @@ READER_CHECKS = Checks("readers")
 TASK_CHECKS = Checks("tasks")
 FIRST = 200
 """Examples that are looked at."""
-FIRST_RUN = 4
+FIRST_RUN = 12
 """Examples of the run that is made of a task."""
 
 

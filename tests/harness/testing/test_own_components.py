@@ -10,7 +10,15 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.registry import current
 from harness.tasks.readers.a3ds import ReferenceGames
-from harness.testing import check_adapter, check_distance, check_embedding, check_metric, samples
+from harness.testing import (
+    check_adapter,
+    check_distance,
+    check_embedding,
+    check_metric,
+    check_reader,
+    check_task,
+    samples,
+)
 
 BOW = {"embedding": "bow"}
 METRICS = [
@@ -117,3 +125,14 @@ def test_adapter(adapter, request):
     outcomes = check_adapter(settings)
     assert not failures(outcomes)
     assert passed(outcomes) >= 14
+
+
+@pytest.mark.parametrize(
+    "reader", [{"a3ds": {"pairs": 2}}, {"synthetic-texts": {"vocabulary": 3, "length": 2}}], ids=label
+)
+def test_reader(reader):
+    assert not failures(check_reader(reader))
+
+
+def test_the_sample_task():
+    assert not failures(check_task("coco", skip=["runs"]))
