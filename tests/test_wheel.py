@@ -69,6 +69,7 @@ def test_the_wheel_puts_only_harness_into_site_packages(wheel):
     assert "harness/registry.yaml" in names
     assert "harness/tasks/coco.yaml" in names
     assert "harness/tasks/sample/captions.json" in names
+    assert "harness/testing/templates/pyproject.toml.tmpl" in names
 
 
 def test_it_runs_from_its_own_files_and_every_entry_imports(installed, tmp_path):
