@@ -179,7 +179,8 @@ def near(one: Any, other: Any) -> bool:
 def worst(one: np.ndarray, other: np.ndarray, sets: Sequence[CaptionSet]) -> str:
     """``scene-2: 0.5 and 0.25``: the example on which two lots of per-example scores differ most."""
     one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    gap = np.where(np.isnan(one) != np.isnan(other), np.inf, np.nan_to_num(np.abs(one - other)))
+    with np.errstate(invalid="ignore"):  # infinite scores are told by another check
+        gap = np.where(np.isnan(one) != np.isnan(other), np.inf, np.nan_to_num(np.abs(one - other)))
     k = int(np.argmax(gap))
     return f"{sets[k].id}: {one[k]:.12g} and {other[k]:.12g}"
 

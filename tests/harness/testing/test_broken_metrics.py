@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.contracts import MeanMetric, MetricSpec, TokenScores
+from harness.contracts import MeanMetric, MetricSpec
 from harness.stats import permutation
 from harness.testing import check_metric
-from harness.testing.outcomes import Checks, NotApplicable, Violation
 from harness.testing.subjects import checks_of
 
 
@@ -360,26 +358,9 @@ class WrongTail(Wrong):
         return (null >= null[:, :1] - permutation.TOLERANCE).mean(axis=1)
 
 
-class Model:
-    """A metric of level model."""
-
-    spec = MetricSpec("model", True, level="model", needs=frozenset({"references", "logprobs"}))
-
-    def signature(self):
-        return "model"
-
-    def evaluate_scores(self, scores):
-        scores[0][0].log_probs[:] = 0
-        return {"mean": [1.0]}
-
-    def per_example(self, scores: list[list[TokenScores]]):
-        return {}
-
-
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or sys.modules[Overlap.__module__])
 
 
 def failures(metric):
@@ -406,12 +387,6 @@ def test_every_check_has_a_broken_metric():
     assert tested == set(checks_of("metrics").names)
 
 
-def test_a_metric_of_level_model():
-    found = failures(Model())
-    assert {"columns", "token-scores-unchanged"} <= found.keys()
-    assert not {"scores", "shapes"} & found.keys()
-
-
 def test_expected_failures():
     outcomes = check_metric(Unweighted(), expected_failures={"weights": "known", "bounds": "outdated"})
     found = {o.check: o for o in outcomes}
@@ -419,20 +394,3 @@ def test_expected_failures():
     assert found["weights"].reason.startswith("known (weight 2 gives")
     assert found["bounds"].failed
     assert "did not: outdated" in found["bounds"].reason
-
-
-def test_checks_run_in_order_and_report():
-    checks = Checks("metrics")
-
-    @checks.add
-    def first_one(subject):
-        raise Violation("no")
-
-    @checks.add
-    def second(subject):
-        raise NotApplicable("why")
-
-    assert [(o.check, o.status, o.reason) for o in checks.run(None)] == [
-        ("first-one", "fail", "no"),
-        ("second", "not applicable", "why"),
-    ]
