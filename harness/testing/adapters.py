@@ -6,7 +6,6 @@ import copy
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from harness.contracts import Decoding, Example, Failure, Generation, Prepares, 
 from harness.errors import HarnessError
 from harness.seeds import derive
 from harness.testing import making, watching
+from harness.testing.observed import Observed, add_conduct
 from harness.testing.outcomes import Checks, NotApplicable, ensure
 
 ADAPTER_CHECKS = Checks("adapters")
@@ -22,38 +22,19 @@ SEED = 0
 
 
 @dataclass(eq=False)
-class AdapterSubject:
+class AdapterSubject(Observed[list[Generation | Failure]]):
     """One adapter, and the examples and the decoding it is checked with."""
+
+    gives, told_by = "captions", "generates"
 
     adapter: Any
     examples: Sequence[Example]
     decoding: Decoding = field(default_factory=Decoding)
     first_fingerprint: str = ""
 
-    @cached_property
-    def _watched(self) -> tuple[list[Generation | Failure] | None, Exception | None, watching.Doings]:
-        with watching.watching() as doings:
-            try:
-                self.first_fingerprint = self.adapter.fingerprint()
-                return self.generate(self.examples), None, doings
-            except Exception as error:  # told by the check 'generates'; the others refer to it
-                return None, error, doings
-
-    @property
-    def first_error(self) -> Exception | None:
-        return self._watched[1]
-
-    @property
-    def base(self) -> list[Generation | Failure]:
-        made, error, _ = self._watched
-        if made is None:
-            raise NotApplicable(f"it gives no captions ({type(error).__name__}): see 'generates'")
-        return made
-
-    @property
-    def doings(self) -> watching.Doings:
-        _ = self.base
-        return self._watched[2]
+    def observe(self) -> list[Generation | Failure]:
+        self.first_fingerprint = self.adapter.fingerprint()
+        return self.generate(self.examples)
 
     def generate(
         self,
@@ -250,16 +231,7 @@ def json_safe(subject: AdapterSubject) -> None:
             ensure(False, f"{example.id}: {error}; give plain text and numbers")
 
 
-@ADAPTER_CHECKS.add
-def prints_nothing(subject: AdapterSubject) -> None:
-    """Nothing goes to stdout, which is for results."""
-    watching.prints_nothing(subject.doings)
-
-
-@ADAPTER_CHECKS.add
-def writes_nothing(subject: AdapterSubject) -> None:
-    """No file is written into the working folder."""
-    watching.writes_nothing(subject.doings)
+add_conduct(ADAPTER_CHECKS, offline=False)
 
 
 def _captions(made: Sequence[Generation | Failure]) -> list[tuple[str, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,42 +12,24 @@ from harness.contracts import CaptionSet
 from harness.features import Features
 from harness.testing import making, samples, watching
 from harness.testing.metric_subject import snapshot
-from harness.testing.outcomes import Checks, NotApplicable, Violation, ensure
+from harness.testing.observed import Observed, add_conduct
+from harness.testing.outcomes import Checks, Violation, ensure
 
 DISTANCE_CHECKS = Checks("distances")
 TOLERANCE = 1e-9
 
 
 @dataclass(eq=False)
-class DistanceSubject:
+class DistanceSubject(Observed[np.ndarray]):
     """One distance and the caption sets it is checked on."""
+
+    gives, told_by = "matrices", "matrices"
 
     distance: Any
     sets: Sequence[CaptionSet]
 
-    @cached_property
-    def _watched(self) -> tuple[np.ndarray | None, Exception | None, watching.Doings]:
-        with watching.watching() as doings:
-            try:
-                return self.matrices(self.sets), None, doings
-            except Exception as error:  # told by the check 'matrices'; the others refer to it
-                return None, error, doings
-
-    @property
-    def first_error(self) -> Exception | None:
-        return self._watched[1]
-
-    @property
-    def base(self) -> np.ndarray:
-        made, error, _ = self._watched
-        if made is None:
-            raise NotApplicable(f"it gives no matrices ({type(error).__name__}): see 'matrices'")
-        return made
-
-    @property
-    def doings(self) -> watching.Doings:
-        _ = self.base
-        return self._watched[2]
+    def observe(self) -> np.ndarray:
+        return self.matrices(self.sets)
 
     def matrices(
         self, sets: Sequence[CaptionSet], distance: Any = None, references: Sequence[Sequence[str]] | None = None
@@ -202,19 +183,4 @@ def parameters(subject: DistanceSubject) -> None:
     )
 
 
-@DISTANCE_CHECKS.add
-def prints_nothing(subject: DistanceSubject) -> None:
-    """Nothing goes to stdout, which is for results."""
-    watching.prints_nothing(subject.doings)
-
-
-@DISTANCE_CHECKS.add
-def writes_nothing(subject: DistanceSubject) -> None:
-    """No file is written into the working folder."""
-    watching.writes_nothing(subject.doings)
-
-
-@DISTANCE_CHECKS.add
-def no_network(subject: DistanceSubject) -> None:
-    """Nothing is fetched at run time."""
-    watching.connects_to_nothing(subject.doings)
+add_conduct(DISTANCE_CHECKS)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from harness.testing import making, samples, watching
-from harness.testing.outcomes import Checks, NotApplicable, Violation, ensure
+from harness.testing.observed import Observed, add_conduct
+from harness.testing.outcomes import Checks, Violation, ensure
 
 EMBEDDING_CHECKS = Checks("embeddings")
 REFERENCES = tuple(scene[3:] for scene in samples.SCENES)
@@ -19,35 +19,16 @@ SINGLE = 1e-5
 
 
 @dataclass(eq=False)
-class EmbeddingSubject:
+class EmbeddingSubject(Observed[np.ndarray]):
     """One embedding."""
+
+    gives, told_by = "vectors", "vectors"
 
     embedding: Any
 
-    @cached_property
-    def _watched(self) -> tuple[np.ndarray | None, Exception | None, watching.Doings]:
-        with watching.watching() as doings:
-            try:
-                self.embedding.fit(REFERENCES)
-                return np.asarray(self.embedding.encode(list(TEXTS))), None, doings
-            except Exception as error:  # told by the check 'vectors'; the others refer to it
-                return None, error, doings
-
-    @property
-    def first_error(self) -> Exception | None:
-        return self._watched[1]
-
-    @property
-    def base(self) -> np.ndarray:
-        made, error, _ = self._watched
-        if made is None:
-            raise NotApplicable(f"it gives no vectors ({type(error).__name__}): see 'vectors'")
-        return made
-
-    @property
-    def doings(self) -> watching.Doings:
-        _ = self.base
-        return self._watched[2]
+    def observe(self) -> np.ndarray:
+        self.embedding.fit(REFERENCES)
+        return np.asarray(self.embedding.encode(list(TEXTS)))
 
 
 @EMBEDDING_CHECKS.add
@@ -147,19 +128,4 @@ def _vectors(embedding: Any) -> np.ndarray:
     return np.asarray(embedding.encode(list(TEXTS)))
 
 
-@EMBEDDING_CHECKS.add
-def prints_nothing(subject: EmbeddingSubject) -> None:
-    """Nothing goes to stdout, which is for results."""
-    watching.prints_nothing(subject.doings)
-
-
-@EMBEDDING_CHECKS.add
-def writes_nothing(subject: EmbeddingSubject) -> None:
-    """No file is written into the working folder."""
-    watching.writes_nothing(subject.doings)
-
-
-@EMBEDDING_CHECKS.add
-def no_network(subject: EmbeddingSubject) -> None:
-    """Nothing is fetched at run time."""
-    watching.connects_to_nothing(subject.doings)
+add_conduct(EMBEDDING_CHECKS)

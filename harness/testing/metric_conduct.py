@@ -11,6 +11,7 @@ from harness import scoring
 from harness.testing import making, watching
 from harness.testing.metric_subject import MetricSubject, near, snapshot
 from harness.testing.metrics import METRIC_CHECKS, values
+from harness.testing.observed import add_conduct
 from harness.testing.outcomes import NotApplicable, ensure
 
 
@@ -97,19 +98,4 @@ def json_safe(subject: MetricSubject) -> None:
     ensure(not objects, f"details hold something that is no data: {objects[:1]}")
 
 
-@METRIC_CHECKS.add
-def prints_nothing(subject: MetricSubject) -> None:
-    """Nothing goes to stdout, which is for results."""
-    watching.prints_nothing(subject.doings)
-
-
-@METRIC_CHECKS.add
-def writes_nothing(subject: MetricSubject) -> None:
-    """No file is written into the working folder."""
-    watching.writes_nothing(subject.doings)
-
-
-@METRIC_CHECKS.add
-def no_network(subject: MetricSubject) -> None:
-    """Nothing is fetched at run time."""
-    watching.connects_to_nothing(subject.doings)
+add_conduct(METRIC_CHECKS)

@@ -14,7 +14,8 @@ from harness import scoring
 from harness.contracts import Batch, CaptionSet, ExactTestable, Metric, Testable
 from harness.features import Features
 from harness.manifests import Entry
-from harness.testing import samples, watching
+from harness.testing import samples
+from harness.testing.observed import Observed
 from harness.testing.outcomes import NotApplicable
 
 RELATIVE = 1e-9
@@ -41,8 +42,10 @@ class Numbers:
 
 
 @dataclass(eq=False)
-class MetricSubject:
+class MetricSubject(Observed[Numbers]):
     """One metric and the sets it is checked on (``None``: the kit's own)."""
+
+    gives, told_by = "scores", "scores"
 
     metric: Any
     given: Sequence[CaptionSet] | None = None
@@ -70,32 +73,10 @@ class MetricSubject:
             raise NotApplicable(f"needs {n} + {m} texts: give caption sets that have them (sets=...)")
         return samples.caption_sets(n, m)
 
-    @cached_property
-    def _watched(self) -> tuple[Numbers | None, Exception | None, watching.Doings]:
+    def observe(self) -> Numbers:
         sets = self.sets
-        with watching.watching() as doings:
-            try:
-                self.first_signature = self.metric.signature()
-                return self.numbers(sets), None, doings
-            except Exception as error:  # told by the check 'scores'; the others refer to it
-                return None, error, doings
-
-    @property
-    def first_error(self) -> Exception | None:
-        return self._watched[1]
-
-    @property
-    def doings(self) -> watching.Doings:
-        self.base  # noqa: B018 (raises where there is nothing to say)
-        return self._watched[2]
-
-    @property
-    def base(self) -> Numbers:
-        """The numbers on :attr:`sets`; raises :class:`NotApplicable` where the check 'scores' fails."""
-        made, error, _ = self._watched
-        if made is None:
-            raise NotApplicable(f"it gives no scores ({type(error).__name__}): see 'scores'")
-        return made
+        self.first_signature = self.metric.signature()
+        return self.numbers(sets)
 
     def numbers(
         self,

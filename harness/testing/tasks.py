@@ -11,6 +11,7 @@ from typing import Any
 from harness.contracts import Example
 from harness.errors import HarnessError
 from harness.testing import making, watching
+from harness.testing.observed import add_conduct
 from harness.testing.outcomes import Checks, NotApplicable, ensure
 
 READER_CHECKS = Checks("readers")
@@ -78,16 +79,7 @@ def again(subject: ReaderSubject) -> None:
         ensure(list(islice(subject.reader, FIRST)) == first, "yields other examples when read again")
 
 
-@READER_CHECKS.add
-def prints_nothing(subject: ReaderSubject) -> None:
-    """Nothing goes to stdout, which is for results."""
-    watching.prints_nothing(subject.doings)
-
-
-@READER_CHECKS.add
-def writes_nothing(subject: ReaderSubject) -> None:
-    """No file is written into the working folder."""
-    watching.writes_nothing(subject.doings)
+add_conduct(READER_CHECKS, offline=False)
 
 
 @dataclass(eq=False)

@@ -27,23 +27,14 @@ _PLAIN = re.compile("[A-Za-z ,;:!?'\"()&/-]*\\.?")
 """Captions each of whose pieces stands for itself: no full stop but the last character, no digit, only blanks between words."""
 _NEXT_LINE = "\nz"
 _MOST_PIECES = 1 << 18
-_REMOVED_MARKS = frozenset(".,;:!?")
+_MARKS = frozenset(".,;:!?")
 
 
 class _PlainPieces(dict[str, str]):
     """The kept tokens of pieces of :data:`_PLAIN` captions, found out on first use."""
 
     def __missing__(self, piece: str) -> str:
-        word = piece[:-1] if piece[-1:] in _REMOVED_MARKS else piece
-        if (
-            word.isalpha()
-            and (lower := word.lower()) not in SPLIT_WORDS
-            and not (piece[-1] == "." and _may_abbreviate(piece))
-        ):
-            kept = lower  # letters alone, or with a mark that is removed: what the rules give, without trying them
-        else:
-            kept = _piece(piece, _NEXT_LINE) if piece else ""
-        self[piece] = kept
+        kept = self[piece] = _piece(piece, _NEXT_LINE) if piece else ""
         return kept
 
 
@@ -127,12 +118,15 @@ def _piece(piece: str, after: str) -> str:
 
 @lru_cache(maxsize=1 << 18)
 def _tokens_of_piece(piece: str, after: str) -> tuple[str, ...]:
-    if piece.isascii() and piece.isalpha():
-        word = piece.lower()
-        if word not in SPLIT_WORDS:
-            return (word,)  # what the rules give for letters alone, without trying them
-    elif piece[-1] == "." and after == _NEXT_LINE and not _may_abbreviate(piece):
-        return (*_tokens_of_piece(piece[:-1], after), ".")  # letters that are no abbreviation, and a full stop
+    mark = piece[-1] if piece[-1] in _MARKS else ""
+    word = piece[:-1] if mark else piece
+    if (
+        word.isascii()
+        and word.isalpha()
+        and word.lower() not in SPLIT_WORDS
+        and not (mark == "." and _may_abbreviate(piece))
+    ):
+        return (word.lower(), mark) if mark else (word.lower(),)  # what the rules give for letters, without trying them
     return tuple(scan(piece, after))
 
 

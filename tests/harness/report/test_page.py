@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
 import harness
@@ -62,31 +59,11 @@ def test_series_group_by_model_and_name_the_nearest_metric(project):
         series(results, "model", "lenght", None)
 
 
-def test_a_browser_shows_the_page_without_errors_or_requests(report):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        if os.environ.get("HARNESS_BROWSER_REQUIRED"):
-            pytest.fail("no chromium found")
-        pytest.skip("no chromium on PATH")
-    from playwright.sync_api import sync_playwright
-
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*flags, "--disable-component-update", "--disable-sync"]
-        )
-        view = browser.new_page()
-        errors: list[str] = []
-        requests: list[str] = []
-        view.on("pageerror", lambda error: errors.append(str(error)))
-        view.on("request", lambda request: requests.append(request.url))
-        view.goto(report.resolve().as_uri())
+def test_a_browser_shows_the_page_without_errors_or_requests(report, browse):
+    with browse(report) as view:
         assert view.locator("table.results tbody tr").count() == 6
         assert view.locator("figure svg").count() == 3
         box = view.locator("figure svg").first.bounding_box()
         assert box is not None
         assert box["width"] > 200
         view.locator("details summary").nth(1).click()
-        browser.close()
-    assert errors == []
-    assert requests == [report.resolve().as_uri()]

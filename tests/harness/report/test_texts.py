@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import shutil
 
 import pytest
 
@@ -153,26 +151,8 @@ def test_mistakes_are_told_before_the_run(view, told, project):
         harness.evaluate({**SPEC, "views": [view]})
 
 
-def test_a_browser_shows_the_table(run):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        if os.environ.get("HARNESS_BROWSER_REQUIRED"):
-            pytest.fail("no chromium found")
-        pytest.skip("no chromium on PATH")
-    from playwright.sync_api import sync_playwright
-
-    report = page.write([run])
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*flags, "--disable-component-update", "--disable-sync"]
-        )
-        view = browser.new_page()
-        errors: list[str] = []
-        requests: list[str] = []
-        view.on("pageerror", lambda error: errors.append(str(error)))
-        view.on("request", lambda request: requests.append(request.url))
-        view.goto(report.resolve().as_uri())
+def test_a_browser_shows_the_table(run, browse):
+    with browse(page.write([run])) as view:
         table = view.locator("table.sets")
         assert table.locator("thead th").all_inner_texts() == [
             "example", "references", "one <script>alert(1)</script>", "two | *bold*",
@@ -182,6 +162,3 @@ def test_a_browser_shows_the_table(run):
         assert box is not None and others is not None
         assert box["width"] > others["width"]  # it has the page's whole width
         assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        browser.close()
-    assert errors == []
-    assert requests == [report.resolve().as_uri()]
