@@ -4,13 +4,13 @@ one image vector of each and, in place of videos, what a moving camera sees of t
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from harness.adapters.settings import read_json
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.seeds import derive
@@ -101,13 +101,7 @@ class SceneViews:
 
 def read_captions(path: str | Path) -> list[tuple[str, str]]:
     """(example id, caption) of a JSON file of example id -> captions; raises :class:`InputError` for anything else."""
-    path = Path(path)
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError("no such file of captions", str(path)) from error
-    except ValueError as error:
-        raise InputError(f"not valid JSON ({error})", str(path)) from error
+    data = read_json(path, "file of captions")
     if not isinstance(data, dict) or not data or not all(isinstance(v, list) for v in data.values()):
         raise InputError("expected a mapping of example ids to lists of captions", str(path))
     return [(str(name), str(caption)) for name, captions in data.items() for caption in captions]

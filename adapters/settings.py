@@ -16,16 +16,21 @@ def read_settings(config: Mapping[str, Any] | str | Path | None) -> dict[str, An
         return {}
     if isinstance(config, Mapping):
         return dict(config)
-    path = Path(config)
+    found = read_json(config, "configuration file")
+    if not isinstance(found, dict):
+        raise InputError("expected a mapping of settings", str(config))
+    return found
+
+
+def read_json(path: str | Path, what: str) -> Any:
+    """What a JSON file holds; raises :class:`InputError` when there is no such ``what`` or it is not JSON."""
+    path = Path(path)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError("no such configuration file", str(path)) from error
+        raise InputError(f"no such {what}", str(path)) from error
     except ValueError as error:
         raise InputError(f"not valid JSON ({error})", str(path)) from error
-    if not isinstance(found, dict):
-        raise InputError("expected a mapping of settings", str(path))
-    return found
 
 
 def settings_beside(checkpoint: str | Path) -> dict[str, Any]:

@@ -158,14 +158,14 @@ def metric(
     ``p_value``: None, ``"exact"`` (falls to Monte Carlo beyond ``budget`` relabelings and says so) or ``"monte-carlo"``.
     """
     made = current().create("metrics", name, params)
-    if p_value not in (None, "none", "exact", "monte-carlo"):
-        raise HarnessError(f"p_value is {p_value!r}; expected None, 'exact' or 'monte-carlo'")
     return BoundMetric(made.spec.name, made, _significance(p_value, budget=budget, draws=draws))
 
 
 def _significance(method: str | None, **settings: Any) -> SignificanceSpec | None:
     if method in (None, "none"):
         return None
+    if method not in ("exact", "monte-carlo"):
+        raise HarnessError(f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'")
     from harness.spec import SignificanceSpec
 
     return SignificanceSpec(method=method, **settings)  # type: ignore[arg-type]
@@ -236,9 +236,9 @@ def score(
     lists. Returns a result for each metric by its label. Raises :class:`HarnessError` for mistakes in any of it.
     """
     metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
+    significance = _significance(p_value)
     sets = _sets(candidates, references, allow_missing)
     features = Features([item.references for item in sets])
-    significance = _significance(p_value)
     plans = metric_plans(metrics)
     warming.warm(plan.metric for plan in plans)
     parts = scoring.batches(sets, features, scoring.BATCH if significance else None)

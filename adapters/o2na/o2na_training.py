@@ -7,11 +7,10 @@ them from ``vis`` (the draft; now and then an object is hidden too, so that a pa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch.nn import functional as F
@@ -20,6 +19,7 @@ from harness.adapters.o2na.content import object_words
 from harness.adapters.o2na.layers import PAD, VIS
 from harness.adapters.o2na.objects import O2na
 from harness.adapters.o2na.training import IGNORED, Batch, VideoRecipe, VideoTrainer, cross_entropy, masked_words_loss
+from harness.adapters.settings import read_json
 from harness.adapters.training_loop import Report
 from harness.errors import HarnessError, InputError, did_you_mean
 
@@ -114,12 +114,7 @@ def scene_objects() -> list[str]:
 
 def read_words(path: str) -> list[str]:
     """A JSON list of words; raises :class:`InputError` for anything else."""
-    try:
-        found: Any = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError("no such list of object words", path) from error
-    except ValueError as error:
-        raise InputError(f"not valid JSON ({error})", path) from error
+    found = read_json(path, "list of object words")
     if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
         raise InputError("expected a list of words", path)
     return found

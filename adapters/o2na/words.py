@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.adapters.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness.adapters.settings import read_json
 from harness.errors import InputError
 
 SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
@@ -51,10 +51,7 @@ class Words:
         if not self.path.is_file():
             raise InputError("no such word list", str(self.path))
         if self.path.suffix == ".json":
-            try:
-                return json.loads(self.path.read_text(encoding="utf-8")), {}
-            except ValueError as error:
-                raise InputError(f"not valid JSON ({error})", str(self.path)) from error
+            return read_json(self.path, "word list"), {}
         from harness.adapters.pickles import load_plain_pickle
 
         data = load_plain_pickle(self.path)

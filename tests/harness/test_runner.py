@@ -232,3 +232,12 @@ def test_metric_from_python(project):
 def test_bad_lists_are_named(project, candidates, references, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         harness.metric("length")(candidates, references)
+
+
+def test_an_unknown_way_to_test_is_told_before_files_are_read():
+    for call in (
+        lambda: harness.score("no.json", "no.json", ["rouge"], p_value="exct"),
+        lambda: harness.metric("rouge", p_value="exct"),
+    ):
+        with pytest.raises(HarnessError, match="p_value is 'exct'; expected None, 'exact' or 'monte-carlo'"):
+            call()
