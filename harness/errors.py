@@ -1,7 +1,7 @@
-"""User mistakes, told in one line: what was found, where, what was expected, and the nearest name.
+"""Errors for mistakes of the user: one line with what was found, where, what was expected, and the nearest name.
 
-The command line prints a :class:`HarnessError` without a traceback and exits with code 2; anything
-else is a bug of ours and shows its traceback.
+The command line prints a :class:`HarnessError` without a traceback and exits with code 2; any other exception is a bug of
+the harness and shows its traceback. Errors carry their parts as fields, so that callers never search in message texts.
 """
 
 from __future__ import annotations
@@ -13,36 +13,77 @@ from types import ModuleType
 
 
 class HarnessError(Exception):
-    """A mistake in what the user gave: spec, file, name, or a missing piece of the installation."""
+    """A mistake in the user's input: spec, file, name, or a missing piece of the installation.
+
+    Parameters
+    ----------
+    message : str
+        One sentence: what was found and what was expected.
+    where : str, optional
+        ``file``, ``file:line`` or ``file: record 3``; printed before the message.
+    parameter : str, optional
+        Name of the component's parameter at fault.
+    value : object, optional
+        The value at fault.
+    expected : tuple of str
+        Accepted values or names.
+    nearest : str, optional
+        The accepted name nearest to the value.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        where: str | None = None,
+        *,
+        parameter: str | None = None,
+        value: object = None,
+        expected: Iterable[str] = (),
+        nearest: str | None = None,
+    ) -> None:
+        super().__init__(f"{where}: {message}" if where else message)
+        self.message = message
+        self.where = where
+        self.parameter = parameter
+        self.value = value
+        self.expected = tuple(expected)
+        self.nearest = nearest
 
 
 class InputError(HarnessError):
-    """A file or record that is not what it should be. ``where`` is ``file``, ``file:line`` or ``file: record 3``."""
-
-    def __init__(self, message: str, where: str | None = None) -> None:
-        super().__init__(f"{where}: {message}" if where else message)
+    """A file, record or parameter that is not as expected."""
 
 
 class UnknownName(HarnessError):
-    """A name that the registry or a schema does not hold; says the nearest one."""
+    """A name that a registry or schema does not hold."""
 
 
 class MissingExtra(HarnessError):
-    """An optional dependency is not installed; says who needs it and what to install."""
+    """An optional dependency that is not installed; the message names who needs it and the command that installs it."""
+
+
+def nearest_name(name: str, options: Iterable[str]) -> str | None:
+    """Return the option nearest to ``name``, or None when none is near.
+
+    >>> nearest_name("metoer", ["meteor", "cider"])
+    'meteor'
+    """
+    matches = difflib.get_close_matches(str(name), [str(option) for option in options], n=1, cutoff=0.6)
+    return matches[0] if matches else None
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` for the option nearest to ``name``, or an empty string.
+    """Return ``; did you mean 'x'?`` for the option nearest to ``name``, or an empty string.
 
     >>> did_you_mean("metoer", ["meteor", "cider"])
     "; did you mean 'meteor'?"
     """
-    near = difflib.get_close_matches(str(name), [str(option) for option in options], n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    nearest = nearest_name(name, options)
+    return f"; did you mean '{nearest}'?" if nearest else ""
 
 
 def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
-    """Import ``module`` or raise :class:`MissingExtra` naming who needs it and the extra that brings it."""
+    """Import and return ``module``; raise :class:`MissingExtra` with the install command when it is missing."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

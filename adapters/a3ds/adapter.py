@@ -13,8 +13,8 @@ import torch
 from harness.adapters.a3ds.agents import Listener, Speaker
 from harness.adapters.a3ds.rsa import rsa_strategy
 from harness.adapters.a3ds.vocabulary import END, MAX_LENGTH, PAD, START
-from harness.adapters.decoding import DecodingBatch, decode, forced_scores
-from harness.contracts import Decoding, Example, Generation, TokenScores
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode, forced_scores
+from harness.contracts import Decoding, Example, Generation, PathParam, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.tasks.a3ds import pixels
 
@@ -32,7 +32,7 @@ class A3DS:
     those that the agents were trained on.
 
     The speaker sees the target and the first distractor (without one, the target twice). Strategies: all of
-    :mod:`harness.adapters.decoding`, and ``rsa`` (:mod:`harness.adapters.a3ds.rsa`).
+    :mod:`harness.adapters.shared.decoding.decode`, and ``rsa`` (:mod:`harness.adapters.a3ds.rsa`).
     """
 
     likelihood = "exact"
@@ -40,11 +40,11 @@ class A3DS:
     def __init__(
         self,
         *,
-        checkpoint: str = "baseline",
+        checkpoint: PathParam = "baseline",
         listener: str | None = None,
-        features: str | Mapping[str, Any] = "efficientnet-lite0",
+        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] = "efficientnet-lite0",
         pictures: str | None = None,
-        vocabulary: str | None = None,
+        vocabulary: PathParam | None = None,
         listener_encoder: str | None = None,
     ) -> None:
         self._speaker_path = _checkpoint(checkpoint, "speaker")
@@ -102,9 +102,9 @@ class A3DS:
         return {"features": self.images.name, "stage": speaker.meta.get("stage"), "sizes": speaker.sizes._asdict()}
 
     # ------------------------------------------------------------------ capabilities
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for an example without a game, or a checkpoint that does not fit, before anything runs."""
-        for example in examples:
+        for example in task.examples:
             _game(example)
         self.speaker.eval()  # loads it, or says why not
 

@@ -87,7 +87,7 @@ class Speaker(nn.Module):
         return self.linear(self.lstm(torch.cat([image, words], dim=-1))[0])
 
     def step(self) -> SpeakerStep:
-        """The speaker token by token, for :func:`harness.adapters.decoding.decode`."""
+        """The speaker token by token, for :func:`harness.adapters.shared.decoding.decode.decode`."""
         return SpeakerStep(self)
 
     def save(self, path: str | Path, **meta: Any) -> None:

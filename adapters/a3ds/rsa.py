@@ -17,7 +17,7 @@ import torch
 
 from harness.adapters.a3ds.agents import Speaker
 from harness.adapters.a3ds.vocabulary import PAD, START
-from harness.adapters.decoding import Decoded, DecodingBatch, Hypothesis, Step, Strategy, decode
+from harness.adapters.shared.decoding.decode import Decoded, DecodingBatch, Hypothesis, Step, Strategy, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError, did_you_mean
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.human.adapter import divided, refuse_small
-from harness.contracts import CaptionSet, Decoding, Distance, Example, Generation
+from harness.contracts import CaptionSet, Decoding, Distance, Example, Generation, TaskView
 from harness.errors import HarnessError, InputError
-from harness.features import Features
 from harness.registry import resolve
+from harness.run.features import FeatureCache
 
 BATCH = 512
 DEFAULT_N = 10
@@ -44,11 +44,11 @@ class Central:
     def fingerprint(self) -> str:
         return f"central:{self.distance.signature()}|n={self.n}|held_out={self.held_out}"
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Keep the examples, from which the distance learns; raise :class:`InputError` where none would be left as reference."""
         if self.held_out:
-            refuse_small(examples, 2, "central", "hold one out", skip=False)
-        self._examples, self._central = examples, None
+            refuse_small(task.examples, 2, "central", "hold one out", skip=False)
+        self._examples, self._central = task.examples, None
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
         """The central reference ``n`` times; the references less it with ``held_out``, else all of them."""
@@ -65,7 +65,7 @@ class Central:
 
 def central_references(examples: Sequence[Example], distance: Distance) -> dict[str, int]:
     """Example id -> index of the reference with the least mean distance to the example's other references."""
-    features = Features([example.references for example in examples])
+    features = FeatureCache([example.references for example in examples])
     by_count: dict[int, list[Example]] = defaultdict(list)
     for example in examples:
         by_count[len(example.references)].append(example)

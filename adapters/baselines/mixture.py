@@ -8,9 +8,9 @@ import numpy as np
 
 from harness.adapters.baselines.central import DEFAULT_N, check_count
 from harness.adapters.human.adapter import divided, refuse_small
-from harness.contracts import Decoding, Example, Generation
+from harness.contracts import Decoding, Example, Generation, TaskView
 from harness.errors import HarnessError, InputError
-from harness.tasks.readers.captions import listed
+from harness.files.captions import listed
 
 TRIES = 64
 
@@ -61,18 +61,20 @@ class Mixture:
             f"|skip_small={self.skip_small}"
         )
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Keep the examples to draw from; raise :class:`InputError` that names those with too few references."""
-        size = self.n or decoding.candidates or DEFAULT_N
+        size = self.n or task.decoding.candidates or DEFAULT_N
         if size < self.unique:
             raise InputError(f"mixture: {size} candidates are asked for, too few for {self.unique} unique captions")
         wrong = self.unique - self.correct
-        if wrong > len(examples) - 1:
+        if wrong > len(task.examples) - 1:
             raise InputError(
-                f"mixture: {wrong} captions of other examples are asked for, but there are {len(examples) - 1}"
+                f"mixture: {wrong} captions of other examples are asked for, but there are {len(task.examples) - 1}"
             )
-        self._refuse_small(examples)
-        self._others = sorted(examples, key=lambda example: example.id)  # draws do not depend on the order of the file
+        self._refuse_small(task.examples)
+        self._others = sorted(
+            task.examples, key=lambda example: example.id
+        )  # draws do not depend on the order of the file
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
         """``n`` candidates in turns of the k unique ones, and the references that were not held out."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.adapters.baselines.central import check_count
-from harness.contracts import Decoding, Example, Generation
+from harness.contracts import Decoding, Example, Generation, TaskView
 from harness.errors import HarnessError, InputError
 
 
@@ -32,11 +32,11 @@ class Shuffled:
     def fingerprint(self) -> str:
         return f"shuffled:n={self.n}|order={self.order}"
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Close the ring; raise :class:`InputError` where there is one example only."""
-        if len(examples) < 2:
-            raise InputError(f"shuffled: takes captions of another example, but there is only {len(examples)}")
-        ring = sorted(examples, key=lambda example: (_hash(self.order, example.id), example.id))
+        if len(task.examples) < 2:
+            raise InputError(f"shuffled: takes captions of another example, but there is only {len(task.examples)}")
+        ring = sorted(task.examples, key=lambda example: (_hash(self.order, example.id), example.id))
         self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:

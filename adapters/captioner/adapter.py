@@ -9,18 +9,18 @@ from typing import Any
 
 import torch
 
-from harness.adapters.batches import check_batch_size
 from harness.adapters.captioner.images import image_features
 from harness.adapters.captioner.model import END, Captioner, load
 from harness.adapters.captioner.recipe import Recipe, recipe_from
 from harness.adapters.captioner.training import stage_folder, train
-from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.decoding import select_rows
-from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.trained import cache_folder, kept
-from harness.contracts import Decoding, Example
+from harness.adapters.shared.decoding.batches import check_batch_size
+from harness.adapters.shared.decoding.decode import select_rows
+from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.training.model_cache import cache_folder, kept
+from harness.adapters.shared.weights.checkpoints import file_fingerprint
+from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
-from harness.progress import bar
+from harness.run.progress import bar
 from harness.tasks.a3ds import pixels
 from harness.tasks.readers.lines import words_of
 
@@ -39,7 +39,7 @@ class TrainedCaptioner(LeftToRight):
     def __init__(
         self,
         *,
-        checkpoint: str | None = None,
+        checkpoint: PathParam | None = None,
         train: Mapping[str, Any] | None = None,
         stage: int | None = None,
         max_length: int = 40,
@@ -87,9 +87,9 @@ class TrainedCaptioner(LeftToRight):
         return self._images
 
     # ------------------------------------------------------------------ what the shared decoder asks for
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for an example that names no scene, before anything runs."""
-        self.inputs(examples)
+        self.inputs(task.examples)
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Scene ids."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import nn
 
-from harness.adapters.checkpoints import load_checkpoint, load_strictly, save_checkpoint
+from harness.adapters.shared.weights.checkpoints import load_checkpoint, load_strictly, save_checkpoint
 from harness.errors import HarnessError, InputError, did_you_mean
 
 Architecture = Literal["init", "pre", "par", "merge"]

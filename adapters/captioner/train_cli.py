@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.adapters.captioner.recipe import Recipe, recipe_from
 from harness.adapters.captioner.training import train
-from harness.adapters.recipes import Trainer
+from harness.adapters.shared.training.recipe import Trainer
 from harness.errors import HarnessError, InputError
 
 
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 def _from_spec(path: str | None) -> tuple[dict[str, Any], str]:
     if path is None:
         return {}, "captioner"
-    from harness.yaml_lines import load
+    from harness.files.yaml_source import load
 
     data = load(Path(path)).data
     if not isinstance(data, dict):

@@ -9,18 +9,23 @@ from typing import Any, ClassVar
 
 import torch
 
-from harness.adapters.batches import check_batch_size
-from harness.adapters.bpe import Gpt2Bpe
-from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.clip_images import ClipImages
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
 from harness.adapters.clipcap.vectors import open_vectors
-from harness.adapters.feature_files import FeatureFile
-from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.scenes import SceneVectors
-from harness.adapters.settings import number_format, read_settings, settings_beside, weight_files
-from harness.contracts import Decoding, Example, Failure
+from harness.adapters.shared.decoding.batches import check_batch_size
+from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.inputs.a3ds_inputs import SceneVectors
+from harness.adapters.shared.inputs.clip_images import ClipImages
+from harness.adapters.shared.inputs.features import FeatureFile
+from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
+from harness.adapters.shared.weights.checkpoint_config import (
+    number_format,
+    read_settings,
+    settings_beside,
+    weight_files,
+)
+from harness.adapters.shared.weights.checkpoints import file_fingerprint
+from harness.contracts import Example, Failure, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 
 MAX_LENGTH = 67
@@ -44,12 +49,12 @@ class ClipCapAdapter(LeftToRight):
     def __init__(
         self,
         *,
-        checkpoint: str,
+        checkpoint: PathParam,
         tokenizer: str | None = None,
         config: Mapping[str, Any] | str | None = None,
-        features: str | Mapping[str, Any] | None = None,
+        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None,
         clip: Mapping[str, str] | None = None,
-        images: str | None = None,
+        images: PathParam | None = None,
         stop: str = ".",
         batch_size: int | str = 32,
         device: str = "cpu",
@@ -100,13 +105,13 @@ class ClipCapAdapter(LeftToRight):
             self._print = f"clipcap-{files}{seen}-{json.dumps(self._settings, sort_keys=True)}"
         return self._print
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features, :class:`HarnessError` for captions longer than GPT-2's places."""
         if self.features is not None:
-            self.features.check(examples)
-        if decoding.max_length is not None and decoding.max_length > self._room():
+            self.features.check(task.examples)
+        if task.decoding.max_length is not None and task.decoding.max_length > self._room():
             raise HarnessError(
-                f"clipcap: max_length {decoding.max_length} does not fit; {self._room()} positions follow the prefix"
+                f"clipcap: max_length {task.decoding.max_length} does not fit; {self._room()} positions follow the prefix"
             )
 
     def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:

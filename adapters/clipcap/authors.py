@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import torch
 
-from harness.adapters.decoding import Decoded, DecodingBatch, Hypothesis, Step, log_prob_of, rank_of
-from harness.adapters.decoding import greedy as authors_greedy
-from harness.adapters.decoding_types import check_logits, reorder
+from harness.adapters.shared.decoding.decode import Decoded, DecodingBatch, Hypothesis, Step, log_prob_of, rank_of
+from harness.adapters.shared.decoding.decode import greedy as authors_greedy
+from harness.adapters.shared.decoding.types import check_logits, reorder
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 

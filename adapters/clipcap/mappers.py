@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from harness.adapters.dense import Linear
+from harness.adapters.shared.layers.dense import Linear
 
 
 class MlpMapper(nn.Module):

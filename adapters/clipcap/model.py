@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from harness.adapters.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.adapters.clipcap.mappers import MlpMapper, TransformerMapper
-from harness.adapters.gpt2 import Gpt2, Gpt2Sizes
-from harness.adapters.key_values import KeyValues
-from harness.adapters.settings import heads_of, must_agree, read_settings
+from harness.adapters.shared.layers.gpt2 import Gpt2, Gpt2Sizes
+from harness.adapters.shared.layers.key_values import KeyValues
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_settings
+from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.errors import InputError
 
 _OLD_BUFFERS = (r"^gpt\.transformer\.h\.\d+\.attn\.(bias|masked_bias)$",)

@@ -2,7 +2,7 @@
 
 Cross-entropy of the caption's tokens as in the paper (padding left out by a mask, not by token id). A byte-level BPE is trained on
 the captions; each caption ends with the stop token ``.``, without which the model could not end. A run's folder holds what the
-``clipcap`` adapter takes: model.safetensors, config.json, vocab.json, merges.txt; see :mod:`harness.adapters.training_loop` for
+``clipcap`` adapter takes: model.safetensors, config.json, vocab.json, merges.txt; see :mod:`harness.adapters.shared.training.loop` for
 the rest.
 """
 
@@ -18,17 +18,17 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.bpe import Gpt2Bpe
-from harness.adapters.caption_recipe import CaptionRecipe
-from harness.adapters.checkpoints import save_checkpoint
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
 from harness.adapters.clipcap.vectors import open_vectors
-from harness.adapters.gpt2 import Gpt2Sizes
-from harness.adapters.standard import Standard
-from harness.adapters.training_loop import Report, has_run
+from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
+from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
+from harness.adapters.shared.training.caption_recipe import CaptionRecipe
+from harness.adapters.shared.training.loop import Report, has_run
+from harness.adapters.shared.weights.checkpoints import save_checkpoint
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
-from harness.seeds import derive
+from harness.stats.seeds import derive
 
 IGNORED = -100
 

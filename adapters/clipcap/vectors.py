@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.feature_files import FeatureFile
-from harness.adapters.scenes import SceneVectors, from_scenes
+from harness.adapters.shared.inputs.a3ds_inputs import SceneVectors, from_scenes
+from harness.adapters.shared.inputs.features import FeatureFile
 from harness.errors import HarnessError
 
 

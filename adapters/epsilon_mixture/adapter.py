@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.contracts import Candidates, Decoding, Example
+from harness.contracts import Candidates, Decoding, Example, TaskView
 from harness.errors import InputError
-from harness.stats.mixing import draw
+from harness.plugins.discrepancy.mixing import draw
 from harness.tasks.readers.lines import words_of
 
 
@@ -38,9 +38,9 @@ class EpsilonMixture:
     def fingerprint(self) -> str:
         return f"epsilon-mixture|epsilon:{self.epsilon:g}|length:{self.length}"
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Take the references of all examples; raises :class:`InputError` when they hold no word."""
-        self._sentences = [[text] for example in examples for text in example.references]
+        self._sentences = [[text] for example in task.examples for text in example.references]
         words = {word for (text,) in self._sentences for word in words_of(text)}
         if not words:
             raise InputError("epsilon-mixture: the references hold no word to draw from")

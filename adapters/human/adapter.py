@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.contracts import Decoding, Example, Generation
+from harness.contracts import Decoding, Example, Generation, TaskView
 from harness.errors import InputError
 
 
@@ -52,9 +52,9 @@ class Human:
         which = self.split if self.index is None else f"index-{self.index}"
         return f"human:held_out={self.held_out}|{which}|skip_small={self.skip_small}"
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` that counts and names the examples with too few references, unless they are skipped."""
-        refuse_small(examples, self._needed, "human", f"hold {self.held_out} out", skip=self.skip_small)
+        refuse_small(task.examples, self._needed, "human", f"hold {self.held_out} out", skip=self.skip_small)
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
         """``held_out`` candidates and the other references; no candidates for an example that is skipped."""

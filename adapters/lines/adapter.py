@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from harness.contracts import Candidates, Decoding, Example
+from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
 from harness.errors import InputError
 from harness.tasks.readers.lines import Lines
 
@@ -20,7 +20,7 @@ class LinesOfCorpus:
     def __init__(
         self,
         *,
-        path: str | Sequence[str] | None = None,
+        path: PathParam | Sequence[PathParam] | None = None,
         of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         block: int = 1,
         blank: Literal["skip", "error"] = "skip",
@@ -40,15 +40,15 @@ class LinesOfCorpus:
     def fingerprint(self) -> str:
         return self.reader.fingerprint()
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding, *, partial: bool = False) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Align lines with examples; raises :class:`InputError` when there are fewer, or more that no limit explains."""
         sets = [item.references for item in self.reader]
-        if len(sets) < len(examples) or (len(sets) > len(examples) and not partial):
+        if len(sets) < len(task.examples) or (len(sets) > len(task.examples) and not task.partial):
             raise InputError(
-                f"lines: {len(sets)} candidate sets for {len(examples)} examples (limit and offset choose a part of the corpus)",
+                f"lines: {len(sets)} candidate sets for {len(task.examples)} examples (limit and offset choose a part of the corpus)",
                 str(self.reader.paths[0]) if self.reader.paths else None,
             )
-        self._candidates = {example.id: lines for example, lines in zip(examples, sets)}
+        self._candidates = {example.id: lines for example, lines in zip(task.examples, sets)}
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
         for example in examples:

@@ -1,171 +1,167 @@
-"""The ``nacf`` adapter: NACF, NAB and ARB checkpoints over video features."""
+"""The ``o2na`` adapter: captions around objects, predicted or given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import torch
 
-from harness.adapters.batches import in_batches
-from harness.adapters.checkpoints import load_checkpoint
-from harness.adapters.decoding import check_decoding
-from harness.adapters.decoding_filters import uniforms
-from harness.adapters.decoding_types import select_rows
-from harness.adapters.left_to_right import Prefix
-from harness.adapters.o2na.arb import STRATEGIES
-from harness.adapters.o2na.base import VideoAdapter, weight_files
-from harness.adapters.o2na.drawing import drawn_lengths, length_temperature, picker
-from harness.adapters.o2na.layers import BOS, EOS
-from harness.adapters.o2na.nacf import ArbStep, Nacf
-from harness.adapters.o2na.refine import SHORTEST, Refinement, Refiner, likeliest_lengths
-from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
-from harness.errors import HarnessError
+from harness.adapters.nacf.base import VideoAdapter
+from harness.adapters.nacf.model import Encoded
+from harness.adapters.nacf.refine import likeliest_lengths
+from harness.adapters.nacf.sampling import drawn_lengths, length_temperature, picker
+from harness.adapters.o2na.model import O2na
+from harness.adapters.o2na.three_steps import (
+    Draws,
+    Given,
+    ObjectRefiner,
+    ThreeSteps,
+    focus,
+    least_length,
+    read_objects,
+)
+from harness.adapters.shared.decoding.batches import in_batches
+from harness.adapters.shared.decoding.decode import check_decoding
+from harness.adapters.shared.decoding.filters import uniforms
+from harness.adapters.shared.decoding.types import select_rows
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
+from harness.errors import HarnessError, did_you_mean
 
-_REFINING = ("refine", "sample", "nucleus")
+STRATEGIES = ("refine", "sample", "nucleus")
+_OWN = ("objects", "length_temperature")
 
 
-class NacfAdapter(VideoAdapter):
-    """A checkpoint of the NACF family; the keys tell which.
+class O2naAdapter(VideoAdapter):
+    """A model that ``harness train o2na`` wrote.
 
-    checkpoint: ``best.pth.tar``, ``.safetensors``, or a converted or trained folder; teacher: an ARB checkpoint that rescores (NAB, NACF).
-    features: ``{m: file, i: file}`` or ``{scenes: {...}}``. words: the word list (JSON, or ``info_corpus.pkl``). frames: per modality
-    (8). A model that ``harness train nacf`` wrote knows its features, words and frames.
-    The category is ``Example.meta["category"]``, or that of the corpus file.
+    checkpoint: the run's folder. features, words, frames: as in training unless given (see ``nacf``).
 
-    ARB: all left-to-right strategies, and ``authors-beam``. NAB, NACF: ``refine`` (arg-max; the ``candidates`` best of
-    ``options.lengths`` lengths) and ``sample`` (words drawn at the temperature, the length at ``options.length_temperature``, 1).
-    Options of both: order, iterations, templates, alpha, at_once, more, teacher_masks, shortest.
+    ``refine``: arg-max; the ``candidates`` best of ``options.lengths`` lengths. ``sample``: objects, places and words drawn at the
+    temperature, the length at ``options.length_temperature`` (1). Options: objects, iterations, keep_objects, threshold, alpha, shortest.
+    Objects for all captions: ``options.objects``, for those of one example ``Example.meta["objects"]``: a list of words, or a
+    mapping of words to places in the caption (from 1). Likelihoods are ``pseudo``.
     """
 
-    strategies = STRATEGIES
+    kind = O2na
+    name = "o2na"
+    model: O2na
 
     def __init__(
         self,
         *,
-        checkpoint: str,
-        features: Mapping[str, Any] | None = None,
-        words: str | None = None,
-        teacher: str | None = None,
+        checkpoint: PathParam,
+        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        words: PathParam | None = None,
         config: Mapping[str, Any] | str | None = None,
         frames: int | None = None,
-        batch_size: int | str = 32,
+        batch_size: int | str = 64,
         device: str = "cpu",
     ) -> None:
         self.open(
             checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
         )  # fmt: skip
-        self.teacher = None if teacher is None else self._taught(teacher, config)
-        self.stop, self.max_length = (EOS,), self.model.sizes.max_len - 1
-        self.step = ArbStep(self.model)
+        self.objects = [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
 
-    def _taught(self, teacher: str, config: Mapping[str, Any] | str | None) -> Nacf:
-        loaded, sizes = load_checkpoint(teacher), self.model.sizes
-        model = Nacf.from_checkpoint(loaded, config).to(self.device)
-        if sizes.left_to_right or not model.sizes.left_to_right:
+    def prepare(self, task: TaskView) -> None:
+        """Raise :class:`InputError` for examples without features and objects that the model does not know."""
+        self._how(task.decoding)
+        for example in task.examples:
+            self._given(example, task.decoding)
+        super().prepare(task)
+
+    def _how(self, decoding: Decoding) -> ThreeSteps:
+        if decoding.strategy not in STRATEGIES:
+            raise HarnessError(f"o2na: decodes by {', '.join(STRATEGIES)}; found '{decoding.strategy}'")
+        check_decoding(decoding)
+        known = [*(field.name for field in fields(ThreeSteps)), *_OWN]
+        for name in decoding.options:
+            if name not in known:
+                raise HarnessError(
+                    f"o2na: unknown option '{name}'{did_you_mean(name, known)}; options are {', '.join(known)}"
+                )
+        length_temperature(decoding.options)
+        given = {"shortest": self.told.get("shortest", 1), **decoding.options}
+        how = ThreeSteps(**{name: value for name, value in given.items() if name not in _OWN})
+        if decoding.strategy == "refine" and (decoding.candidates or 1) > min(how.lengths, self.model.sizes.max_len):
             raise HarnessError(
-                f"nacf: a teacher is an ARB model for NAB or NACF; found {model.sizes.method} for {sizes.method}"
+                f"o2na: {how.lengths} lengths give {how.lengths} candidates, {decoding.candidates} asked for"
             )
-        known = loaded.settings.get("words", self.words.words)
-        if model.sizes.vocabulary != sizes.vocabulary or known != self.words.words:
-            raise HarnessError("nacf: model and teacher have different vocabularies")
-        self.files += weight_files(teacher)
-        return model
+        return how
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
-        """Raise :class:`InputError` for examples without features, :class:`HarnessError` for a strategy of the other kind."""
-        super().prepare(examples, decoding)
-        if not self.model.sizes.left_to_right:
-            self._refinement(decoding)
-
-    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
-        state = self.step.start(self.encoded(self.model, inputs, examples))  # type: ignore[attr-defined]
-        return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
+    def _given(self, example: Example, decoding: Decoding) -> Given | None:
+        longest = self.longest(decoding)
+        if "objects" in example.meta:
+            return read_objects(example.meta["objects"], self.objects, longest, f"example '{example.id}'")
+        if "objects" in decoding.options:
+            return read_objects(decoding.options["objects"], self.objects, longest, "o2na: options.objects")
+        return None
 
     # ------------------------------------------------------------------ generation
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """Left to right for ARB, by refinement for NAB and NACF (whose log-probabilities are left out: they have no likelihood)."""
-        if self.model.sizes.left_to_right:
-            return super().generate(examples, replace(decoding, max_length=self.longest(decoding)), seeds)
-        how = self._refinement(decoding)
+        """One :class:`Generation` per example; log-probabilities are left out: there is no likelihood."""
+        how = self._how(decoding)
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
             with torch.inference_mode():
-                return self._refine(pairs, decoding, how)
+                return self._write(pairs, decoding, how)
 
         return in_batches(list(zip(examples, seeds)), self.batch_size, work)  # type: ignore[return-value]
 
-    def _refinement(self, decoding: Decoding) -> Refinement:
-        if decoding.strategy not in _REFINING:
-            raise HarnessError(
-                f"nacf: {self.model.sizes.method} decodes by {', '.join(_REFINING)}; found '{decoding.strategy}'"
-            )
-        check_decoding(decoding)
-        known = {field.name for field in fields(Refinement)}
-        unknown = set(decoding.options) - known - {"length_temperature"}
-        if unknown:
-            raise HarnessError(
-                f"nacf: unknown options {', '.join(sorted(unknown))}; options are {', '.join(sorted(known))}"
-            )
-        length_temperature(decoding.options)
-        given = {"shortest": self.told.get("shortest", SHORTEST), **decoding.options}
-        how = Refinement(**{name: value for name, value in given.items() if name in known})
-        if decoding.strategy == "refine" and (decoding.candidates or 1) > how.lengths:
-            raise HarnessError(
-                f"nacf: {how.lengths} lengths give {how.lengths} candidates, {decoding.candidates} asked for"
-            )
-        if how.templates and self.model.sizes.method != "NACF":
-            raise HarnessError("nacf: only NACF models were trained to write templates")
-        return how
+    def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, how: ThreeSteps) -> list[Generation]:
+        examples, wanted = [example for example, _ in pairs], decoding.candidates or 1
+        once = self.encoded(self.model, self.inputs(examples), examples)
+        given = [self._given(example, decoding) for example in examples]
+        numbers = None
+        if decoding.strategy != "refine":
+            size = 1 + 2 * len(self.objects) + (how.iterations + 1) * self.model.sizes.max_len
+            numbers = uniforms([seed for _, seed in pairs], wanted, size)
+        lengths = self._lengths(once, how, given, decoding, numbers)
+        each = lengths.shape[1]
+        rows = select_rows(once, torch.arange(len(pairs), device=self.device).repeat_interleave(each))
+        draws = None if numbers is None else self._draws(numbers, decoding)
+        flat = lengths.reshape(-1)
+        placed = focus(self.model, rows, flat, how, [item for item in given for _ in range(each)], draws)
+        refiner = ObjectRefiner(self.model, rows, how, None if draws is None else draws.words)
+        slots = refiner.write(flat, placed)
+        order = torch.arange(wanted).expand(len(pairs), -1)
+        if draws is None:
+            scores = refiner.scores(slots).reshape(len(pairs), -1)
+            order = scores.argsort(dim=1, descending=True, stable=True)[:, :wanted].cpu()
+        return [self.written(slots.rows(e * each + order[e])) for e in range(len(pairs))]
 
-    def _refine(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, how: Refinement) -> list[Generation]:
-        examples, seeds, size = [e for e, _ in pairs], [s for _, s in pairs], self.model.sizes.max_len
-        inputs = self.inputs(examples)
-        once = self.encoded(self.model, inputs, examples)
+    def _lengths(
+        self, once: Encoded, how: ThreeSteps, given: Sequence[Given | None], decoding: Decoding, numbers: np.ndarray | None
+    ) -> torch.Tensor:  # fmt: skip
+        """(E, n or candidates for the length), long enough for the given objects."""
         assert once.lengths is not None
-        longest = self.longest(decoding)
-        wanted, drawn = decoding.candidates or 1, decoding.strategy != "refine"
-        numbers = self._numbers(seeds, wanted, how) if drawn else None
+        scores, longest = once.lengths, self.longest(decoding)
+        told = [row for row, item in enumerate(given) if item]
+        if told:
+            named = torch.zeros(len(told), len(self.objects), dtype=torch.bool, device=self.device)
+            for row, item in zip(named, (given[row] for row in told)):
+                row[list(item or ())] = True
+            index = torch.tensor(told, device=self.device)
+            scores = scores.clone()
+            scores[index] = self.model.object_predictor.lengths_with(scores[index], once.mean[index], named)
         if numbers is None:
-            lengths = likeliest_lengths(once.lengths, how.lengths, longest + 1, how.shortest)
+            found = likeliest_lengths(scores, how.lengths, longest + 1, how.shortest)
         else:
             temperature = length_temperature(decoding.options)
-            lengths = drawn_lengths(once.lengths, numbers[:, :, 0], temperature, how.shortest, longest)
-        index = torch.arange(len(pairs), device=self.device).repeat_interleave(lengths.shape[1])
-        teacher = None
-        if self.teacher is not None:
-            teacher = (self.teacher, select_rows(self.encoded(self.teacher, inputs, examples), index))
-        pick = None if numbers is None else picker(numbers[:, :, 1:], size, decoding, self.device)
-        refiner = Refiner(self.model, select_rows(once, index), how, teacher=teacher, pick=pick)
-        slots = refiner.fill(lengths.reshape(-1))
-        order = torch.arange(wanted).expand(len(pairs), -1)
-        if not drawn:
-            order = (
-                refiner.scores(slots).reshape(len(pairs), -1).argsort(dim=1, descending=True, stable=True)[:, :wanted]
-            )
-        return [self.written(slots.rows(e * lengths.shape[1] + order[e])) for e in range(len(pairs))]
+            found = drawn_lengths(scores, numbers[:, :, 0], temperature, how.shortest, longest)
+        least = torch.tensor([least_length(item, how.shortest, longest) for item in given], device=self.device)
+        return torch.maximum(found, least[:, None])
 
-    def _numbers(self, seeds: Sequence[int], wanted: int, how: Refinement) -> np.ndarray:
-        """(E, n, 1 + passes x slots): the first draws the length, the others the words of each pass."""
-        size = self.model.sizes.max_len
-        passes = (how.iterations + 2) if how.order == "mp" else size + how.more + 2
-        return uniforms(seeds, wanted, 1 + passes * size)
+    def _draws(self, numbers: np.ndarray, decoding: Decoding) -> Draws:
+        count = len(self.objects)
+        flat = torch.from_numpy(np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))).to(self.device)
+        words = picker(numbers[:, :, 1 + 2 * count :], self.model.sizes.max_len, decoding, self.device)
+        return Draws(flat[:, 1 : 1 + count], flat[:, 1 + count : 1 + 2 * count], decoding.temperature, words)
 
     # ------------------------------------------------------------------ references
-    def reference_tokens(self, text: str) -> list[int]:
-        return [*self.words.encode(text), EOS]
-
-    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        rows = select_rows(prefix.state["encoded"], owner.to(self.device))
-        start = torch.full((len(tokens), 1), BOS, device=self.device)
-        return self.model.logits(torch.cat([start, tokens[:, :-1].to(self.device)], dim=1), rows)
-
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
-        """ARB: exact. NAB, NACF: ``pseudo``: every word with its slot alone masked, and last the length."""
-        if self.model.sizes.left_to_right:
-            return super()._score(examples)
         return self.pseudo_scores(examples)

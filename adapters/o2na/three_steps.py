@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
-from harness.adapters.decoding_filters import draw
-from harness.adapters.o2na.layers import MASK, PAD, VIS
-from harness.adapters.o2na.nacf import Encoded
-from harness.adapters.o2na.objects import O2na
-from harness.adapters.o2na.refine import Pick, Refinement, Refiner, Slots
+from harness.adapters.nacf.layers import MASK, PAD, VIS
+from harness.adapters.nacf.model import Encoded
+from harness.adapters.nacf.refine import Pick, Refinement, Refiner, Slots
+from harness.adapters.o2na.model import O2na
+from harness.adapters.shared.decoding.filters import draw
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError, did_you_mean
 

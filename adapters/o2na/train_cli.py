@@ -1,19 +1,19 @@
-"""Train NACF, NAB or ARB from a YAML recipe: ``harness train nacf recipe.yaml --output models/nacf``."""
+"""Train an O2NA of our own from a YAML recipe: ``harness train o2na recipe.yaml --output models/o2na``."""
 
 from __future__ import annotations
 
 import argparse
 
-from harness.adapters import recipe_cli
-from harness.adapters.recipe_cli import add_arguments as add_arguments
-from harness.adapters.recipes import Trainer
+from harness.adapters.shared.training import recipe_cli
+from harness.adapters.shared.training.recipe import Trainer
+from harness.adapters.shared.training.recipe_cli import add_arguments as add_arguments
 
 
 def trainer() -> Trainer:
     """The recipe and the training, for Python."""
-    from harness.adapters.o2na.training import NacfRecipe, train
+    from harness.adapters.o2na.training import O2naRecipe, train
 
-    return Trainer(NacfRecipe, train)
+    return Trainer(O2naRecipe, train)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.openai.client import Client, RequestFailed
-from harness.contracts import Decoding, Example, Failure, Generation
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
@@ -35,7 +35,7 @@ class OpenAI:
         model: str,
         prompt: str = "Describe the image in one sentence.",
         system: str | None = None,
-        images: str | None = None,
+        images: PathParam | None = None,
         image: bool | None = None,
         api_key_env: str | None = None,
         log_probs: bool = True,
@@ -66,12 +66,12 @@ class OpenAI:
         }  # fmt: skip
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`HarnessError` for a strategy that servers of this kind do not have, :class:`InputError` for a prompt
         that asks for what an example does not have."""
-        if decoding.strategy not in _STRATEGIES:
-            raise HarnessError(f"openai: strategy is one of {', '.join(_STRATEGIES)}; found '{decoding.strategy}'")
-        for example in examples:
+        if task.decoding.strategy not in _STRATEGIES:
+            raise HarnessError(f"openai: strategy is one of {', '.join(_STRATEGIES)}; found '{task.decoding.strategy}'")
+        for example in task.examples:
             self._text(example)
 
     def generate(

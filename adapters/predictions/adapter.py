@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.adapters.predictions.tables import FORMATS, Choice, Table, read_table
-from harness.contracts import Candidates, Decoding, Example
+from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
 from harness.errors import InputError, did_you_mean
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 
 
 class Predictions:
@@ -30,7 +30,7 @@ class Predictions:
     def __init__(
         self,
         *,
-        path: str | Sequence[str],
+        path: PathParam | Sequence[PathParam],
         format: str = "auto",
         id: str | None = None,
         candidates: str | None = None,
@@ -70,18 +70,18 @@ class Predictions:
             self._fingerprint = files.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding, *, partial: bool = False) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without predictions and predictions without an example, counted and named,
         unless they are allowed. ``partial``: ``examples`` are a part of the data set, so that unknown ids mean nothing.
         """
-        ids = {example.id for example in examples}
+        ids = {example.id for example in task.examples}
         for table in self._read():
-            missing = [example.id for example in examples if example.id not in table.captions]
+            missing = [example.id for example in task.examples if example.id not in table.captions]
             unknown = [name for name in (*table.captions, *table.nothing) if name not in ids]
-            if examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.nothing):
+            if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.nothing):
                 raise InputError(
                     f"none of its {len(unknown)} ids is in the data set: it has {checks.listed(unknown)}, the data set"
-                    f" {checks.listed([example.id for example in examples])} (choose the column with id: ...)",
+                    f" {checks.listed([example.id for example in task.examples])} (choose the column with id: ...)",
                     str(table.path),
                 )
             if missing and not self.allow_missing:
@@ -92,7 +92,7 @@ class Predictions:
                     " (allow_missing: true scores the others)",
                     str(table.path),
                 )
-            if unknown and not (self.allow_unknown or partial):
+            if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
                     f"predictions for {len(unknown)} examples that the data set does not hold: {checks.listed(unknown)}"
                     " (allow_unknown: true passes over them)",

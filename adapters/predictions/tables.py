@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, did_you_mean
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 from harness.tasks.readers.vdtk import vdtk_records
 
 FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", "mapping")

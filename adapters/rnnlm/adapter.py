@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from harness.adapters.batches import check_batch_size, in_batches
-from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.decoding import DecodingBatch, decode
 from harness.adapters.rnnlm.cache import trained
 from harness.adapters.rnnlm.model import START, STOP, RnnLm, load
 from harness.adapters.rnnlm.training import Recipe
-from harness.contracts import Decoding, Example, Generation
+from harness.adapters.shared.decoding.batches import check_batch_size, in_batches
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode
+from harness.adapters.shared.weights.checkpoints import file_fingerprint
+from harness.contracts import Decoding, Example, Generation, PathParam
 from harness.errors import HarnessError, did_you_mean
 from harness.tasks.readers.lines import Lines
 
@@ -31,7 +31,7 @@ class RnnLanguageModel:
     def __init__(
         self,
         *,
-        checkpoint: str | None = None,
+        checkpoint: PathParam | None = None,
         train: Mapping[str, Any] | None = None,
         max_length: int = 40,
         batch_size: int | str = 256,

@@ -1,4 +1,4 @@
-"""The language model of a recipe and a corpus, trained on first use and kept (:mod:`harness.adapters.trained`)."""
+"""The language model of a recipe and a corpus, trained on first use and kept (:mod:`harness.adapters.shared.training.model_cache`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from harness.adapters.rnnlm.model import RnnLm, load
 from harness.adapters.rnnlm.training import Recipe, train
-from harness.adapters.trained import cache_folder, kept
-from harness.progress import bar
+from harness.adapters.shared.training.model_cache import cache_folder, kept
+from harness.run.progress import bar
 from harness.tasks.readers.lines import Lines
 
 _log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from harness.adapters.checkpoints import load_checkpoint, load_strictly, save_checkpoint
+from harness.adapters.shared.weights.checkpoints import load_checkpoint, load_strictly, save_checkpoint
 from harness.errors import InputError
 
 START, STOP = 0, 1

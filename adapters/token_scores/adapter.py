@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Candidates, Decoding, Example, Generation, Prepares, TokenScores
+from harness.contracts import Candidates, Decoding, Example, Generation, PathParam, Prepares, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.registry import resolve
 
@@ -26,7 +26,7 @@ class TokenScoresFile:
     and ``tokens``. Instead of those, ``references`` may hold a list of such records without ``id``.
     """
 
-    def __init__(self, *, path: str, captions: Any = None) -> None:
+    def __init__(self, *, path: PathParam, captions: Any = None) -> None:
         """``captions``: an adapter (name, or name with parameters) that gives the same model's captions, if there are any."""
         self.path = Path(path)
         if not self.path.is_file():
@@ -39,9 +39,9 @@ class TokenScoresFile:
         with self.path.open("rb") as file:
             return f"token-scores:{hashlib.file_digest(file, 'sha256').hexdigest()}{own}"
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         if isinstance(self.captions, Prepares):
-            self.captions.prepare(examples, decoding)
+            self.captions.prepare(task)
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from harness.adapters.batches import check_batch_size
-from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.pictures import open_picture
+from harness.adapters.shared.decoding.batches import check_batch_size
+from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.inputs.pictures import open_picture
+from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.adapters.transformers.loading import KINDS, load_model
 from harness.adapters.transformers.steps import (
     BlipStep,
@@ -21,7 +21,7 @@ from harness.adapters.transformers.steps import (
     PromptedStep,
     blip2_embeddings,
 )
-from harness.contracts import Example, Failure
+from harness.contracts import Example, Failure, PathParam
 from harness.errors import HarnessError, InputError
 
 DEFAULT_LENGTH = 64
@@ -44,7 +44,7 @@ class Transformers(LeftToRight):
         prompt: str | None = None,
         chat: bool | None = None,
         system: str | None = None,
-        images: str | None = None,
+        images: PathParam | None = None,
         max_length: int = DEFAULT_LENGTH,
         batch_size: int | str = "auto",
         device: str = "cpu",
@@ -241,7 +241,7 @@ class Transformers(LeftToRight):
 
 
 def _select(state: Any, index: torch.Tensor) -> Any:
-    from harness.adapters.decoding_types import select_rows
+    from harness.adapters.shared.decoding.types import select_rows
 
     return select_rows(state, index)
 

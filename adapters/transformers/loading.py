@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.settings import number_format
-from harness.adapters.torchvision_guard import guard_torchvision
+from harness.adapters.shared.weights.checkpoint_config import number_format
 from harness.errors import HarnessError, InputError, MissingExtra, require
+from harness.registry.torchvision_guard import guard_torchvision
 
 KINDS = ("image-text", "text-to-text", "causal")
 

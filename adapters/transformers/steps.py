@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from harness.adapters.decoding_types import select_rows
+from harness.adapters.shared.decoding.types import select_rows
 
 
 class CausalStep:

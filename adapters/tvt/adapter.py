@@ -9,14 +9,14 @@ from typing import Any
 
 import torch
 
-from harness.adapters.batches import check_batch_size
-from harness.adapters.checkpoints import file_fingerprint, load_checkpoint
-from harness.adapters.decoding_types import select_rows
-from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.settings import weight_files
+from harness.adapters.shared.decoding.batches import check_batch_size
+from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.decoding.types import select_rows
+from harness.adapters.shared.weights.checkpoint_config import weight_files
+from harness.adapters.shared.weights.checkpoints import file_fingerprint, load_checkpoint
 from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, Tvt, TvtStep
-from harness.contracts import Decoding, Example
+from harness.contracts import Example, PathParam, TaskView
 from harness.errors import InputError
 
 
@@ -30,8 +30,8 @@ class TvtAdapter(LeftToRight):
     def __init__(
         self,
         *,
-        checkpoint: str,
-        features: Mapping[str, Any] | None = None,
+        checkpoint: PathParam,
+        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
         batch_size: int | str = 64,
         device: str = "cpu",
     ) -> None:
@@ -61,9 +61,9 @@ class TvtAdapter(LeftToRight):
             self._print = f"tvt-{weights}-{file_fingerprint(*sources) if sources else self.views.name}"
         return json.dumps(self._print)
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`InputError` for examples without features; those of rendered scenes are computed in one go."""
-        self.views.check(examples)
+        self.views.check(task.examples)
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         return [self.views.read(example) for example in examples]

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from harness.adapters.feature_files import FeatureFile
-from harness.adapters.scenes import SceneViews, from_scenes
+from harness.adapters.shared.inputs.a3ds_inputs import SceneViews, from_scenes
+from harness.adapters.shared.inputs.features import FeatureFile
 from harness.adapters.tvt.model import BOS, EOS, PAD, SPECIAL, UNK
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require

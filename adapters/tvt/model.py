@@ -18,8 +18,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness.adapters.checkpoints import load_checkpoint, load_strictly
-from harness.adapters.settings import read_settings
+from harness.adapters.shared.weights.checkpoint_config import read_settings
+from harness.adapters.shared.weights.checkpoints import load_checkpoint, load_strictly
 from harness.errors import HarnessError, InputError
 
 PAD, BOS, EOS, UNK = range(4)

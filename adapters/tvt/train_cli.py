@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from harness.adapters import recipe_cli
-from harness.adapters.recipe_cli import add_arguments as add_arguments
-from harness.adapters.recipes import Trainer
+from harness.adapters.shared.training import recipe_cli
+from harness.adapters.shared.training.recipe import Trainer
+from harness.adapters.shared.training.recipe_cli import add_arguments as add_arguments
 
 
 def trainer() -> Trainer:

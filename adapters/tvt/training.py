@@ -16,14 +16,14 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.caption_recipe import CaptionRecipe
-from harness.adapters.checkpoints import save_checkpoint
-from harness.adapters.standard import Standard
-from harness.adapters.training_loop import Report
+from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.training.caption_recipe import CaptionRecipe
+from harness.adapters.shared.training.loop import Report
+from harness.adapters.shared.weights.checkpoints import save_checkpoint
 from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
 from harness.contracts import Example
-from harness.seeds import derive
+from harness.stats.seeds import derive
 
 
 @dataclass(frozen=True, kw_only=True)

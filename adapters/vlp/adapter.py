@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.batches import check_batch_size
-from harness.adapters.checkpoints import file_fingerprint
-from harness.adapters.left_to_right import LeftToRight, Prefix
-from harness.adapters.settings import number_format, read_settings, settings_beside, weight_files
+from harness.adapters.shared.decoding.batches import check_batch_size
+from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.tokenisers.wordpiece import WordPiece
+from harness.adapters.shared.weights.checkpoint_config import (
+    number_format,
+    read_settings,
+    settings_beside,
+    weight_files,
+)
+from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.adapters.vlp.authors import STRATEGIES
 from harness.adapters.vlp.model import Vlp, VlpStep
 from harness.adapters.vlp.regions import RegionFiles, Regions
 from harness.adapters.vlp.sources import open_regions
-from harness.adapters.wordpiece import WordPiece
-from harness.contracts import Decoding, Example
+from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 
 MAX_LENGTH, REGIONS = 20, 100
@@ -42,9 +47,9 @@ class VlpAdapter(LeftToRight):
     def __init__(
         self,
         *,
-        checkpoint: str,
-        vocabulary: str | None = None,
-        features: str | Mapping[str, Any] | None = None,
+        checkpoint: PathParam,
+        vocabulary: PathParam | None = None,
+        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None,
         boxes: str | None = None,
         config: Mapping[str, Any] | str | None = None,
         batch_size: int | str = 16,
@@ -84,13 +89,13 @@ class VlpAdapter(LeftToRight):
             self._print = f"vlp-{files}{seen}-{json.dumps(self._settings, sort_keys=True)}"
         return self._print
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding) -> None:
+    def prepare(self, task: TaskView) -> None:
         """Raise :class:`HarnessError` for captions longer than the position table, :class:`InputError` for examples that are no scenes."""
-        self.regions.check(examples)
+        self.regions.check(task.examples)
         room = self.longest_reference()
-        if decoding.max_length is not None and decoding.max_length > room:
+        if task.decoding.max_length is not None and task.decoding.max_length > room:
             raise HarnessError(
-                f"vlp: max_length {decoding.max_length} does not fit; {room} positions follow the regions"
+                f"vlp: max_length {task.decoding.max_length} does not fit; {room} positions follow the regions"
             )
 
     def inputs(self, examples: Sequence[Example]) -> list[Regions]:

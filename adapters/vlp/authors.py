@@ -13,8 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from harness.adapters.decoding import Decoded, DecodingBatch, Hypothesis, Step, greedy, log_prob_of, rank_of
-from harness.adapters.decoding_types import check_logits, reorder
+from harness.adapters.shared.decoding.decode import (
+    Decoded,
+    DecodingBatch,
+    Hypothesis,
+    Step,
+    greedy,
+    log_prob_of,
+    rank_of,
+)
+from harness.adapters.shared.decoding.types import check_logits, reorder
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness.adapters.dense import Linear, linear
-from harness.adapters.key_values import KeyValues
+from harness.adapters.shared.layers.dense import Linear, linear
+from harness.adapters.shared.layers.key_values import KeyValues
 from harness.adapters.vlp.context import Context
 
 EPS = 1e-5

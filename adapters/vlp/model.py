@@ -16,10 +16,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness.adapters.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
-from harness.adapters.dense import Linear
-from harness.adapters.key_values import KeyValues
-from harness.adapters.settings import heads_of, must_agree, read_settings
+from harness.adapters.shared.layers.dense import Linear
+from harness.adapters.shared.layers.key_values import KeyValues
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_settings
+from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.adapters.vlp.bert import Bert, BertSizes, Head
 from harness.adapters.vlp.context import Context
 from harness.errors import InputError

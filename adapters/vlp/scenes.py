@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.adapters.scenes import scene_of
+from harness.adapters.shared.inputs.a3ds_inputs import scene_of
 from harness.adapters.vlp.regions import Regions, geometry
 from harness.contracts import Example
 from harness.errors import HarnessError

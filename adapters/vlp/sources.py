@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness.adapters.scenes import from_scenes
+from harness.adapters.shared.inputs.a3ds_inputs import from_scenes
 from harness.adapters.vlp.regions import RegionFiles, Regions
 from harness.adapters.vlp.scenes import SceneRegions
 from harness.contracts import Example

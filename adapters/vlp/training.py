@@ -3,7 +3,7 @@
 A WordPiece vocabulary is made of the captions. The objective is the published one (``masked: 0.15``), or every word at once
 (``masked: all``), which gives a small model about six times as many words to learn from per pass; see
 :mod:`harness.adapters.vlp.objectives`. A run's folder holds what the ``vlp`` adapter takes: model.safetensors, config.json,
-vocab.txt; see :mod:`harness.adapters.training_loop` for the rest.
+vocab.txt; see :mod:`harness.adapters.shared.training.loop` for the rest.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import numpy as np
 import torch
 from torch import nn
 
-from harness.adapters.caption_recipe import CaptionRecipe
-from harness.adapters.checkpoints import save_checkpoint
-from harness.adapters.standard import Standard
-from harness.adapters.training_loop import Report, has_run
+from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.tokenisers.wordpiece import WordPiece, vocabulary_of
+from harness.adapters.shared.training.caption_recipe import CaptionRecipe
+from harness.adapters.shared.training.loop import Report, has_run
+from harness.adapters.shared.weights.checkpoints import save_checkpoint
 from harness.adapters.vlp.bert import BertSizes
 from harness.adapters.vlp.model import Vlp, VlpSizes
 from harness.adapters.vlp.objectives import Sentences, cloze, paired
 from harness.adapters.vlp.regions import Regions
 from harness.adapters.vlp.sources import open_regions
-from harness.adapters.wordpiece import WordPiece, vocabulary_of
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness.seeds import derive
+from harness.stats.seeds import derive
 
 
 @dataclass(frozen=True, kw_only=True)

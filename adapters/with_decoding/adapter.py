@@ -6,16 +6,25 @@ models of their own: one never looks at the temperature, another filters what a 
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.contracts import Adapter, Candidates, Decoding, Example, Failure, Generation, Prepares, TokenScores
+from harness.contracts import (
+    Adapter,
+    Candidates,
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    Prepares,
+    TaskView,
+    TokenScores,
+)
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import resolve
-from harness.spec import DecodingSpec
+from harness.spec.models import DecodingSpec
 
 
 class WithDecoding:
@@ -37,12 +46,11 @@ class WithDecoding:
         options = {**decoding.options, **self.fixed.get("options", {})}
         return replace(decoding, **{**self.fixed, "options": options})
 
-    def prepare(self, examples: Sequence[Example], decoding: Decoding, *, partial: bool = False) -> None:
+    def prepare(self, task: TaskView) -> None:
         """The model's own check, where it has one."""
         if not isinstance(self.model, Prepares):
             return
-        told = {"partial": partial} if "partial" in inspect.signature(self.model.prepare).parameters else {}
-        self.model.prepare(examples, self.effective(decoding), **told)
+        self.model.prepare(replace(task, decoding=self.effective(task.decoding)))
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]

@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import coco_data
 
 from harness.contracts import CaptionSet
-from harness.features import Features
-from harness.plugins.pairwise.bertscore import Tokens, precisions
-from harness.plugins.pairwise.wmd import WordMovers
+from harness.plugins.neural.bertscore import Tokens, precisions
+from harness.plugins.neural.wmd import WordMovers
+from harness.run.features import FeatureCache
 
 EXAMPLES, WIDTH = 200, 1024
 GOALS = {"wmd": 3, "bertscore": 3}
@@ -47,7 +47,7 @@ def precision_of_pair(candidate: Tokens, reference: Tokens) -> float:
 def wmd_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
     """(seconds by pairs, seconds of ours, largest difference)."""
     movers = WordMovers(None, stopwords=False, normalize=False)
-    features = Features()
+    features = FeatureCache()
     batch = features.batch(sets)
     bags = [movers.bags([*item.candidates, *item.references]) for item in sets]
     clouds = [[(movers.table.vectors(bag.words), bag.weights) for bag in row] for row in bags]

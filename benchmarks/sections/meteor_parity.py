@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import coco_data
 
-from harness.plugins.pairwise import meteor
-from harness.plugins.text.java_meteor import JavaMeteor
+from harness.plugins.meteor import engine as meteor
+from harness.plugins.meteor.java import JavaMeteor
 
 PAIRS = 60_000
 TOLERANCE = 1e-12

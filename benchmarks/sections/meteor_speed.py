@@ -35,8 +35,8 @@ def report(shared: Path, n_examples: int = 5000) -> bool:
     print(f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions ({225 * len(examples):,} ordered pairs)")
     sample = _sample(examples, JAR_PAIRS)
     child = _child(shared, len(examples))
-    from harness.plugins.pairwise import meteor
-    from harness.plugins.text.java_meteor import JavaMeteor
+    from harness.plugins.meteor import engine as meteor
+    from harness.plugins.meteor.java import JavaMeteor
 
     meteor.matrix(["a dog runs", "the dog is running"])
     with JavaMeteor() as jar:
@@ -63,7 +63,7 @@ def report(shared: Path, n_examples: int = 5000) -> bool:
 
 def _race(jar, sample, examples):
     """(statistics by the jar, wall seconds, processor seconds) of jar, preparation and matrices, in turns of a second or so."""
-    from harness.plugins.pairwise import meteor
+    from harness.plugins.meteor import engine as meteor
 
     table, theirs = meteor.new_table(), []
     seconds, cpu = np.zeros(3), np.zeros(3)
@@ -117,9 +117,9 @@ def _child(shared: Path, n_examples: int) -> dict[str, float]:
 
 
 def _measure(shared: Path, n_examples: int) -> dict[str, float]:
-    from harness.plugins.pairwise import meteor
-    from harness.plugins.text import lexicon_cache
-    from harness.plugins.text.chunks import n_threads
+    from harness.plugins.compiled.chunks import n_threads
+    from harness.plugins.meteor import engine as meteor
+    from harness.plugins.meteor.lexicon import cache as lexicon_cache
 
     lexicon, _ = _timed(lexicon_cache.load)
     kernels, _ = _timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))

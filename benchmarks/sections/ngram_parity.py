@@ -16,10 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import coco_data
 import toolkit_pairs
 
-from harness import scoring
 from harness.api import caption_sets
-from harness.features import Features
-from harness.plugins.pairwise import bleu, cider, rouge
+from harness.plugins.ngram import bleu, cider, rouge
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
 
 TOLERANCE = 1e-12
 SLOTS = ((0, 11), (3, 7), (12, 2), (9, 9))
@@ -29,7 +29,7 @@ SLOTS = ((0, 11), (3, 7), (12, 2), (9, 9))
 def harness_scores(metric, candidates, references):
     """(corpus value, per-example values), texts as they are."""
     sets = caption_sets(candidates, references)
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     scored = scoring.score(metric, scoring.batches(sets, features), features, None, 0)
     return metric.reduce(scored.stats), metric.per_example(scored.stats)
 
@@ -85,7 +85,7 @@ def all_pairs(shared: Path) -> bool:
         [[coco_data.plain_words(t) for t in texts] for texts in coco_data.ten_candidates(shared)],
         [[coco_data.plain_words(t) for t in texts] for texts in coco_data.references(shared)],
     )
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     texts = batch.texts
     state = cider.Cider(tokenizer="none").fit(features.references, features)

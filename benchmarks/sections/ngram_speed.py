@@ -24,8 +24,8 @@ import toolkit_pairs
 from ngram_parity import SLOTS
 
 from harness.api import caption_sets
-from harness.features import Features
-from harness.plugins.pairwise import bleu, cider, rouge
+from harness.plugins.ngram import bleu, cider, rouge
+from harness.run.features import FeatureCache
 from harness.stats import permutation
 
 GOAL_TOOLKIT, GOAL_BOUND = 50, 5
@@ -59,7 +59,7 @@ def sparse_rows(scores: cider.CiderScores, rows: np.ndarray) -> sp.csr_matrix:
 
 def from_text(distance, sets):
     """A distance's matrices from tokenised texts: nothing kept from before."""
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     return distance.matrices(features.batch(sets), features)
 
 
@@ -102,7 +102,7 @@ def report(shared: Path) -> bool:
 
 def sparse_bound(sets) -> float:
     """How many times the sparse product's time the CIDEr-D matrices take, both from prepared rows."""
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     scores = cider.Cider(tokenizer="none").fit(features.references, features)
     rows = scores.rows(batch, features)
@@ -120,7 +120,7 @@ def sparse_bound(sets) -> float:
 
 def nulls(sets, examples: int = 512) -> None:
     """Relabelings per second of the item metrics."""
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets[:examples])
     labels = permutation.relabelings(10, 5)
     for metric in (bleu.Bleu(tokenizer="none"), rouge.Rouge(tokenizer="none"), cider.Cider(tokenizer="none")):

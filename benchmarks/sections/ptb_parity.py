@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import coco_data
 
-from harness.plugins.text import java_ptb, ptb
+from harness.plugins.tokenisers import java_ptb
+from harness.plugins.tokenisers.ptb import tokeniser as ptb
 
 
 def report(shared: Path) -> bool:

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     use_registry(args)
-    from harness.testing.subjects import checks_of, subject_of, targets
+    from harness.testing.targets import checks_of, subject_of, targets
 
     found = targets(args.target, args.kind, _params(args.set))
     rows: list[dict[str, Any]] = []

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.comparison import compare_systems, directions, pairs, set_sizes, verdict
+    from harness.analysis.compare import compare_systems, directions, pairs, set_sizes, verdict
 
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     better = directions(paths)
@@ -52,7 +52,7 @@ def _show(rows: Sequence[Mapping[str, Any]], better: Mapping[str, bool | None]) 
     from rich.markup import escape
     from rich.table import Table
 
-    from harness.table import ARROWS, number
+    from harness.reporting.console import ARROWS, number
 
     console = Console(highlight=False)
     if not console.is_terminal:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 
 if TYPE_CHECKING:
-    from harness.columns import ColumnTable
-    from harness.correlate import Study
+    from harness.analysis.column_table import ColumnTable
+    from harness.analysis.correlate import Study
 
 GROUPINGS = ("dataset", "task")
 
@@ -51,19 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from harness.columns import read_columns
-    from harness.correlate import choose, study
+    from harness.analysis.column_table import read_columns
+    from harness.analysis.correlate import choose, study
     from harness.errors import HarnessError
 
     use_registry(args)
     if args.top is not None and args.top < 1:
         raise HarnessError(f"--top is {args.top}; expected at least 1")
     if args.strata is not None:
-        from harness.strata import stratified_runs
+        from harness.analysis.strata import stratified_runs
 
         table = stratified_runs([Path(source) for source in args.source], args.strata, args.strata_by)
     elif args.judgments is not None:
-        from harness.judgments import judgment_table
+        from harness.analysis.judgments import judgment_table
 
         if len(args.source) != 1:
             raise HarnessError(f"--judgments takes one file; found {len(args.source)}")
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     baseline = choose(table, args.baseline)[0] if args.baseline else None
     files = []
     if args.plot:
-        from harness.correlate_plots import write_plots
+        from harness.reporting.correlation_plots import write_plots
 
         files = write_plots(done, table, Path(args.plot), by=by, baseline=baseline)
     if args.json:

@@ -17,8 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     use_registry(args)
-    from harness.kinds import KINDS
     from harness.registry import current
+    from harness.registry.component_kinds import KINDS
 
     registry = current()
     entries = [entry for entry in registry.entries(args.kind) if args.kind or entry.kind in KINDS]

@@ -112,11 +112,12 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _from_hooks(verb: str, rest: list[str]) -> int | None:
     """Run a verb added by a plugin's ``harness_commands`` hook; None when there is none of that name."""
-    from harness.hooks import Plugins
+    from harness.registry import current
+    from harness.registry.hooks import Plugins
 
     parser = Parser(prog="harness")
     subparsers = parser.add_subparsers(dest="verb")
-    Plugins().load().call("harness_commands", subparsers=subparsers)
+    Plugins().load(current()).call("harness_commands", subparsers=subparsers)
     if verb not in subparsers.choices:
         return None
     args = parser.parse_args([verb, *rest])

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     use_registry(args)
-    from harness.power import needed, plan_sizes
+    from harness.analysis.power import needed, plan_sizes
 
     for option, value in (("--target-p", args.target_p), ("--power", args.power), ("--alpha", args.alpha)):
         if value is not None and not 0 < value <= 1:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _numbers(text: str | None) -> list[int] | None:
-    from harness.spec import expand_ranges
+    from harness.spec.models import expand_ranges
 
     if text is None:
         return None
@@ -71,7 +71,7 @@ def _print(sizes: list, rows: list, target: float | None, power: float | None) -
     from rich.markup import escape
     from rich.table import Table
 
-    from harness.table import number
+    from harness.reporting.console import number
 
     console = Console(highlight=False)
     if not console.is_terminal:

@@ -21,11 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.report.page import write
+    from harness.reporting.page import write
 
     print(write(args.runs, Path(args.output) if args.output else None, args.title))
     if args.tables:
-        from harness.report.files import write_tables
+        from harness.reporting.export import write_tables
 
         written = write_tables(args.runs, Path(args.tables))
         print("\n".join(map(str, written)) or "no tables: no view of these runs is a table, texts or verdicts")

@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.plan import make_plan
-    from harness.runner import merged, run
-    from harness.spec_loading import load_specs
+    from harness.run.execute import merged, run
+    from harness.run.plan import make_plan
+    from harness.spec.loading import load_specs
 
     use_registry(args)
     loaded = load_specs(args.spec, args.set, limit=args.limit, seed=args.seed)
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"runs": [str(item.path) for item in runs], "results": done.results, "failed": done.failed})
     else:
-        from harness.table import print_table
+        from harness.reporting.console import print_table
 
         for item in runs:
             print_table(item)

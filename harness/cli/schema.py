@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     use_registry(args)
-    from harness.spec_schema import json_schema
+    from harness.spec.schema import json_schema
 
     json.dump(json_schema(), sys.stdout, indent=1)
     print()

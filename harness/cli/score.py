@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 
 if TYPE_CHECKING:
-    from harness.yaml_lines import Key, Located
+    from harness.files.yaml_source import Key, Located
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from harness.plan import make_plan
-    from harness.runner import run
-    from harness.spec_loading import load_specs
+    from harness.run.execute import run
+    from harness.run.plan import make_plan
+    from harness.spec.loading import load_specs
 
     use_registry(args)
     (loaded,) = load_specs(_spec(args))
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"results": done.results, "failed": done.failed})
     else:
-        from harness.table import print_table
+        from harness.reporting.console import print_table
 
         print_table(done)
     return 1 if done.failed else 0
@@ -68,8 +68,8 @@ def _spec(args: argparse.Namespace) -> Located:
     from pathlib import Path
 
     from harness.api import parse_metric
+    from harness.files.yaml_source import Located
     from harness.registry import split_spec
-    from harness.yaml_lines import Located
 
     name = Path(args.candidates).name
     given = {"path": args.candidates, "allow_missing": args.allow_missing, "label": name}

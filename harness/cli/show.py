@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     use_registry(args)
     from harness.errors import UnknownName, did_you_mean
-    from harness.kinds import KINDS
     from harness.registry import current
+    from harness.registry.component_kinds import KINDS
 
     registry = current()
     kind, _, rest = args.name.partition("/")

@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     use_registry(args)
-    from harness.plan import make_plan
-    from harness.spec_loading import load_specs
+    from harness.run.plan import make_plan
+    from harness.spec.loading import load_specs
 
     rows = []
     for loaded in load_specs(args.spec, args.set):

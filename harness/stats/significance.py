@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.contracts import Batch, ExactTestable, Metric, Testable
+from harness.contracts import Batch, ExactTestable, Features, Metric, Testable
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.stats import permutation
 from harness.stats.permutation import BUDGET, DRAWS, Tail
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.contracts import CaptionSet, Decoding, Example
-from harness.testing.outcomes import NotApplicable, Outcome, Violation
 from harness.testing.parametrized import parametrize_with_checks
-from harness.testing.subjects import checks_of, subject_of
+from harness.testing.results import NotApplicable, Outcome, Violation
+from harness.testing.targets import checks_of, subject_of
 
 __all__ = [
     "NotApplicable",

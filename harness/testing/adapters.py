@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Decoding, Example, Failure, Generation, Prepares, Scorer
+from harness.contracts import Decoding, Example, Failure, Generation, Prepares, Scorer, TaskView
 from harness.errors import HarnessError
-from harness.seeds import derive
-from harness.testing import making, watching
-from harness.testing.observed import Observed, add_conduct
-from harness.testing.outcomes import Checks, NotApplicable, ensure
+from harness.stats.seeds import derive
+from harness.testing import shared_checks as making
+from harness.testing import side_effects as watching
+from harness.testing.base_subject import Observed, add_conduct
+from harness.testing.results import Checks, NotApplicable, ensure
 
 ADAPTER_CHECKS = Checks("adapters")
 SEED = 0
@@ -49,7 +50,7 @@ class AdapterSubject(Observed[list[Generation | Failure]]):
         adapter, decoding = adapter or self.adapter, decoding or self.decoding
         shown: Any = adapter
         if isinstance(shown, Prepares):
-            shown.prepare(list(task or self.examples), decoding)
+            shown.prepare(TaskView(list(task or self.examples), decoding))
         seeds = [derive(seed, example.id) for example in examples]
         return [_plain(item) for item in adapter.generate(list(examples), decoding, seeds)]
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import CaptionSet
-from harness.features import Features
-from harness.testing import making, samples, watching
+from harness.run.features import FeatureCache
+from harness.testing import sample_captions as samples
+from harness.testing import shared_checks as making
+from harness.testing import side_effects as watching
+from harness.testing.base_subject import Observed, add_conduct
 from harness.testing.metric_subject import snapshot
-from harness.testing.observed import Observed, add_conduct
-from harness.testing.outcomes import Checks, Violation, ensure
+from harness.testing.results import Checks, Violation, ensure
 
 DISTANCE_CHECKS = Checks("distances")
 TOLERANCE = 1e-9
@@ -35,7 +37,7 @@ class DistanceSubject(Observed[np.ndarray]):
         self, sets: Sequence[CaptionSet], distance: Any = None, references: Sequence[Sequence[str]] | None = None
     ) -> np.ndarray:
         """(B, N, N) as the distance gives them; corpus state from ``references`` (those of all sets)."""
-        features = Features(references or [item.references for item in self.sets])
+        features = FeatureCache(references or [item.references for item in self.sets])
         return (distance or self.distance).matrices(features.batch(sets), features)
 
 
@@ -138,7 +140,7 @@ def odd_texts(subject: DistanceSubject) -> None:
 def inputs_unchanged(subject: DistanceSubject) -> None:
     """Texts and ids given to it stay as they were."""
     _, before = subject.base, snapshot(subject.sets)
-    features = Features([item.references for item in subject.sets])
+    features = FeatureCache([item.references for item in subject.sets])
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
     subject.distance.matrices(batch, features)

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.testing import making, samples, watching
-from harness.testing.observed import Observed, add_conduct
-from harness.testing.outcomes import Checks, Violation, ensure
+from harness.testing import sample_captions as samples
+from harness.testing import shared_checks as making
+from harness.testing import side_effects as watching
+from harness.testing.base_subject import Observed, add_conduct
+from harness.testing.results import Checks, Violation, ensure
 
 EMBEDDING_CHECKS = Checks("embeddings")
 REFERENCES = tuple(scene[3:] for scene in samples.SCENES)

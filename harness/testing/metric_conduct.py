@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from harness import scoring
-from harness.testing import making, watching
+from harness.run import score as scoring
+from harness.testing import shared_checks as making
+from harness.testing import side_effects as watching
+from harness.testing.base_subject import add_conduct
 from harness.testing.metric_subject import MetricSubject, near, snapshot
 from harness.testing.metrics import METRIC_CHECKS, values
-from harness.testing.observed import add_conduct
-from harness.testing.outcomes import NotApplicable, ensure
+from harness.testing.results import NotApplicable, ensure
 
 
 @METRIC_CHECKS.add
@@ -84,7 +85,7 @@ def signature_in_use(subject: MetricSubject) -> None:
 @METRIC_CHECKS.add
 def json_safe(subject: MetricSubject) -> None:
     """What goes into a record (value, signature, details) is plain data."""
-    from harness.store import to_json
+    from harness.rundir.store import to_json
 
     _ = subject.base
     base = subject.numbers(subject.sets)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from harness import scoring
-from harness.contracts import Batch, CaptionSet, ExactTestable, Metric, Testable
-from harness.features import Features
-from harness.manifests import Entry
-from harness.testing import samples
-from harness.testing.observed import Observed
-from harness.testing.outcomes import NotApplicable
+from harness.contracts import Batch, CaptionSet, ExactTestable, Features, Metric, Testable
+from harness.registry.manifest_files import Entry
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.testing import sample_captions as samples
+from harness.testing.base_subject import Observed
+from harness.testing.results import NotApplicable
 
 RELATIVE = 1e-9
 """What another order of summation may do to a number."""
@@ -88,13 +88,13 @@ class MetricSubject(Observed[Numbers]):
     ) -> Numbers:
         """Scores of the sets, batches of at most ``size``; without ``features`` everything is fitted anew on the sets."""
         metric = metric or self.metric
-        features = features or Features([item.references for item in sets])
+        features = features or FeatureCache([item.references for item in sets])
         scored = scoring.score(metric, scoring.batches(sets, features, size), features, None, 0)
         return collected(metric, scored.stats)
 
     def fitted(self) -> Features:
         """Features whose corpus is that of :attr:`sets`: other sets can be scored by the same corpus state."""
-        return Features([item.references for item in self.sets])
+        return FeatureCache([item.references for item in self.sets])
 
     def shaped(self, n: int, m: int) -> list[CaptionSet]:
         """The sets cut, or their texts repeated, to n candidates and m references."""

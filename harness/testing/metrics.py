@@ -8,10 +8,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from harness import scoring
 from harness.contracts import CaptionSet, Level, MetricSpec
-from harness.features import Features
-from harness.testing import making, samples
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.testing import sample_captions as samples
+from harness.testing import shared_checks as making
 from harness.testing.metric_subject import (
     MetricSubject,
     Numbers,
@@ -22,7 +23,7 @@ from harness.testing.metric_subject import (
     same_rows,
     worst,
 )
-from harness.testing.outcomes import Checks, NotApplicable, Violation, ensure
+from harness.testing.results import Checks, NotApplicable, Violation, ensure
 
 NEEDS = frozenset({"references", "images", "embeddings", "logprobs", "java"})
 METRIC_CHECKS = Checks("metrics")
@@ -282,8 +283,8 @@ def odd_references(subject: MetricSubject) -> None:
 
 
 # --------------------------------------------------------------------------- shared
-class _Recorder(Features):
-    """Features that know whether embeddings were asked for."""
+class _Recorder(FeatureCache):
+    """A feature cache that records the use of embeddings."""
 
     encoded = False
 

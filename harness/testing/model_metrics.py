@@ -10,7 +10,7 @@ import numpy as np
 from harness.contracts import TokenScores
 from harness.testing.metric_subject import MetricSubject
 from harness.testing.metrics import METRIC_CHECKS
-from harness.testing.outcomes import NotApplicable, ensure
+from harness.testing.results import NotApplicable, ensure
 
 
 def token_scores(examples: int = 5, references: int = 3, seed: int = 0) -> list[list[TokenScores]]:

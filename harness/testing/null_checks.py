@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, ExactTestable, Testable
-from harness.features import Features
+from harness.contracts import Batch, ExactTestable, Features, Testable
 from harness.stats import permutation
 from harness.testing.metric_subject import MetricSubject, collected, near, worst
 from harness.testing.metrics import METRIC_CHECKS
-from harness.testing.outcomes import NotApplicable, ensure
+from harness.testing.results import NotApplicable, ensure
 
 MOST = 5
 

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from harness.errors import HarnessError, UnknownName, did_you_mean
-from harness.kinds import SINGULAR
 from harness.registry import split_spec
-from harness.testing.outcomes import Violation
-from harness.testing.subjects import checks_of, kind_of, subject_of
+from harness.registry.component_kinds import SINGULAR
+from harness.testing.results import Violation
+from harness.testing.targets import checks_of, kind_of, subject_of
 
 
 @dataclass

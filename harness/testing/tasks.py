@@ -10,9 +10,10 @@ from typing import Any
 
 from harness.contracts import Example
 from harness.errors import HarnessError
-from harness.testing import making, watching
-from harness.testing.observed import add_conduct
-from harness.testing.outcomes import Checks, NotApplicable, ensure
+from harness.testing import shared_checks as making
+from harness.testing import side_effects as watching
+from harness.testing.base_subject import add_conduct
+from harness.testing.results import Checks, NotApplicable, ensure
 
 READER_CHECKS = Checks("readers")
 TASK_CHECKS = Checks("tasks")
@@ -90,8 +91,8 @@ class TaskSubject:
 
     @cached_property
     def plans(self) -> list[Any]:
-        from harness.plan import make_plan
-        from harness.spec_loading import load_specs
+        from harness.run.plan import make_plan
+        from harness.spec.loading import load_specs
 
         return [make_plan(loaded) for loaded in load_specs(self.path)]
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, MeanMetric, Metric, MetricSpec
+from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.registry import resolve
 
 

@@ -11,7 +11,7 @@ from harness.errors import HarnessError, UnknownName, did_you_mean
 from harness.plugins.crnrr.ngrams import CrNrr, Sums, from_sums
 from harness.plugins.crnrr.resampling import Grams, grams_of, per_unit, weighted
 from harness.plugins.crnrr.rows import WordRows, parse
-from harness.plugins.text.tokens import check_tokenizer
+from harness.plugins.tokenisers.tokens import check_tokenizer
 
 FORMS = ("plug-in", "unbiased", "cross-sentence")
 

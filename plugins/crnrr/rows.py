@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch
-from harness.features import Features
+from harness.contracts import Batch, Features
 from harness.plugins.crnrr.resampling import Words
-from harness.plugins.text.tokens import tokens_of
+from harness.plugins.tokenisers.tokens import tokens_of
 
 END_OF_SENTENCE, END_OF_SIDE = -1.0, -2.0
 

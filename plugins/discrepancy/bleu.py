@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.plugins.crnrr.rows import WordRows
 from harness.plugins.discrepancy.corpora import sides
 from harness.plugins.diversity.corpus_bleu import corpus_bleu_of_words
-from harness.plugins.text.tokens import check_tokenizer
+from harness.plugins.tokenisers.tokens import check_tokenizer
 
 
 class CorpusBleu(WordRows):

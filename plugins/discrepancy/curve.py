@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, MetricSpec
+from harness.contracts import Batch, Features, MetricSpec
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
-from harness.features import Features
 from harness.plugins.crnrr.counting import Vocabulary
 from harness.plugins.crnrr.rows import WordRows
 from harness.plugins.discrepancy.corpora import PAIRS, Corpus, corpus_of, largest_quality, point, sides
-from harness.plugins.text.tokens import check_tokenizer, tokens_of
-from harness.stats.frontier import curve_discrepancy, ratio
-from harness.stats.mixing import draw
+from harness.plugins.discrepancy.frontier import curve_discrepancy, ratio
+from harness.plugins.discrepancy.mixing import draw
+from harness.plugins.tokenisers.tokens import check_tokenizer, tokens_of
 
 SHOWN = ("qdisc", "drate", "self-ratio", "ref-ratio")
 LENGTHS = (5, "same")

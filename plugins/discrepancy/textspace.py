@@ -14,7 +14,7 @@ import numpy as np
 from harness.contracts import MetricSpec, TokenScores
 from harness.errors import HarnessError, InputError, require
 from harness.plugins.crnrr.textspace import bleu_table, ngram_distribution, oracle
-from harness.stats.frontier import PAIRS, Discrepancy, ascend, qdisc
+from harness.plugins.discrepancy.frontier import PAIRS, Discrepancy, ascend, qdisc
 
 
 def distribution_of(scores: Sequence[Sequence[TokenScores]]) -> tuple[np.ndarray, int, int]:
@@ -59,7 +59,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
     by enumeration). ``LL-SE``, ``CR-NRR``, ``LL-NRR``, ``CR-SE``: exact, by bisection along the known frontier. 0 means that P
     itself is Pareto optimal: the pair agrees with distribution fitting. Each also as ``... rate`` (DRate).
 
-    orders: the n. starts, steps, penalty, seed: of the ascent (:func:`harness.stats.frontier.ascend`).
+    orders: the n. starts, steps, penalty, seed: of the ascent (:func:`harness.plugins.discrepancy.frontier.ascend`).
     """
 
     list_parameters = ("orders",)

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, MeanMetric, MetricSpec
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError
-from harness.features import Features
 from harness.plugins.crnrr.resampling import Words, grams_of
 from harness.plugins.crnrr.rows import WordRows, parse
 from harness.plugins.diversity.corpus_bleu import self_bleu_of_words
-from harness.plugins.text.tokens import check_tokenizer, tokenize, tokens_of
+from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
 
 
 def _order(n: Any, what: str, most: int | None = None) -> int:
@@ -149,8 +148,8 @@ class PairwiseBleu(MeanMetric):
         return f"pairwise-bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        from harness.plugins.pairwise.bleu import pair_scores  # compiles its kernels when first asked
-        from harness.plugins.text.ngrams import index_of, rows_of
+        from harness.plugins.ngram.bleu import pair_scores  # compiles its kernels when first asked
+        from harness.plugins.ngram.index import index_of, rows_of
 
         rows = rows_of(features, batch.candidate_ids, self.tokenizer)
         pairs = pair_scores(index_of(features, self.tokenizer), rows, rows, self.n, "add-one")

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding
-from harness.features import Features
+from harness.contracts import Batch, Embedding, Features
 
 
 class CosineDistance:

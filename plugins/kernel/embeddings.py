@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.contracts import PathParam
 from harness.errors import HarnessError, InputError, require
 
 
@@ -40,7 +41,7 @@ class MiniLm(NoFit):
 
     name = "minilm"
 
-    def __init__(self, *, path: str | None = None) -> None:
+    def __init__(self, *, path: PathParam | None = None) -> None:
         self.path = path
         if path is not None:
             self.name = Path(path).name
@@ -74,7 +75,7 @@ class _Library:
     """Any other sentence-transformers model, through its library; offline."""
 
     def __init__(self, folder: Path) -> None:
-        from harness.adapters.torchvision_guard import guard_torchvision
+        from harness.registry.torchvision_guard import guard_torchvision
 
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         guard_torchvision()
@@ -93,7 +94,7 @@ class Clip(NoFit):
 
     name = "clip"
 
-    def __init__(self, *, weights: str, model: str = "ViT-B-32", batch_size: int = 64) -> None:
+    def __init__(self, *, weights: PathParam, model: str = "ViT-B-32", batch_size: int = 64) -> None:
         self.weights, self.model, self.batch_size = Path(weights).expanduser(), model, batch_size
 
     def signature(self) -> str:
@@ -101,7 +102,7 @@ class Clip(NoFit):
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        from harness.adapters.torchvision_guard import guard_torchvision
+        from harness.registry.torchvision_guard import guard_torchvision
 
         if not self.weights.is_file():
             raise InputError("no such file of CLIP weights", where=str(self.weights))

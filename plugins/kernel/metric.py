@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, did_you_mean
-from harness.features import Features
 from harness.plugins.kernel import frechet, geometry, mmd, sliced_wasserstein
 from harness.plugins.kernel.energy import energy_kernel
 from harness.stats import forms

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Level, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Features, Level, MeanMetric, MetricSpec
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.plugins.mauve import frontier, quantise, statistic
 
 EmbeddingSpec = str | Mapping[str, Any] | Embedding

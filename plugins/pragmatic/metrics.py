@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Example, Listener, MeanMetric, MetricSpec
+from harness.contracts import Batch, Example, Features, Listener, MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError
-from harness.features import Features
 from harness.plugins.pragmatic.scores import Mode, Scores, evaluate
 
 _META = (

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from harness import registry, warming
-from harness.contracts import Batch, Distance, MeanMetric, MetricSpec
+from harness import registry
+from harness.contracts import Batch, Distance, Features, MeanMetric, MetricSpec, Warmable
 from harness.errors import HarnessError, did_you_mean
-from harness.features import Features
 from harness.plugins.trm import statistic
 
 _POOLINGS = {"pooled": 4 / 3, "per-direction": 8 / 3}
@@ -44,7 +43,8 @@ class Trm(MeanMetric):
         return f"trm|{self.pooling}|{self.distance.signature()}"
 
     def warm(self) -> None:
-        warming.warm([self.distance])
+        if isinstance(self.distance, Warmable):
+            self.distance.warm()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         return np.asarray(statistic.triangle_rank(features.distances(self.distance, batch), batch.n, self.pooling))

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import Example, Reader
+from harness.contracts import Example, PathParam, Reader
 from harness.errors import InputError
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 from harness.tasks.readers.coco import CocoCaptions
 from harness.tasks.readers.jsonl import TableReader
 from harness.tasks.readers.karpathy import KarpathySplits
@@ -28,7 +28,7 @@ class AutoReader:
     JSON object ``{id: [references]}``; any but Parquet may be gzipped. Parameters are those that all formats share.
     """
 
-    def __init__(self, *, path: str, limit_references: int | None = None, allow_empty: bool = False) -> None:
+    def __init__(self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False) -> None:
         self.path = files.existing(path, "file of references")
         self.limit_references = checks.positive(limit_references, "limit_references")
         self.allow_empty = allow_empty
@@ -99,7 +99,7 @@ def _is_mapping(value: Mapping[str, Any]) -> bool:
 class MappingReader:
     """One JSON object ``{"id": ["reference", ...]}``."""
 
-    def __init__(self, *, path: str, limit_references: int | None = None, allow_empty: bool = False) -> None:
+    def __init__(self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False) -> None:
         self.path = files.existing(path, "file of references")
         self.limit_references = checks.positive(limit_references, "limit_references")
         self.allow_empty = allow_empty

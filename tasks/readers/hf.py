@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.contracts import Example
+from harness.contracts import Example, PathParam
 from harness.errors import InputError, UnknownName, did_you_mean, require
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 
 MAPPINGS: Mapping[str, Mapping[str, Any]] = {
     # Rows of the Karpathy split with a list of sentences, or one row a sentence, or the benchmark layout with `answer`.
@@ -48,7 +48,7 @@ class HuggingFaceDataset:
     def __init__(
         self,
         *,
-        path: str,
+        path: PathParam,
         split: str | None = None,
         config: str | None = None,
         revision: str | None = None,

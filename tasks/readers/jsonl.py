@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from harness.contracts import Example
+from harness.contracts import Example, PathParam
 from harness.errors import InputError
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 from harness.tasks.readers.karpathy import check_splits, chosen_splits
 
 
@@ -24,7 +24,7 @@ class TableReader:
     def __init__(
         self,
         *,
-        path: str,
+        path: PathParam,
         columns: Mapping[str, Any] | None = None,
         split: str | Sequence[str] | None = None,
         media_root: str | None = None,

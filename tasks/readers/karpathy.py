@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.contracts import Example
+from harness.contracts import Example, PathParam
 from harness.errors import InputError, did_you_mean
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 from harness.tasks.readers.coco import section
 
 
@@ -22,7 +22,7 @@ class KarpathySplits:
     def __init__(
         self,
         *,
-        path: str,
+        path: PathParam,
         split: str | Sequence[str] | None = None,
         id: str | None = None,
         media_root: str | None = None,

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.contracts import Example
+from harness.contracts import Example, PathParam
 from harness.errors import InputError
+from harness.files import captions as checks
+from harness.files import records as files
 from harness.registry import resolve
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -46,7 +46,7 @@ class Lines:
     def __init__(
         self,
         *,
-        path: str | Sequence[str] | None = None,
+        path: PathParam | Sequence[PathParam] | None = None,
         of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         block: int = 1,
         blank: Literal["skip", "error"] = "skip",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.contracts import Example
+from harness.contracts import Example, PathParam
 from harness.errors import InputError
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
+from harness.files import captions as checks
+from harness.files import records as files
 from harness.tasks.readers.coco import section
 from harness.tasks.readers.karpathy import check_splits, chosen_splits
 
@@ -23,7 +23,7 @@ class MsrVtt:
     def __init__(
         self,
         *,
-        path: str,
+        path: PathParam,
         split: str | Sequence[str] | None = None,
         media_root: str | None = None,
         suffix: str = ".mp4",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from harness.contracts import Example
 from harness.errors import InputError
-from harness.tasks.readers import captions as checks
-from harness.tasks.readers import files
-from harness.tasks.readers.caption_file import CaptionFile
+from harness.files import captions as checks
+from harness.files import records as files
+from harness.files.caption_file import CaptionFile
 
 
 class VdtkList(CaptionFile):

@@ -8,8 +8,8 @@ import torch
 
 from harness.adapters.clipcap import authors as clipcap_authors
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
-from harness.adapters.decoding import DecodingBatch, decode, forced_scores
-from harness.adapters.gpt2 import Gpt2Sizes
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode, forced_scores
+from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
 from harness.adapters.vlp import authors as vlp_authors
 from harness.adapters.vlp.bert import BertSizes
 from harness.adapters.vlp.model import Vlp, VlpSizes, VlpStep

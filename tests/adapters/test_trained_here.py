@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.adapters.recipes import read_recipe, trainer
+from harness.adapters.shared.training.recipe import read_recipe, trainer
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
 from harness.tasks.a3ds.render import render

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from harness.adapters.predictions.adapter import Predictions
-from harness.contracts import Decoding, Example
+from harness.contracts import Decoding, Example, TaskView
 from harness.registry import current
 
 
@@ -40,7 +40,7 @@ def test_predictions_read_their_examples(text, tmp_path):
     for form, shown in rows:
         path.write_text(shown.replace(", ...", ""), encoding="utf-8")
         adapter = Predictions(path=str(path))
-        adapter.prepare([Example("42", ("a dog",))], Decoding())
+        adapter.prepare(TaskView([Example("42", ("a dog",))], Decoding()))
         assert next(iter(adapter.generate([Example("42", ("a dog",))], Decoding(), [0]))), form
     path.write_text(blocks(part, "json")[0], encoding="utf-8")
     adapter = Predictions(path=str(path), system=["init_1", "magic", "sampler"])

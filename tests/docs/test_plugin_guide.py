@@ -50,7 +50,7 @@ def test_the_checks_and_options_named_are_there(guide):
     import argparse
 
     from harness.cli import check
-    from harness.testing.subjects import checks_of
+    from harness.testing.targets import checks_of
 
     parser = argparse.ArgumentParser()
     check.add_arguments(parser)

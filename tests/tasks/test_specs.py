@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.torchvision_guard import guard_torchvision
-from harness.plan import make_plan
 from harness.registry import current
-from harness.runner import run
-from harness.spec_loading import load_specs
+from harness.registry.torchvision_guard import guard_torchvision
+from harness.run.execute import run
+from harness.run.plan import make_plan
+from harness.spec.loading import load_specs
 
 TASKS = Path(__file__).resolve().parents[2] / "tasks"
 SPECS = sorted(

@@ -9,7 +9,7 @@ import torch
 from harness.adapters.a3ds.adapter import A3DS
 from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.rsa import literal_listener
-from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
+from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.contracts import Listener as ListenerContract
 from harness.errors import HarnessError, InputError
 from harness.tasks.readers.a3ds import ReferenceGames
@@ -85,7 +85,7 @@ def test_rsa_ranks_by_the_literal_listener(adapter):
     step = adapter.speaker.step()
     assert step is not None
     features = adapter._features(GAMES[:1])
-    from harness.adapters.decoding import DecodingBatch, decode
+    from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 
     batch = DecodingBatch(
         state=step.start(features), seeds=[3], stop=(1,), max_length=24, start=torch.zeros(1, dtype=torch.long)
@@ -113,7 +113,7 @@ def test_rsa_settings_are_checked(adapter, options, match):
 
 def test_examples_without_a_game_are_told(adapter):
     with pytest.raises(InputError, match="no 'target_id' in its meta"):
-        adapter.prepare([Example("x", ("a",))], Decoding())
+        adapter.prepare(TaskView([Example("x", ("a",))], Decoding()))
     with pytest.raises(HarnessError, match="from 0 to 479999"):
         list(adapter.generate([Example("x", ("a",), meta={"target_id": 480_000})], Decoding(), [0]))
     alone = Example("x", ("a",), meta={"target_id": 5})
@@ -125,7 +125,7 @@ def test_checkpoints_of_other_features_or_names_are_refused(files, one_hot, monk
         A3DS(checkpoint="baselin")
     monkeypatch.setattr(one_hot, "name", "something else")
     with pytest.raises(InputError, match="trained on one-hot factors"):
-        A3DS(**files).prepare(GAMES[:1], Decoding())
+        A3DS(**files).prepare(TaskView(GAMES[:1], Decoding()))
     assert A3DS(**files).fingerprint() == A3DS(**files).fingerprint()
     assert A3DS(**files).fingerprint() != A3DS(**{**files, "checkpoint": "baseline"}).fingerprint()
 

@@ -10,7 +10,7 @@ import torch
 
 from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.vocabulary import END, START, WORDS, Vocabulary
-from harness.adapters.decoding import DecodingBatch, decode
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
 

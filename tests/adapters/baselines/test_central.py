@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.adapters.baselines.central import Central, central_references
-from harness.contracts import Adapter, Decoding, Example, Prepares, TextDistance
+from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView, TextDistance
 from harness.errors import HarnessError, InputError, UnknownName
 
 
@@ -41,7 +41,7 @@ def test_least_mean_distance_with_itself_as_hypothesis(many):
 
 def central(examples, decoding=None, **params):
     adapter = Central(distance=Length(), **params)
-    adapter.prepare(examples, decoding or Decoding())
+    adapter.prepare(TaskView(examples, decoding or Decoding()))
     return list(adapter.generate(examples, decoding or Decoding(), [0] * len(examples)))
 
 
@@ -66,7 +66,7 @@ def test_held_out():
 def test_batches_do_not_matter():
     examples = [Example(str(i), tuple("a" * (1 + (i * j) % 7) for j in range(1, 5))) for i in range(9)]
     adapter = Central(distance=Length())
-    adapter.prepare(examples, Decoding())
+    adapter.prepare(TaskView(examples, Decoding()))
     whole = list(adapter.generate(examples, Decoding(), [0] * 9))
     assert whole == [next(iter(adapter.generate([e], Decoding(), [1]))) for e in examples]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.adapters.baselines.mixture import Mixture
-from harness.contracts import Adapter, Decoding, Example, Prepares
+from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError, InputError
 
 EXAMPLES = [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(6))) for i in range(12)]
@@ -19,7 +19,7 @@ counts = st.integers(1, 6).flatmap(lambda k: st.tuples(st.just(k), st.integers(0
 
 def mixture(examples=EXAMPLES, seeds=SEEDS, decoding=None, **params):
     adapter = Mixture(**params)
-    adapter.prepare(examples, decoding or Decoding())
+    adapter.prepare(TaskView(examples, decoding or Decoding()))
     return list(adapter.generate(examples, decoding or Decoding(), seeds))
 
 
@@ -49,7 +49,7 @@ def test_smaller_sets_are_nested():
 
 def test_neither_batches_nor_order_matter():
     adapter = Mixture(unique=4, correct=2)
-    adapter.prepare(EXAMPLES[::-1], Decoding())
+    adapter.prepare(TaskView(EXAMPLES[::-1], Decoding()))
     single = [next(iter(adapter.generate([e], Decoding(), [s]))) for e, s in zip(EXAMPLES, SEEDS)]
     assert single == mixture(unique=4, correct=2)
     assert mixture(unique=4, correct=2, seeds=[s + 1 for s in SEEDS]) != single
@@ -65,7 +65,7 @@ def test_the_same_words_twice_are_held_out_last():
 def test_words_said_of_this_example_too_are_not_foreign():
     examples = [Example("x", ("same",)), Example("y", ("same", "same")), Example("z", ("other", "same"))]
     adapter = Mixture(unique=1, correct=0)
-    adapter.prepare(examples, Decoding())
+    adapter.prepare(TaskView(examples, Decoding()))
     for seed in range(20):
         assert next(iter(adapter.generate(examples[:1], Decoding(), [seed]))).candidates == ("other",) * 10
     with pytest.raises(HarnessError, match="found 0 captions of other examples for 'z'; 1 are asked for"):

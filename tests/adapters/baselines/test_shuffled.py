@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.adapters.baselines.shuffled import Shuffled
-from harness.contracts import Adapter, Decoding, Example, Prepares
+from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError, InputError
 
 
 def shuffled(examples, seeds=None, decoding=None, **params):
     adapter = Shuffled(**params)
-    adapter.prepare(examples, decoding or Decoding())
+    adapter.prepare(TaskView(examples, decoding or Decoding()))
     return list(adapter.generate(examples, decoding or Decoding(), seeds or [7] * len(examples)))
 
 
@@ -33,7 +33,7 @@ def test_a_derangement(count, order, n):
 def test_neither_batches_nor_order_matter():
     examples = examples_of(9)
     adapter = Shuffled(n=2)
-    adapter.prepare(examples[::-1], Decoding())
+    adapter.prepare(TaskView(examples[::-1], Decoding()))
     single = [next(iter(adapter.generate([e], Decoding(), [i]))) for i, e in enumerate(examples)]
     assert single == shuffled(examples, list(range(9)), n=2)
     assert shuffled(examples, n=2, order=1) != shuffled(examples, n=2)

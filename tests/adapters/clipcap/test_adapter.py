@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.bpe import Gpt2Bpe
 from harness.adapters.clipcap.adapter import ClipCapAdapter
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
-from harness.adapters.gpt2 import Gpt2Sizes
-from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
+from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
+from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
+from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 
 TEXTS = ["a red ball on the floor.", "the dog runs.", "a small green pill in the corner.", "two people ride horses."]
@@ -102,9 +102,9 @@ def test_mistakes_are_told(folder, tmp_path):
     with pytest.raises(HarnessError, match="either features"):
         adapter(folder, features=None)
     with pytest.raises(InputError, match="no features for 1 of 13 examples: nobody"):
-        adapter(folder).prepare([*EXAMPLES, Example("nobody", ("a",))], Decoding())
+        adapter(folder).prepare(TaskView([*EXAMPLES, Example("nobody", ("a",))], Decoding()))
     with pytest.raises(HarnessError, match="max_length 60 does not fit; 45 positions"):
-        adapter(folder).prepare(EXAMPLES, Decoding(max_length=60))
+        adapter(folder).prepare(TaskView(EXAMPLES, Decoding(max_length=60)))
     with pytest.raises(InputError, match=r"vocab\.json: no such tokenizer file"):
         adapter(folder, tokenizer=str(tmp_path))
     np.savez(tmp_path / "wide.npz", **{f"e{i}": np.zeros(7) for i in range(12)})
@@ -117,13 +117,13 @@ def test_mistakes_are_told(folder, tmp_path):
 
 
 def test_images_through_open_clip(folder, tmp_path):
-    from harness.adapters.torchvision_guard import guard_torchvision
+    from harness.registry.torchvision_guard import guard_torchvision
 
     guard_torchvision()
     open_clip = pytest.importorskip("open_clip")
     from PIL import Image
 
-    from harness.adapters.clip_images import ClipImages
+    from harness.adapters.shared.inputs.clip_images import ClipImages
 
     torch.manual_seed(0)
     name = "ViT-S-32-alt"

@@ -11,8 +11,8 @@ import torch
 
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.decoding import DecodingBatch, decode
-from harness.adapters.decoding_filters import kept_probabilities
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode
+from harness.adapters.shared.decoding.filters import kept_probabilities
 from harness.contracts import Decoding
 from harness.errors import InputError
 

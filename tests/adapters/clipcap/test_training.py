@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.checkpoints import load_checkpoint
 from harness.adapters.clipcap.adapter import ClipCapAdapter
 from harness.adapters.clipcap.training import ClipCapRecipe, train
-from harness.adapters.standard import Standard
-from harness.adapters.training_loop import load_state
-from harness.contracts import Decoding, Example
+from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.training.loop import load_state
+from harness.adapters.shared.weights.checkpoints import load_checkpoint
+from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError, InputError
 
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
@@ -77,11 +77,11 @@ def test_a_folder_trained_on_scenes_is_enough(tmp_path):
     folder = train(ClipCapRecipe(scenes=3, captions_each=1, epochs=1, model=sizes), tmp_path / "run").parent
     adapter = ClipCapAdapter(checkpoint=str(folder))
     examples = [Example("77", ("a ball.",)), Example("one/shape/00000", ("a ball.",), meta={"target_id": 77})]
-    adapter.prepare(examples, Decoding())
+    adapter.prepare(TaskView(examples, Decoding()))
     one, two = (g.candidates for g in adapter.generate(examples, Decoding("greedy"), [1, 2]))
     assert one == two
     with pytest.raises(InputError, match="example 'cat' is no scene"):
-        adapter.prepare([Example("cat", ("a",))], Decoding())
+        adapter.prepare(TaskView([Example("cat", ("a",))], Decoding()))
     with pytest.raises(
         HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found {'views': 1}"
     ):

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.adapters.epsilon_mixture.adapter import EpsilonMixture
-from harness.contracts import Decoding, Example
+from harness.contracts import Decoding, Example, TaskView
 from harness.errors import InputError
 
 EXAMPLES = [Example(str(i), (f"A w{i} v{i} end.",)) for i in range(20)]
@@ -12,7 +12,7 @@ TEXTS = {text for example in EXAMPLES for text in example.references}
 
 def drawn(epsilon, length="same", seeds=range(400), candidates=1):
     adapter = EpsilonMixture(epsilon=epsilon, length=length)
-    adapter.prepare(EXAMPLES, Decoding())
+    adapter.prepare(TaskView(EXAMPLES, Decoding()))
     return list(adapter.generate(EXAMPLES * 20, Decoding(candidates=candidates), seeds))
 
 
@@ -39,4 +39,4 @@ def test_mistakes():
     with pytest.raises(InputError, match="length is 'long'"):
         EpsilonMixture(epsilon=0.5, length="long")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="hold no word"):
-        EpsilonMixture(epsilon=0.5).prepare([Example("1", ("...",))], Decoding())
+        EpsilonMixture(epsilon=0.5).prepare(TaskView([Example("1", ("...",))], Decoding()))

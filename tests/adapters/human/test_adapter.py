@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.adapters.human.adapter import Human
-from harness.contracts import Adapter, Decoding, Example, Prepares
+from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
 
 references = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), min_size=4, max_size=8).map(tuple)
@@ -63,13 +63,13 @@ def test_too_few_references():
     assert isinstance(adapter, Adapter)
     assert isinstance(adapter, Prepares)
     with pytest.raises(InputError) as caught:
-        adapter.prepare(examples, Decoding())
+        adapter.prepare(TaskView(examples, Decoding()))
     assert str(caught.value) == (
         "human: 2 of 3 examples have fewer than 3 references, too few to hold 2 out and keep one: 'y' (1), 'z' (2)"
         " (skip_small: true leaves them out)"
     )
     lenient = Human(held_out=2, skip_small=True)
-    lenient.prepare(examples, Decoding())
+    lenient.prepare(TaskView(examples, Decoding()))
     assert [len(made.candidates) for made in lenient.generate(examples, Decoding(), [0, 0, 0])] == [2, 0, 0]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.adapters.lines.adapter import LinesOfCorpus
-from harness.contracts import Decoding, Example
+from harness.contracts import Decoding, Example, TaskView
 from harness.errors import InputError
 
 EXAMPLES = [Example("x", ("r",)), Example("y", ("r",))]
@@ -18,19 +18,19 @@ def path(tmp_path):
 
 def test_aligned_by_position_whatever_the_batch(path):
     adapter = LinesOfCorpus(path=path, limit=2)
-    adapter.prepare(EXAMPLES, Decoding())
+    adapter.prepare(TaskView(EXAMPLES, Decoding()))
     assert list(adapter.generate(EXAMPLES[1:], Decoding(), [0])) == [("two",)]
 
 
 def test_several_lines_an_example(path):
     adapter = LinesOfCorpus(path=path, block=2)
-    adapter.prepare(EXAMPLES, Decoding())
+    adapter.prepare(TaskView(EXAMPLES, Decoding()))
     assert list(adapter.generate(EXAMPLES, Decoding(), [0, 0])) == [("one", "two"), ("three", "four")]
 
 
 def test_numbers_must_agree(path):
     with pytest.raises(InputError, match="4 candidate sets for 2 examples"):
-        LinesOfCorpus(path=path).prepare(EXAMPLES, Decoding())
+        LinesOfCorpus(path=path).prepare(TaskView(EXAMPLES, Decoding()))
     with pytest.raises(InputError, match="1 candidate sets for 2 examples"):
-        LinesOfCorpus(path=path, limit=1).prepare(EXAMPLES, Decoding(), partial=True)
-    LinesOfCorpus(path=path).prepare(EXAMPLES, Decoding(), partial=True)
+        LinesOfCorpus(path=path, limit=1).prepare(TaskView(EXAMPLES, Decoding(), partial=True))
+    LinesOfCorpus(path=path).prepare(TaskView(EXAMPLES, Decoding(), partial=True))

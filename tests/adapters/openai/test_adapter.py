@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from harness.adapters.openai.adapter import OpenAI
-from harness.contracts import Adapter, Decoding, Example, Failure
+from harness.contracts import Adapter, Decoding, Example, Failure, TaskView
 from harness.errors import HarnessError, InputError
 
 
@@ -212,6 +212,6 @@ def test_mistakes_are_told(server, monkeypatch):
     with pytest.raises(HarnessError, match="base_url begins with http"):
         adapter(server, base_url="localhost:8000")
     with pytest.raises(HarnessError, match="strategy is one of greedy, sample, nucleus; found 'beam'"):
-        adapter(server).prepare(EXAMPLES, Decoding("beam"))
+        adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(InputError, match="example 'x' has no source text"):
-        adapter(server).prepare([Example("x", ("a",))], Decoding("sample"))
+        adapter(server).prepare(TaskView([Example("x", ("a",))], Decoding("sample")))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.torchvision_guard import guard_torchvision
 from harness.contracts import Adapter, Decoding, Example, Failure, Scorer
 from harness.errors import HarnessError, InputError, MissingExtra
+from harness.registry.torchvision_guard import guard_torchvision
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
@@ -245,7 +245,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     adapter = build(folders, name)
     whole = [g.candidates for g in adapter.generate(EXAMPLES, decoding, range(5))]
     scores = [s.log_probs for found in adapter.score_references(EXAMPLES) for s in found]
-    monkeypatch.setattr("harness.adapters.batches.AUTO_START", 4)
+    monkeypatch.setattr("harness.adapters.shared.decoding.batches.AUTO_START", 4)
     sizes, prefix = [], adapter.prefix
 
     def small(inputs, examples):

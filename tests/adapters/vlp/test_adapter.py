@@ -8,7 +8,7 @@ import torch
 
 from harness.adapters.vlp.adapter import VlpAdapter
 from harness.adapters.vlp.model import VlpStep
-from harness.contracts import Adapter, Decoding, Example, Scorer
+from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "##s", "runs", ".", *(f"w{i}" for i in range(43))]
@@ -89,7 +89,7 @@ def test_mistakes_are_told(adapter, folder, tmp_path):
     with pytest.raises(InputError, match="no region features 'img9' for example 'img9'"):
         list(adapter().generate([Example("img9", ("a",))], Decoding(), [0]))
     with pytest.raises(HarnessError, match="max_length 90 does not fit; 58 positions"):
-        adapter().prepare(EXAMPLES, Decoding(max_length=90))
+        adapter().prepare(TaskView(EXAMPLES, Decoding(max_length=90)))
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS[:40]) + "\n")
     with pytest.raises(InputError, match="40 words, the checkpoint has 53"):
         adapter(vocabulary=str(tmp_path))

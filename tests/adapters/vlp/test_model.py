@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.decoding import DecodingBatch, decode
+from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.adapters.vlp.authors import STRATEGIES, search
 from harness.adapters.vlp.model import Vlp, VlpStep
 from harness.adapters.vlp.regions import RegionFiles, geometry

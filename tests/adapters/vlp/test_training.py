@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.checkpoints import load_checkpoint
+from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.adapters.vlp import train_cli
 from harness.adapters.vlp.adapter import VlpAdapter
 from harness.adapters.vlp.model import Vlp
 from harness.adapters.vlp.objectives import Sentences, cloze, hidden_words, paired, with_masks
 from harness.adapters.vlp.training import VlpRecipe, train
-from harness.contracts import Decoding, Example, Scorer
+from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
@@ -157,12 +157,12 @@ def test_the_command_trains_on_scenes_and_the_folder_is_enough(tmp_path, capsys)
     assert "epoch   1   loss" in capsys.readouterr().out
     adapter = VlpAdapter(checkpoint=str(tmp_path / "out"))
     example = Example("77", ("a ball",))
-    adapter.prepare([example], Decoding())
+    adapter.prepare(TaskView([example], Decoding()))
     assert adapter.regions.read(example).features.shape == (5, 640)
     assert len(next(iter(adapter.generate([example], Decoding("sample", candidates=2), [1]))).candidates) == 2
     assert adapter.fingerprint() != VlpAdapter(checkpoint=str(tmp_path / "out"), features={"scenes": {}}).fingerprint()
     with pytest.raises(InputError, match="example 'img' is no scene"):
-        adapter.prepare([Example("img", ("a",))], Decoding())
+        adapter.prepare(TaskView([Example("img", ("a",))], Decoding()))
 
 
 def test_mistakes_are_told(data, tmp_path):

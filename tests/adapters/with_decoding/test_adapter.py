@@ -3,7 +3,7 @@
 import pytest
 
 from harness.adapters.with_decoding.adapter import WithDecoding
-from harness.contracts import Decoding, Example
+from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError
 
 EXAMPLES = [Example(id="1", references=("a",)), Example(id="2", references=("b",))]
@@ -18,8 +18,8 @@ class Echo:
     def fingerprint(self):
         return "echo"
 
-    def prepare(self, examples, decoding):
-        self.asked.append(decoding)
+    def prepare(self, task):
+        self.asked.append(task.decoding)
 
     def generate(self, examples, decoding, seeds):
         self.asked.append(decoding)
@@ -31,7 +31,7 @@ def test_fixed_settings_win_and_the_others_are_the_runs():
     adapter = WithDecoding(model=model, decoding={"strategy": "nucleus", "top_p": 0.9, "options": {"a": 1}})
     asked = Decoding(strategy="sample", temperature=0.7, candidates=10, options={"b": 2})
     assert list(adapter.generate(EXAMPLES, asked, [3, 4])) == [("3",), ("4",)]
-    adapter.prepare(EXAMPLES, asked, partial=True)
+    adapter.prepare(TaskView(EXAMPLES, asked, partial=True))
     for got in model.asked:
         assert (got.strategy, got.top_p, got.temperature, got.candidates) == ("nucleus", 0.9, 0.7, 10)
         assert dict(got.options) == {"a": 1, "b": 2}

@@ -11,7 +11,7 @@ import pytest
 from harness.contracts import MeanMetric, MetricSpec
 from harness.stats import permutation
 from harness.testing import check_metric
-from harness.testing.subjects import checks_of
+from harness.testing.targets import checks_of
 
 
 class Overlap(MeanMetric):

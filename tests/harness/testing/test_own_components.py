@@ -10,15 +10,8 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.registry import current
 from harness.tasks.readers.a3ds import ReferenceGames
-from harness.testing import (
-    check_adapter,
-    check_distance,
-    check_embedding,
-    check_metric,
-    check_reader,
-    check_task,
-    samples,
-)
+from harness.testing import check_adapter, check_distance, check_embedding, check_metric, check_reader, check_task
+from harness.testing import sample_captions as samples
 
 BOW = {"embedding": "bow"}
 METRICS = [

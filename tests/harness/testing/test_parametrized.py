@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import HarnessError, UnknownName
 from harness.testing import parametrize_with_checks
-from harness.testing.subjects import checks_of
+from harness.testing.targets import checks_of
 
 TEST = '''
 import numpy as np

@@ -8,9 +8,9 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.plugins.best.metric import Best
 from harness.registry import current
+from harness.run.features import FeatureCache
 
 SETS = [
     CaptionSet("a", ("a dog runs", "cats", "the dog runs fast"), ("the dog runs fast", "a dog is running")),
@@ -20,7 +20,7 @@ SETS = [
 
 def single(name, params, item, k):
     """A metric's number for one candidate in a run of both examples."""
-    features = Features([s.references for s in SETS])
+    features = FeatureCache([s.references for s in SETS])
     metric = current().create("metrics", name, params)
     alone = CaptionSet(item.id, item.candidates[k : k + 1], item.references)
     state = metric.fit(features.references, features)
@@ -34,7 +34,7 @@ def single(name, params, item, k):
 def test_it_is_the_best_of_the_single_scores(name, params, choose):
     if name == "ter":
         pytest.importorskip("sacrebleu")
-    features = Features([s.references for s in SETS])
+    features = FeatureCache([s.references for s in SETS])
     best = Best(metric={name: params})
     batch = features.batch(SETS)
     stats = best.stats(batch, features, best.fit(features.references, features))

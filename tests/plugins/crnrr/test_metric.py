@@ -5,11 +5,11 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, UnknownName
-from harness.features import Features
 from harness.plugins.crnrr.counting import Vocabulary
 from harness.plugins.crnrr.metric import Cnd, Cr, Nrr
 from harness.plugins.crnrr.ngrams import cr_nrr_cnd
 from harness.plugins.crnrr.resampling import grams_of, intervals, weighted, words_of
+from harness.run.features import FeatureCache
 
 RNG = np.random.default_rng(3)
 
@@ -23,7 +23,7 @@ def sets(count, n, m):
 
 
 def stats_of(metric, items):
-    features = Features()
+    features = FeatureCache()
     return metric.stats(features.batch(items), features, None)
 
 

@@ -15,7 +15,7 @@ from harness.plugins.crnrr.textspace import (
     texts,
     unigram_bleu_pair,
 )  # fmt: skip
-from harness.stats.frontier import PAIRS, pareto
+from harness.plugins.discrepancy.frontier import PAIRS, pareto
 
 
 @pytest.fixture(scope="module")

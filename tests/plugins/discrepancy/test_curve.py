@@ -5,14 +5,14 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.plugins.crnrr.metric import Cr, Nrr
 from harness.plugins.crnrr.ngrams import cr_nrr_cnd
 from harness.plugins.discrepancy.bleu import CorpusBleu
 from harness.plugins.discrepancy.corpora import Corpus, largest_quality, point, sides
 from harness.plugins.discrepancy.curve import QualityDiscrepancy
+from harness.plugins.discrepancy.frontier import curve_discrepancy
 from harness.plugins.diversity.corpus_bleu import corpus_bleu, self_bleu
-from harness.stats.frontier import curve_discrepancy
+from harness.run.features import FeatureCache
 
 
 def corpus(rng, count, words=12):
@@ -23,7 +23,7 @@ def corpus(rng, count, words=12):
 def scene():
     rng = np.random.default_rng(5)
     candidates, references = corpus(rng, 60), corpus(rng, 60)
-    features = Features([(text,) for text in references])
+    features = FeatureCache([(text,) for text in references])
     batch = features.batch([CaptionSet(str(i), (c,), (r,)) for i, (c, r) in enumerate(zip(candidates, references))])
     return candidates, references, features, batch
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from harness.adapters.textspace.adapters import LstmOracle
+from harness.adapters.textspace.adapter import LstmOracle
 from harness.contracts import TokenScores
 from harness.errors import InputError
 from harness.plugins.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution

@@ -5,9 +5,9 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
-from harness.features import Features
 from harness.plugins.diversity.corpus_bleu import self_bleu
 from harness.plugins.diversity.metric import Distinct, Novelty, PairwiseBleu, SelfBleu, VocabularySize
+from harness.run.features import FeatureCache
 
 SETS = [
     CaptionSet("1", ("a dog runs", "a dog"), ("a dog runs fast", "dog")),
@@ -18,7 +18,7 @@ TEXTS = [text.split() for item in SETS for text in item.candidates]
 
 
 def run(metric, items=SETS):
-    features = Features([item.references for item in items])
+    features = FeatureCache([item.references for item in items])
     batch = features.batch(items)
     return metric.stats(batch, features, metric.fit(features.references, features))
 

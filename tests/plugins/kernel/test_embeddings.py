@@ -90,7 +90,7 @@ def test_bag_of_words_mistakes():
 def clip_weights(tmp_path_factory):
     """A CLIP with random weights, as open_clip makes it: the code path is what is tested."""
     pytest.importorskip("torch")
-    from harness.adapters.torchvision_guard import guard_torchvision
+    from harness.registry.torchvision_guard import guard_torchvision
 
     guard_torchvision()
     open_clip = pytest.importorskip("open_clip")

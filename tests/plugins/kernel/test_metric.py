@@ -7,10 +7,10 @@ import pytest
 
 from harness.contracts import CaptionSet, Distance, ExactTestable, Metric, Testable
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.plugins.kernel import frechet, mmd
 from harness.plugins.kernel.distance import CosineDistance
 from harness.plugins.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein
+from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 
 
@@ -40,7 +40,7 @@ def batch_of(n, m, number=3, seed=0):
         return "".join(rng.choice(list("abcdefgh"), size=rng.integers(1, 9)))
 
     sets = [CaptionSet(str(i), tuple(text() for _ in range(n)), tuple(text() for _ in range(m))) for i in range(number)]
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     return features.batch(sets), features
 
 
@@ -69,7 +69,7 @@ def test_exact_p_values_are_those_of_the_null(name):
 @pytest.mark.parametrize("name", METRICS)
 def test_identical_texts_score_zero_with_p_one(name):
     metric = METRICS[name](Letters())
-    features = Features()
+    features = FeatureCache()
     batch = features.batch([CaptionSet("1", ("abc",) * 3, ("abc",) * 2)])
     observed = metric.per_example(metric.stats(batch, features, None))
     assert observed == pytest.approx([0.0], abs=1e-12)
@@ -123,7 +123,7 @@ def test_mistakes_are_told():
 
 def test_cosine_distance():
     distance = CosineDistance(embedding=Letters())
-    features = Features()
+    features = FeatureCache()
     batch = features.batch([CaptionSet("1", ("ab", "ba", "a"), ("b", "", "ab"))])
     got = features.distances(distance, batch)[0]
     assert isinstance(distance, Distance)
@@ -142,7 +142,7 @@ def test_bert_distance_is_minilm():
     from harness import registry
 
     distance = registry.resolve("distances", "bert")
-    features = Features()
+    features = FeatureCache()
     batch = features.batch([CaptionSet("1", ("a dog runs", "a puppy is running"), ("a plate of food", "a dog runs"))])
     got = features.distances(distance, batch)[0]
     assert distance.name == "bert"

@@ -7,9 +7,9 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric, Testable
 from harness.errors import HarnessError
-from harness.features import Features
 from harness.plugins.mauve import statistic
 from harness.plugins.mauve.metric import Mauve, MauvePerExample
+from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 
 
@@ -40,7 +40,7 @@ def sets_of(number, n, m, start=0):
 @pytest.fixture
 def mixed():
     """Statistics of a corpus with two shapes, as the runner stacks them."""
-    features = Features()
+    features = FeatureCache()
     metric = Mauve(embedding=Seeded(), k=5)
     parts = [features.batch(sets_of(20, 4, 3)), features.batch(sets_of(10, 2, 5, start=20))]
     rows = [metric.stats(part, features, None) for part in parts]
@@ -92,7 +92,7 @@ def test_statistics_of_another_process_are_refused(mixed):
 
 def test_per_example_with_p_values():
     metric = MauvePerExample(embedding=Seeded())
-    features = Features()
+    features = FeatureCache()
     batch = features.batch([*sets_of(3, 5, 4), CaptionSet("same", ("a",) * 5, ("a",) * 4)])
     observed = metric.per_example(metric.stats(batch, features, None))
     got = metric_p_values(metric, batch, features, None, observed)

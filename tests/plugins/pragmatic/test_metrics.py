@@ -9,8 +9,8 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
-from harness.features import Features
 from harness.plugins.pragmatic import metrics
+from harness.run.features import FeatureCache
 from harness.tasks.a3ds.scene import scene_id
 
 TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
@@ -25,7 +25,7 @@ def batch(*sets, features):
 
 
 def test_scores_and_undefined_examples():
-    features = Features()
+    features = FeatureCache()
     games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
     efficiency = metrics.ContrastiveEfficiency()
     assert isinstance(efficiency, Metric)
@@ -43,14 +43,14 @@ def test_scores_and_undefined_examples():
 
 
 def test_several_captions_are_averaged_where_defined():
-    features = Features()
+    features = FeatureCache()
     games = batch((["a cyan ball", "a ball"], "one"), features=features)
     assert metrics.Discriminativity().stats(games, features, None)[0, 0] == 0.5
     assert metrics.ContrastiveEfficiency().stats(games, features, None)[0, 0] == 1
 
 
 def test_a_category_leaves_the_others_out():
-    features = Features()
+    features = FeatureCache()
     games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
     found = metrics.Discriminativity(category="two")
     assert found.spec.name == "discriminativity(two)"
@@ -64,7 +64,7 @@ def test_modes_and_mistakes():
         metrics.OptimalDiscriminativity(mode="authors-script")
     with pytest.raises(HarnessError, match="did you mean 'shape'"):
         metrics.RedundantMention(feature="shap")
-    features = Features()
+    features = FeatureCache()
     bare = features.batch([CaptionSet("x", ("a ball",), ("a",))])
     with pytest.raises(InputError, match="'x' has no meta"):
         metrics.Discriminativity().stats(bare, features, None)
@@ -81,7 +81,7 @@ def test_listener_accuracy_takes_any_listener():
         def listen(self, examples, captions):
             return np.array([0 if "cyan" in text else 1 for text in captions])
 
-    features = Features()
+    features = FeatureCache()
     games = batch((["a cyan ball", "a ball"], "one"), (["cyan", "cyan"], "two"), features=features)
     metric = metrics.ListenerAccuracy(listener=Half())
     assert metric.stats(games, features, None).ravel().tolist() == [0.5, 1]

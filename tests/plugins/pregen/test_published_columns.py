@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from harness.analysis.column_table import read_columns
+from harness.analysis.strata import stratified
 from harness.api import metric_plans
-from harness.columns import read_columns
 from harness.contracts import CaptionSet
-from harness.strata import stratified
 
 # The author scored against the tokens of Karpathy's split, which are not at hand. The rule below was found by holding the 180 published
 # CIDEr values against rules: with commas as blanks ("doughnuts,cake") all come within 1e-4, with commas deleted some are off by 5e-4. What

@@ -7,9 +7,9 @@ import pytest
 
 from harness.contracts import CaptionSet, ExactTestable, Metric, Testable, TextDistance
 from harness.errors import HarnessError, UnknownName
-from harness.features import Features
 from harness.plugins.trm import statistic
 from harness.plugins.trm.metric import Trm
+from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 
 
@@ -33,7 +33,7 @@ def batch_of(n, m, number=3):
     sets = [
         CaptionSet(str(i), *(tuple("x" * rng.integers(0, 30) for _ in range(k)) for k in (n, m))) for i in range(number)
     ]
-    features = Features([item.references for item in sets])
+    features = FeatureCache([item.references for item in sets])
     return features.batch(sets), features
 
 

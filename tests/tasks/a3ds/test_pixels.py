@@ -109,7 +109,7 @@ def test_efficientnet_knows_what_it_sees_alike():
 
 @pytest.mark.slow
 def test_resnet50_equals_torchvision(tmp_path):
-    from harness.adapters.torchvision_guard import guard_torchvision
+    from harness.registry.torchvision_guard import guard_torchvision
 
     guard_torchvision()
     models = pytest.importorskip("torchvision.models")

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from harness.plan import make_plan
-from harness.report.views import view_table
-from harness.runner import run
-from harness.spec_loading import load_specs
+from harness.reporting.views import view_table
+from harness.run.execute import run
+from harness.run.plan import make_plan
+from harness.spec.loading import load_specs
 
 NAMES = ("crnrr-mixture", "crnrr-synthetic", "crnrr-frontiers", "crnrr-temperature")
 

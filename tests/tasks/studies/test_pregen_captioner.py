@@ -8,8 +8,8 @@ import yaml
 
 import harness
 from harness.adapters.captioner.recipe import Recipe
-from harness.correlate import choose, study
-from harness.strata import stratified_runs
+from harness.analysis.correlate import choose, study
+from harness.analysis.strata import stratified_runs
 from harness.tasks.a3ds.scene import N_SCENES
 from harness.tasks.readers.a3ds import ReferenceGames
 

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from harness.adapters.captioner.recipe import Recipe
-from harness.adapters.recipes import read_recipe, trainer
-from harness.spec_loading import load_specs
+from harness.adapters.shared.training.recipe import read_recipe, trainer
+from harness.spec.loading import load_specs
 
 STUDIES = ("trained-here", "temperature-sweep", "search-techniques", "beam-against-nucleus")
 

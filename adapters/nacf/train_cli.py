@@ -1,0 +1,21 @@
+"""Train NACF, NAB or ARB from a YAML recipe: ``harness train nacf recipe.yaml --output models/nacf``."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.adapters.shared.training import recipe_cli
+from harness.adapters.shared.training.recipe import Trainer
+from harness.adapters.shared.training.recipe_cli import add_arguments as add_arguments
+
+
+def trainer() -> Trainer:
+    """The recipe and the training, for Python."""
+    from harness.adapters.nacf.training import NacfRecipe, train
+
+    return Trainer(NacfRecipe, train)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train; prints a line per epoch. Raises HarnessError for a recipe that does not fit."""
+    return recipe_cli.run(args, *trainer())

@@ -1,0 +1,191 @@
+"""The one decoder of all left-to-right models: greedy, beam, diverse beam and sampling with temperature -> top-k -> top-p.
+
+Rows are batched over examples *and* candidates: the prefix is computed once per example and its state is expanded. A caption
+depends on its example's seed and candidate index alone, never on batch size, order or sharding. Every caption comes with the
+log-probabilities and ranks of its tokens under the unmodified model (temperature 1, nothing filtered) and its stop reason.
+
+Strategies (``Decoding.strategy``): ``greedy``; ``beam`` and ``diverse-beam`` (:mod:`harness.adapters.shared.decoding.beam`);
+``sample`` (top_k and top_p where given) and ``nucleus`` (the same, top_p required). Greedy and the beams do not look at
+temperature, top_k and top_p. ``options.min_length`` forbids the end token before that many tokens. Several candidates: greedy
+gives the same caption each time, the beams give their n best (``options.repeat: true``: the best one each time).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from harness.adapters.shared.decoding.beam import beam_search, diverse_beam_search
+from harness.adapters.shared.decoding.filters import check_filters, draw, uniforms
+from harness.adapters.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Hypothesis,
+    Step,
+    Strategy,
+    check_logits,
+    forbid_stop,
+    log_prob_of,
+    rank_of,
+    reorder,
+    select_rows,
+)
+from harness.contracts import Decoding
+from harness.errors import HarnessError, UnknownName, did_you_mean
+
+__all__ = [
+    "Decoded",
+    "DecodingBatch",
+    "Hypothesis",
+    "Step",
+    "Strategy",
+    "check_decoding",
+    "decode",
+    "forced_scores",
+    "greedy",
+    "log_prob_of",
+    "rank_of",
+    "rollout",
+    "sample",
+    "select_rows",
+]
+
+
+def decode(
+    step: Step, decoding: Decoding, batch: DecodingBatch, strategies: Mapping[str, Strategy] | None = None
+) -> Decoded:
+    """Captions of a batch. ``strategies`` adds an adapter's own ways to search (or replaces a shared one) by name.
+
+    Raises :class:`HarnessError` for settings that mean nothing, and for NaN or infinite logits (example and token named);
+    :class:`UnknownName` for an unknown strategy.
+    """
+    known = {**STRATEGIES, **(strategies or {})}
+    if decoding.strategy not in known:
+        raise UnknownName(
+            f"unknown decoding strategy '{decoding.strategy}'{did_you_mean(decoding.strategy, known)}; "
+            f"strategies are {', '.join(known)}"
+        )
+    check_decoding(decoding)
+    if len(batch) == 0:
+        return Decoded(())
+    if decoding.max_length is None:
+        decoding = replace(decoding, max_length=batch.max_length)
+    with torch.inference_mode():
+        return known[decoding.strategy](step, decoding, batch)
+
+
+def check_decoding(decoding: Decoding) -> None:
+    """Raise :class:`HarnessError` for a count or a filter out of range."""
+    check_filters(decoding)
+    for name in ("candidates", "beams", "max_length"):
+        value = getattr(decoding, name)
+        if value is not None and value < 1:
+            raise HarnessError(f"decoding: {name} must be at least 1, found {value}")
+    if decoding.strategy == "nucleus" and decoding.top_p is None:
+        raise HarnessError("decoding: strategy nucleus needs top_p (for example top_p: 0.9)")
+
+
+# --------------------------------------------------------------------------- one caption per row, token by token
+def greedy(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
+    """The most likely token each time (ties: the smaller id); computed once, repeated for every candidate."""
+    rolled = rollout(step, decoding, batch, 1, lambda logits, rows, position: logits.argmax(-1))
+    return Decoded(tuple(hypotheses * (decoding.candidates or 1) for hypotheses in rolled))
+
+
+def sample(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
+    """Independent draws after temperature -> top-k -> top-p."""
+    candidates = decoding.candidates or 1
+    numbers = torch.from_numpy(uniforms(batch.seeds, candidates, decoding.max_length or 0))
+    numbers = numbers.reshape(len(batch) * candidates, -1)
+
+    def choose(logits: torch.Tensor, rows: torch.Tensor, position: int) -> torch.Tensor:
+        return draw(logits, numbers[rows, position].to(logits.device), decoding)
+
+    return Decoded(rollout(step, decoding, batch, candidates, choose))
+
+
+Choose = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
+"""(logits (R, V), rows (R,) on the CPU, position) -> tokens (R,); row = example x candidates + candidate."""
+
+
+def rollout(
+    step: Step, decoding: Decoding, batch: DecodingBatch, candidates: int, choose: Choose
+) -> tuple[tuple[Hypothesis, ...], ...]:
+    """``candidates`` hypotheses per example, each grown by ``choose`` until an end token or ``decoding.max_length``.
+
+    Rows that have ended leave the batch as soon as they are a quarter of it.
+    """
+    limit = decoding.max_length or batch.max_length
+    logits, state = step(batch.start, batch.state)
+    rows = torch.arange(len(batch) * candidates)
+    if candidates > 1:
+        index = (rows // candidates).to(logits.device)
+        logits, state = logits.index_select(0, index), reorder(step, state, index)
+    record = _Record(len(rows), limit)
+    stop = torch.tensor(batch.stop, dtype=torch.long, device=logits.device)
+    alive = torch.ones(len(rows), dtype=torch.bool)
+    for position in range(limit):
+        check_logits(logits, batch, (rows // candidates).tolist(), position)
+        allowed = forbid_stop(logits, stop, decoding, position)
+        if allowed is not logits:
+            check_logits(allowed, batch, (rows // candidates).tolist(), position)
+        tokens = choose(allowed, rows, position)
+        record.add(position, rows[alive], logits, tokens, alive)
+        alive = alive & ~torch.isin(tokens, stop).cpu()
+        if position + 1 == limit or not bool(alive.any()):
+            break
+        if int(alive.sum()) * 4 <= 3 * len(alive):
+            kept = torch.nonzero(alive)[:, 0]
+            rows, alive = rows[kept], alive[kept]
+            kept = kept.to(tokens.device)
+            tokens, state = tokens[kept], reorder(step, state, kept)
+        logits, state = step(tokens, state)
+    found = record.hypotheses(set(batch.stop))
+    return tuple(tuple(found[e * candidates : (e + 1) * candidates]) for e in range(len(batch)))
+
+
+class _Record:
+    """Tokens, log-probabilities and ranks of R rows as they grow."""
+
+    def __init__(self, rows: int, limit: int) -> None:
+        self.tokens = np.zeros((rows, limit), dtype=np.int64)
+        self.log_probs = np.zeros((rows, limit))
+        self.ranks = np.zeros((rows, limit), dtype=np.int64)
+        self.lengths = np.zeros(rows, dtype=np.int64)
+
+    def add(
+        self, position: int, rows: torch.Tensor, logits: torch.Tensor, tokens: torch.Tensor, alive: torch.Tensor
+    ) -> None:
+        logits, tokens = logits[alive.to(logits.device)], tokens[alive.to(tokens.device)]
+        where = rows.numpy()
+        self.tokens[where, position] = tokens.cpu().numpy()
+        self.log_probs[where, position] = log_prob_of(logits, tokens).cpu().numpy()
+        self.ranks[where, position] = rank_of(logits, tokens).cpu().numpy()
+        self.lengths[where] = position + 1
+
+    def hypotheses(self, stop: set[int]) -> list[Hypothesis]:
+        found = []
+        for row, length in enumerate(self.lengths.tolist()):
+            tokens, log_probs = self.tokens[row, :length].copy(), self.log_probs[row, :length].copy()
+            reason = "stop" if length and int(tokens[-1]) in stop else "length"
+            found.append(Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum())))
+        return found
+
+
+def forced_scores(logits: torch.Tensor, tokens: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Log-probabilities (L,) float64 and ranks (L,) of ``tokens`` (L,) under the ``logits`` (L, V) that predict them."""
+    return log_prob_of(logits, tokens).cpu().numpy(), rank_of(logits, tokens).cpu().numpy()
+
+
+STRATEGIES: dict[str, Any] = {
+    "greedy": greedy,
+    "beam": beam_search,
+    "diverse-beam": diverse_beam_search,
+    "sample": sample,
+    "nucleus": sample,
+}
+"""The shared strategies; adapters add their own through ``decode(..., strategies=...)``."""

@@ -1,0 +1,108 @@
+"""Features of examples by id: one file of arrays read once, or one array per id."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Example
+from harness.errors import InputError, did_you_mean, require
+
+
+class FeatureFile:
+    """Arrays by example id, from ``.safetensors`` or ``.npz`` (one array per id, or ``ids`` beside ``features`` (N, ...)), or a
+    pickle ``{id: array}`` or CLIPCap's ``{"clip_embedding": (N, d), "captions": [{"image_id", "clip_embedding"}]}``.
+
+    An id is looked up as it stands, then as the stem of the example's media path, then as an integer without leading zeros.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.name = str(path)
+        self.arrays: Mapping[str, np.ndarray] = _read(self.path)
+
+    def row(self, example: Example) -> np.ndarray:
+        """The array of one example, float32. Raises :class:`InputError` when there is none, or NaN in it."""
+        for key in _names(example):
+            if key in self.arrays:
+                return self._checked(key)
+        raise InputError(
+            f"no features for example '{example.id}'{did_you_mean(example.id, self.arrays)}; "
+            f"the file holds {len(self.arrays)} ids",
+            str(self.path),
+        )
+
+    def _checked(self, key: str) -> np.ndarray:
+        array = np.asarray(self.arrays[key], dtype=np.float32)
+        if not np.isfinite(array).all():
+            raise InputError(f"the features of '{key}' hold NaN or infinity", str(self.path))
+        return array
+
+    def missing(self, examples: Sequence[Example]) -> list[str]:
+        """Ids without features."""
+        return [e.id for e in examples if not any(key in self.arrays for key in _names(e))]
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` counting and naming the examples without features."""
+        absent = self.missing(examples)
+        if absent:
+            raise InputError(
+                f"no features for {len(absent)} of {len(examples)} examples: {', '.join(absent[:5])}"
+                f"{', ...' if len(absent) > 5 else ''}",
+                str(self.path),
+            )
+
+
+def _names(example: Example) -> list[str]:
+    names = [example.id]
+    if example.media:
+        names.append(Path(example.media).stem)
+    names += [str(int(name)) for name in names if name.isdecimal()]
+    return names
+
+
+def _read(path: Path) -> Mapping[str, np.ndarray]:
+    if not path.is_file():
+        raise InputError("no such feature file", str(path))
+    if path.suffix == ".safetensors":
+        safetensors = require("safetensors.numpy", extra="models", needed_by="reading a .safetensors feature file")
+        return _by_id(safetensors.load_file(str(path)), path)
+    if path.suffix == ".npz":
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return _by_id({key: archive[key] for key in archive.files}, path)
+        except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"not a whole .npz of arrays ({error})", str(path)) from error
+    if path.suffix in (".pkl", ".pickle"):
+        from harness.adapters.shared.weights.safe_unpickle import load_plain_pickle
+
+        return _from_pickle(load_plain_pickle(path), path)
+    raise InputError("a feature file is .safetensors, .npz or .pkl", str(path))
+
+
+def _by_id(arrays: Mapping[str, np.ndarray], path: Path) -> Mapping[str, np.ndarray]:
+    if set(arrays) != {"ids", "features"}:
+        return arrays
+    ids, rows = arrays["ids"], arrays["features"]
+    if ids.shape[:1] != rows.shape[:1]:
+        raise InputError(f"{len(ids)} ids for {len(rows)} rows of features", str(path))
+    return {str(key): row for key, row in zip(ids.tolist(), rows)}
+
+
+def _from_pickle(data: Any, path: Path) -> Mapping[str, np.ndarray]:
+    if isinstance(data, Mapping) and "clip_embedding" in data and "captions" in data:
+        rows = np.asarray(data["clip_embedding"], dtype=np.float32)
+        found = {}
+        for record, caption in enumerate(data["captions"]):
+            index = int(caption["clip_embedding"])
+            if not 0 <= index < len(rows):
+                raise InputError(f"caption {record} points to row {index} of {len(rows)}", str(path))
+            found[str(caption["image_id"])] = rows[index]
+        return found
+    if isinstance(data, Mapping) and data:
+        return {str(key): np.asarray(value, dtype=np.float32) for key, value in data.items()}
+    raise InputError(f"expected a mapping of ids to arrays; found {type(data).__name__}", str(path))

@@ -1,0 +1,131 @@
+"""Human judgments of captions as a table of metric columns beside human ones, per caption or per system.
+
+A file of judgments is JSON Lines (``.gz`` or not), one item a line: ``references``, and either ``systems`` (system -> record, as
+THumB has it) or ``candidates`` (a list of records, as Composite has it). A record holds ``caption``, any numbers (the judgments) and
+perhaps ``is_own_reference``: the caption is one of the references, which is then taken out before it is scored.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.analysis.column_table import ColumnTable, RowKind, from_records
+from harness.contracts import CaptionSet
+from harness.errors import InputError
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.run.metric_plan import MetricPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One caption of one system for one item, and what people said of it."""
+
+    item: str
+    system: str
+    caption: str
+    references: tuple[str, ...]
+    scores: Mapping[str, float]
+
+
+def read_judgments(path: Path) -> list[Judged]:
+    """All judged captions of a file; raises :class:`InputError` with the line at fault."""
+    if not path.is_file():
+        raise InputError("no such file of judgments", str(path))
+    opener = gzip.open if path.suffix == ".gz" else open
+    judged: list[Judged] = []
+    with opener(path, "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            where = f"{path}:{number}"
+            try:
+                item = json.loads(line)
+                references = tuple(item["references"])
+                records = item["systems"].items() if "systems" in item else enumerate(item["candidates"])
+                name = str(next((item[key] for key in ("id", "image_id", "file_name") if key in item), number))
+                judged.extend(_judged(name, str(system), record, references, where) for system, record in records)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"no judged item (references, and systems or candidates): {error!r}", where) from error
+    if not judged:
+        raise InputError("holds no judgments", str(path))
+    return judged
+
+
+def _judged(item: str, system: str, record: Mapping[str, Any], references: tuple[str, ...], where: str) -> Judged:
+    caption = str(record["caption"])
+    if record.get("is_own_reference"):
+        own = _own_reference(caption, references, where)
+        references = references[:own] + references[own + 1 :]
+    if not references:
+        raise InputError(f"no references are left for the caption {caption!r:.60}", where)
+    scores = {
+        name: float(value)
+        for name, value in record.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    if not scores:
+        raise InputError(f"the caption {caption!r:.60} has no judgments", where)
+    return Judged(item, system, caption, references, scores)
+
+
+def _own_reference(caption: str, references: tuple[str, ...], where: str) -> int:
+    """Index of the reference with the most letters in common order: the caption may have been retyped (case, blanks)."""
+    import difflib
+
+    def plain(text: str) -> str:
+        return "".join(character for character in text.lower() if character.isalnum())
+
+    ratios = [difflib.SequenceMatcher(None, plain(caption), plain(text)).ratio() for text in references]
+    if max(ratios, default=0) < 0.9:
+        raise InputError(f"the caption {caption!r:.60} is said to be a reference, but none is like it", where)
+    return int(np.argmax(ratios))
+
+
+def judgment_table(path: Path, metrics: Sequence[Any], rows: RowKind = "example") -> ColumnTable:
+    """Columns of the metrics and of the judgments: a row per caption, or per system.
+
+    A system's metrics are the corpus numbers of its captions, its judgments their means. Metrics are given as to
+    :func:`harness.score`. Document frequencies and other corpus state come from the references of all items.
+    """
+    from harness.api import metric_plans
+
+    judged, plans = read_judgments(path), metric_plans(metrics)
+    sets = [CaptionSet(f"{j.item}/{j.system}", (j.caption,), j.references) for j in judged]
+    features = FeatureCache([item.references for item in sets])
+    parts = scoring.batches(sets, features)
+    found = {plan.label: scoring.score(plan.metric, parts, features, None, 0) for plan in plans}
+    records = []
+    if rows == "example":
+        values = {plan.label: _per_example(plan, found[plan.label]) for plan in plans}
+        for k, j in enumerate(judged):
+            records.append(
+                {"item": j.item, "system": j.system, **{m: _cell(v[k]) for m, v in values.items()}, **j.scores}
+            )
+        return from_records(str(path), records)
+    for system in dict.fromkeys(j.system for j in judged):
+        own = np.array([j.system == system for j in judged])
+        record: dict[str, Any] = {"system": system}
+        for plan in plans:
+            stats = found[plan.label].stats[own & found[plan.label].defined]
+            record[plan.label] = _cell(float(plan.metric.reduce(stats)) if len(stats) else float("nan"))
+        chosen = [j for j, mine in zip(judged, own) if mine]
+        record.update({name: float(np.mean([j.scores[name] for j in chosen])) for name in chosen[0].scores})
+        records.append(record)
+    return from_records(str(path), records)
+
+
+def _per_example(plan: MetricPlan, scored: scoring.Scored) -> np.ndarray:
+    out = np.full(len(scored.stats), np.nan)
+    if scored.defined.any():
+        out[scored.defined] = plan.metric.per_example(scored.stats[scored.defined])
+    return out
+
+
+def _cell(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,149 @@
+"""Base classes that supply most of a contract: mean-like metrics and distances of two texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, overload
+
+import numpy as np
+
+from harness.contracts.data import Batch
+from harness.contracts.features import Features
+from harness.contracts.metrics import MetricSpec, State
+
+
+class PathMark:
+    """Marker of constructor parameters that are file or folder names."""
+
+
+PathParam = Annotated[str, PathMark]
+"""Annotation of a constructor parameter that is a path: a relative one in a spec is resolved beside the spec file.
+
+>>> def __init__(self, checkpoint: PathParam, vocabulary: PathParam | None = None) -> None: ...
+"""
+PathLike = Annotated[str | Path, PathMark]
+"""As :data:`PathParam`, for constructors that also accept a :class:`~pathlib.Path`."""
+
+
+class Parameterised:
+    """Base that records the constructor arguments of an instance, as given, for its default signature."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        init = cls.__init__
+        if init is not object.__init__ and not hasattr(init, "records_parameters"):
+            setattr(cls, "__init__", _recording(init))  # noqa: B010  (type checkers reject an assignment to __init__)
+
+    @property
+    def constructor_parameters(self) -> Mapping[str, Any]:
+        """Constructor arguments by name, without those that equal their defaults."""
+        recorded = self.__dict__.get("_constructor_parameters")
+        if recorded is None and dataclasses.is_dataclass(self):  # its __init__ is generated after the class is created
+            fields = [field for field in dataclasses.fields(self) if field.init]
+            return {f.name: value for f in fields if (value := getattr(self, f.name)) != f.default}
+        return recorded or {}
+
+
+def _recording(init: Callable[..., None]) -> Callable[..., None]:
+    """Return ``init`` wrapped so that the outermost call records its arguments on the instance."""
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def recorded(self: Any, *args: Any, **kwargs: Any) -> None:
+        if "_constructor_parameters" not in self.__dict__:
+            self.__dict__["_constructor_parameters"] = _bound(signature, args, kwargs)
+        init(self, *args, **kwargs)
+
+    setattr(recorded, "records_parameters", True)  # noqa: B010  (functions have no such declared attribute)
+    return recorded
+
+
+def _bound(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    try:
+        bound = signature.bind(None, *args, **kwargs)
+    except TypeError:  # the call of the constructor itself reports what does not fit
+        return {}
+    out: dict[str, Any] = {}
+    for name, value in list(bound.arguments.items())[1:]:
+        parameter = signature.parameters[name]
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            out.update(value)
+        elif not _is_default(value, parameter.default):
+            out[name] = value
+    return out
+
+
+def _is_default(value: object, default: object) -> bool:
+    return value is default or (
+        isinstance(value, (str, int, float)) and type(value) is type(default) and value == default
+    )
+
+
+def signature_with_parameters(name: str, parameters: Mapping[str, Any]) -> str:
+    """Return ``name`` followed by the parameters, sorted: a signature that differs between two settings.
+
+    >>> signature_with_parameters("overlap", {"n": 2, "lower": True})
+    'overlap|lower:True|n:2'
+    """
+    return "|".join([name, *(f"{key}:{value}" for key, value in sorted(parameters.items()))])
+
+
+class TextDistance(Parameterised):
+    """Base of a distance that depends on the two texts alone. A subclass defines ``name`` and ``pairwise``."""
+
+    name = "unnamed"
+
+    def signature(self) -> str:
+        """Return the name and the constructor parameters."""
+        return signature_with_parameters(self.name, self.constructor_parameters)
+
+    def pairwise(self, texts: Sequence[str]) -> np.ndarray:
+        """Return distances, float64, shape (T, T): entry (i, j) has text i as hypothesis and text j as reference."""
+        raise NotImplementedError(f"{type(self).__name__} must define pairwise(texts)")
+
+    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances of all pairs of each example, float64, shape (B, N, N)."""
+        return np.stack([np.asarray(self.pairwise(texts), dtype=np.float64) for texts in batch.texts])
+
+
+class MeanMetric(Parameterised):
+    """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1)."""
+
+    spec: MetricSpec
+
+    def signature(self) -> str:
+        """Return the metric's name and the constructor parameters."""
+        return signature_with_parameters(self.spec.name, self.constructor_parameters)
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
+        """Return None: the mean needs no corpus state."""
+        return None
+
+    def scores(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return scores, float64, shape (B,), NaN where undefined."""
+        raise NotImplementedError(f"{type(self).__name__} must define scores(batch, features, state)")
+
+    def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return the scores as statistics, shape (B, 1)."""
+        return np.asarray(self.scores(batch, features, state), dtype=np.float64).reshape(len(batch), 1)
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the scores, shape (B,)."""
+        return stats[:, 0]
+
+    @overload
+    def reduce(self, stats: np.ndarray) -> float: ...
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the mean score, NaN without rows, or weighted means (W,) for ``weights`` of shape (W, B)."""
+        if weights is None:
+            return float(stats[:, 0].mean()) if len(stats) else float("nan")
+        weights = np.asarray(weights, dtype=np.float64)
+        return (weights @ stats[:, 0]) / weights.sum(axis=1)

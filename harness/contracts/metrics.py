@@ -1,0 +1,200 @@
+"""Protocols of metrics, distances and embeddings.
+
+Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` references, ``N = n + m`` texts of an example
+(candidates first), ``P`` relabelings, ``W`` weight vectors, ``T`` texts, ``d`` features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, overload, runtime_checkable
+
+import numpy as np
+
+from harness.contracts.data import Batch, Level, TokenScores
+from harness.contracts.features import Features
+
+State = Any
+"""Corpus state of a metric: any object that its ``fit`` returns and its ``stats`` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """Properties of a metric that the run and the report need."""
+
+    name: str
+    """Name in tables: ``meteor``, ``trm(meteor)``, ``mmd(minilm)``."""
+    higher_is_better: bool | None
+    level: Level = "item"
+    needs: frozenset[str] = frozenset({"references"})
+    """Subset of: references, images, embeddings, logprobs, java."""
+    min_candidates: int = 1
+    min_references: int = 1
+    min_texts: int = 2
+    """Minimum of n + m (a triangle takes three texts)."""
+    bounds: tuple[float, float] | None = None
+    shardable: bool = True
+    """False when ``reduce`` needs more than the rows of ``stats``."""
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A metric of caption sets, vectorised over the B examples of a batch.
+
+    ``stats`` returns sufficient statistics, one row per example: concatenating the rows of any shards and reducing once
+    gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
+    out of ``reduce``.
+
+    Optional members are protocols of their own: :class:`HasDetails`, :class:`Warmable`, :class:`Testable`,
+    :class:`ExactTestable`, :class:`ListsParameters`.
+    """
+
+    spec: MetricSpec
+
+    def signature(self) -> str:
+        """Return a text such as ``meteor|v1.5-en|tok:ptb`` that changes whenever the number may change."""
+        ...
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
+        """Return corpus state (document frequencies, bandwidths) of the task's references, or None."""
+        ...
+
+    def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return sufficient statistics, float64, shape (B, d)."""
+        ...
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return one score per example, shape (B,), from statistics of shape (B, d)."""
+        ...
+
+    @overload
+    def reduce(self, stats: np.ndarray) -> float: ...
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the corpus number, or with ``weights`` (W, B) one number per weight vector, shape (W,).
+
+        ``reduce(stats, ones((1, B)))[0]`` equals ``reduce(stats)``; an example with weight 2 counts twice.
+        """
+        ...
+
+
+@runtime_checkable
+class HasDetails(Protocol):
+    """A metric with further numbers for its result record (a variance over seeds, for example)."""
+
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return JSON-compatible values from the statistics (B, d) of the defined examples."""
+        ...
+
+
+@runtime_checkable
+class Warmable(Protocol):
+    """A metric or distance with slow first-use work, such as compiling kernels."""
+
+    def warm(self) -> None:
+        """Start the first-use work in the background and return at once. Called before captions are generated."""
+        ...
+
+
+@runtime_checkable
+class ListsParameters(Protocol):
+    """A component class with parameters whose value is a list by nature, so that a list is not an axis of the grid."""
+
+    list_parameters: ClassVar[Collection[str]]
+
+
+@runtime_checkable
+class HasColumnNames(Protocol):
+    """A metric class that declares the columns that it adds to a result table."""
+
+    column_names: ClassVar[Sequence[str]]
+
+
+@runtime_checkable
+class TokenScoreMetric(Protocol):
+    """A metric of level ``model``: it judges a model by its token scores for the references; no caption is generated."""
+
+    spec: MetricSpec
+
+    def signature(self) -> str:
+        """Return a text that changes whenever a number may change."""
+        ...
+
+    def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
+        """Return column name -> number for the token scores of all examples (per example one entry per reference)."""
+        ...
+
+    def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
+        """Return column name -> scores (B,) for the columns that have a score per example."""
+        ...
+
+
+@runtime_checkable
+class Resamples(Protocol):
+    """A metric of level ``model`` that resamples examples itself."""
+
+    def resample(
+        self, scores: Sequence[Sequence[TokenScores]], samples: int, rng: np.random.Generator
+    ) -> Mapping[str, np.ndarray]:
+        """Return column name -> bootstrap values, shape (samples,)."""
+        ...
+
+
+@runtime_checkable
+class Testable(Protocol):
+    """A set or item metric with a permutation null: the statistic under relabelings of the N texts."""
+
+    def null(self, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+        """Return the per-example statistic under each relabeling, shape (B, P).
+
+        ``labels`` is bool, shape (P, N), True for a candidate. "More extreme" follows ``spec.higher_is_better``: lower
+        scores where True, higher scores where False.
+        """
+        ...
+
+
+@runtime_checkable
+class ExactTestable(Protocol):
+    """A metric with a faster exact test than evaluating ``null`` on every relabeling."""
+
+    def exact_p_values(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return p-values (B,): the share of all C(N, n) relabelings at least as extreme as the observed one (included)."""
+        ...
+
+
+@runtime_checkable
+class Distance(Protocol):
+    """Distance of two texts: non-negative, d(x, x) = 0; it may be asymmetric and need not satisfy the triangle inequality."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Return a text that changes whenever a distance may change."""
+        ...
+
+    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return all pairs, float64, shape (B, N, N): rows the hypothesis, columns the reference, candidates first."""
+        ...
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Map from texts to vectors."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Return a text that changes whenever a vector may change."""
+        ...
+
+    def fit(self, references: Sequence[Sequence[str]]) -> None:
+        """Fit on the task's references (a vocabulary) before the first ``encode``; most embeddings do nothing."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return vectors, float32, shape (T, d). Called with each distinct text once, shortest first."""
+        ...

@@ -1,0 +1,76 @@
+"""Protocols of models and data sets: adapters, scorers, listeners, readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from harness.contracts.data import Candidates, Decoding, Example, Failure, Generation, TaskView, TokenScores
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """A model, or a stand-in for one. Its constructor takes the parameters of the spec."""
+
+    def fingerprint(self) -> str:
+        """Return a text that changes whenever weights, files or configuration change: part of every cache key."""
+        ...
+
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterable[Candidates | Generation | Failure]:
+        """Yield one result per example, in order.
+
+        ``seeds`` holds one 63-bit integer per example, derived from the run seed and the example id, so that batch size,
+        order and sharding never change a caption.
+        """
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """An adapter that scores references token by token."""
+
+    def score_references(self, examples: Sequence[Example]) -> Iterable[list[TokenScores]]:
+        """Yield for each example one :class:`TokenScores` per reference."""
+        ...
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """An adapter that plays the listener of the reference game."""
+
+    def listen(self, examples: Sequence[Example], captions: Sequence[str]) -> np.ndarray:
+        """Return choices (B,), int: 0 for the target, 1, 2, ... for the distractors (``Example.meta``)."""
+        ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """An adapter that looks at the whole task before captions are generated (to find missing predictions, for example)."""
+
+    def prepare(self, task: TaskView) -> None:
+        """Raise :class:`~harness.errors.InputError` for a task that cannot work, before anything is generated."""
+        ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A reader or an adapter with a description of its source for the provenance of a run."""
+
+    def describe(self) -> str | Mapping[str, object]:
+        """Return a sentence or JSON-compatible values."""
+        ...
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A data set reader. Its constructor takes the spec's ``dataset`` mapping without ``reader``."""
+
+    def fingerprint(self) -> str:
+        """Return a text that changes whenever the content of the data set changes."""
+        ...
+
+    def __iter__(self) -> Iterator[Example]: ...

@@ -1,0 +1,193 @@
+"""The catalogue of components: names read from manifests as data, imported only when used.
+
+All manifests share one schema::
+
+    api: 1
+    provider: acme                      # default: the distribution or folder name
+    requires_harness: ">=0.1,<1"
+    metrics:
+      my-metric: {import: "acme.metrics:Mine", summary: "...", extra: text, level: set}
+    # or a list: [{name: my-metric, target: "acme.metrics:Mine", summary: "..."}]
+
+Sources, in order: the harness itself, installed distributions (entry-point group ``harness.manifests``, value = the package
+that holds ``registry.yaml``; located without importing it), ``registry.yaml`` in the working directory, and files given with
+``--registry``. A built-in component keeps its bare name; a plugin's component of the same name is reached as
+``provider/name``. A bare name that two plugins share is an error when it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
+from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
+from harness.registry.instance_checks import check_instance
+from harness.registry.manifest_files import BUILT_IN, Entry, Manifest, PluginFailure, find_manifests
+from harness.registry.parameter_checks import check_parameters, parameters
+
+__all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component instance with the parameters that it was created with."""
+
+    instance: Any
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All entries by kind, and the plugins that could not be read."""
+
+    manifests: tuple[Manifest, ...]
+    failures: tuple[PluginFailure, ...] = ()
+
+    def entries(self, kind: str | None = None) -> list[Entry]:
+        """Return the entries of a kind (or of all), sorted by kind, name, provider.
+
+        The same component declared twice (equal full name and target) is one entry. Raises :class:`UnknownName` for an
+        unknown kind.
+        """
+        if kind is not None and kind not in (*KINDS, *HIDDEN):
+            raise UnknownName(
+                f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}",
+                value=kind, expected=KINDS, nearest=nearest_name(kind, KINDS),
+            )  # fmt: skip
+        unique: dict[tuple[str, str, str, str], Entry] = {}
+        for manifest in self.manifests:
+            for entry in manifest.entries:
+                if kind in (None, entry.kind):
+                    unique.setdefault((entry.kind, entry.full_name, entry.target, entry.path), entry)
+        return sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider))
+
+    def get(self, kind: str, name: str) -> Entry:
+        """Return the entry called ``name`` (a name, ``provider/name``, or an alias).
+
+        A built-in entry takes precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name,
+        :class:`HarnessError` with both owners when two plugins share the name.
+        """
+        entries = self.entries(kind)
+        matches = [entry for entry in entries if name == entry.full_name]
+        matches = matches or [entry for entry in entries if name in (entry.name, *entry.aliases)]
+        matches = [entry for entry in matches if entry.provider == BUILT_IN] or matches
+        if not matches:
+            names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
+            hint = did_you_mean(name, names) or (f" ('harness list {kind}' shows them)" if kind in KINDS else "")
+            raise UnknownName(
+                f"unknown {SINGULAR[kind]} '{name}'{hint}",
+                value=name,
+                expected=names,
+                nearest=nearest_name(name, names),
+            )
+        if len(matches) > 1:
+            owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches)
+            raise HarnessError(
+                f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; use the full name", value=name
+            )
+        return matches[0]
+
+    def bare_name(self, entry: Entry) -> str:
+        """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
+        rivals = [e for e in self.entries(entry.kind) if e.name == entry.name or entry.name in e.aliases]
+        built_in = [e for e in rivals if e.provider == BUILT_IN]
+        return entry.name if [entry] in (rivals, built_in) else entry.full_name
+
+    def load(self, kind: str, name: str) -> Any:
+        """Import and return the object of an entry; raises :class:`HarnessError` with the cause and the install command."""
+        entry = self.get(kind, name)
+        if not entry.target:
+            raise HarnessError(f"{SINGULAR[kind]} '{name}' is a file ({entry.path}), not an importable object")
+        module_name, _, attribute = entry.target.partition(":")
+        try:
+            with entry.import_path():
+                module = importlib.import_module(module_name)
+            return getattr(module, attribute) if attribute else module
+        except ModuleNotFoundError as error:
+            raise MissingExtra(_missing_text(entry, error)) from error
+        except HarnessError:
+            raise
+        except Exception as error:  # a broken plugin is reported by name; the original is chained
+            raise HarnessError(
+                f"{SINGULAR[kind]} '{entry.full_name}' ({entry.target}) could not be imported: {type(error).__name__}: {error}"
+            ) from error
+
+    def component(self, kind: str, name: str, params: Mapping[str, Any] | None = None) -> Component:
+        """Create a component: ``Class(**params)``, checked against the contract of its kind.
+
+        Raises :class:`UnknownName` for an unknown parameter with the nearest one, :class:`HarnessError` for a missing
+        parameter, a value of the wrong plain type, or an instance without the members of its kind.
+        """
+        factory = self.load(kind, name)
+        values = dict(params or {})
+        label = f"{SINGULAR[kind]} '{name}'"
+        check_parameters(label, factory, values)
+        instance = factory(**values)
+        check_instance(kind, label, instance)
+        return Component(instance, values)
+
+    def create(self, kind: str, name: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Return the instance of :meth:`component`."""
+        return self.component(kind, name, params).instance
+
+
+def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
+    missing = (error.name or str(error)).split(".")[0]
+    head = f"{SINGULAR[entry.kind]} '{entry.name}' needs the package '{missing}', which is not installed"
+    if entry.provider == BUILT_IN and entry.extra:
+        return f"{head}: pip install 'caption-harness[{entry.extra}]'"
+    return f"{head} (named by {entry.source})"
+
+
+# --------------------------------------------------------------------------- the registry in use
+@lru_cache(maxsize=8)
+def _load(files: tuple[str, ...], directory: str, providers: str | None) -> Registry:
+    manifests, failures = find_manifests([Path(file) for file in files], Path(directory), providers)
+    return Registry(tuple(manifests), tuple(failures))
+
+
+_extra_files: list[str] = []
+
+
+def use_files(files: Sequence[str | Path]) -> None:
+    """Add registry files for this process (``--registry FILE``)."""
+    _extra_files.extend(str(Path(file).resolve()) for file in files)
+
+
+def current() -> Registry:
+    """Return the registry as seen from the working directory, with the files of ``--registry``; cached."""
+    return _load(tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"))
+
+
+def split_spec(spec: Any, kind: str) -> tuple[str, dict[str, Any]]:
+    """Return ``name`` or ``{name: {params}}`` as (name, params); raises :class:`HarnessError` for anything else.
+
+    >>> split_spec({"trm": {"distance": "cider"}}, "metric")
+    ('trm', {'distance': 'cider'})
+    """
+    if isinstance(spec, str):
+        return spec, {}
+    if isinstance(spec, Mapping) and len(spec) == 1:
+        name, params = next(iter(spec.items()))
+        if params is None or isinstance(params, Mapping):
+            return str(name), dict(params or {})
+    raise HarnessError(f"a {kind} is a name or a mapping of one name to its parameters; found {spec!r}", value=spec)
+
+
+def create(kind: str, spec: Any) -> Component:
+    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is."""
+    if not isinstance(spec, (str, Mapping)):
+        return Component(spec)
+    name, params = split_spec(spec, SINGULAR[kind])
+    return current().component(kind, name, params)
+
+
+def resolve(kind: str, spec: Any) -> Any:
+    """Return the instance of :func:`create`."""
+    return create(kind, spec).instance

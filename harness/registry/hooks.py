@@ -1,0 +1,123 @@
+"""Hooks: behaviour that plugins add to a run, called by pluggy (ordering, wrappers and historic calls as pluggy documents them).
+
+A distribution names its hook module with the entry-point group ``harness``, a manifest with the key ``hooks:``. Hook modules
+are imported when a run starts (or when an unknown command is given), never by ``harness list``. Implementations are marked
+with :data:`hookimpl`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from harness.errors import HarnessError
+from harness.registry.manifest_files import PluginFailure, kept_providers
+
+if TYPE_CHECKING:
+    from harness.registry.catalogue import Registry
+
+spec = pluggy.HookspecMarker("harness")
+hookimpl = pluggy.HookimplMarker("harness")
+
+
+class Hooks:
+    """Hook specifications."""
+
+    @spec
+    def harness_run_started(self, manifest: dict[str, Any]) -> None:
+        """Called when a run begins; ``manifest`` is the content of manifest.json."""
+
+    @spec
+    def harness_scores_ready(self, record: dict[str, Any]) -> None:
+        """Called with each result record (as in results.json)."""
+
+    @spec
+    def harness_run_finished(self, manifest: dict[str, Any], results: list[dict[str, Any]]) -> None:
+        """Called when the run is finished and on disk."""
+
+    @spec
+    def harness_report_sections(self, manifest: dict[str, Any], results: list[dict[str, Any]]) -> list[dict[str, str]]:  # type: ignore[empty-body]
+        """Return further sections of the report: mappings with ``title`` and ``html``."""
+
+    @spec
+    def harness_commands(self, subparsers: Any) -> None:
+        """Add subcommands to the command line (an argparse subparsers object); each sets ``run=function(args) -> int``."""
+
+
+class Plugins:
+    """Loaded hook modules and the failures of those that could not be loaded."""
+
+    def __init__(self) -> None:
+        self.manager = pluggy.PluginManager("harness")
+        self.manager.add_hookspecs(Hooks)
+        self.failures: list[PluginFailure] = []
+
+    def load(self, registry: Registry) -> Plugins:
+        """Import the hook modules of entry points and of the registry's manifests, and return self.
+
+        A module that cannot be imported is recorded in ``failures``, or raised when ``HARNESS_STRICT_PLUGINS=1``.
+        """
+        for name, load in (*_entry_points(), *_manifest_hooks(registry)):
+            if self.manager.has_plugin(name):
+                continue
+            try:
+                module = load()
+                if self.manager.is_registered(module):  # named by an entry point and by a manifest
+                    continue
+                self.manager.register(module, name=name)
+                self.manager.check_pending()
+            except Exception as error:
+                if os.environ.get("HARNESS_STRICT_PLUGINS") == "1":
+                    raise
+                if self.manager.has_plugin(name):
+                    self.manager.unregister(name=name)
+                self.failures.append(PluginFailure(name, "hooks", f"{type(error).__name__}: {error}", error))
+        return self
+
+    def call(self, hook: str, **arguments: Any) -> list[Any]:
+        """Call one hook through pluggy and return the results of the plugins.
+
+        Raises :class:`HarnessError` with the names of the plugins that implement the hook when one of them raises.
+        """
+        caller = getattr(self.manager.hook, hook)
+        try:
+            return caller(**arguments)
+        except Exception as error:
+            name = _plugin_of(error, caller)
+            raise HarnessError(f"plugin '{name}' failed in {hook}: {type(error).__name__}: {error}") from error
+
+
+def _entry_points() -> Iterator[tuple[str, Callable[[], object]]]:
+    providers = kept_providers(os.environ.get("HARNESS_LOAD_PLUGINS"))
+    for point in sorted(importlib.metadata.entry_points(group="harness"), key=lambda p: (p.name, p.value)):
+        distribution = point.dist.name if point.dist is not None else ""
+        if providers is None or point.name in providers or distribution in providers:
+            yield point.name, point.load
+
+
+def _manifest_hooks(registry: Registry) -> Iterator[tuple[str, Callable[[], object]]]:
+    for manifest in registry.manifests:
+        for target in manifest.hooks:
+
+            def load(target: str = target, manifest: Any = manifest) -> object:
+                module, _, attribute = target.partition(":")
+                with manifest.import_path():
+                    imported = importlib.import_module(module)
+                return getattr(imported, attribute) if attribute else imported
+
+            yield f"{manifest.provider}:{target}", load
+
+
+def _plugin_of(error: BaseException, caller: pluggy.HookCaller) -> str:
+    """Return the name of the plugin whose implementation is on the traceback, else the names of all implementations."""
+    by_code = {getattr(i.function, "__code__", None): i.plugin_name for i in caller.get_hookimpls()}
+    traceback, name = error.__traceback__, ""
+    while traceback is not None:
+        name = by_code.get(traceback.tb_frame.f_code, name)
+        traceback = traceback.tb_next
+    return name or ", ".join(i.plugin_name for i in caller.get_hookimpls())

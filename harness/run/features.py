@@ -1,0 +1,208 @@
+"""Everything that several metrics of a run need of the texts, computed once.
+
+Texts are interned to integers; anything that depends on one text alone (tokens, n-grams, embeddings) is computed once
+per distinct text; every distance matrix is built once per batch. Metrics ask, the first one pays.
+
+Caches: ``per_text`` by key and text id, ``vectors`` by embedding signature and text id, ``distances`` by distance
+signature and batch, ``memo`` by key for corpus-level state such as document frequencies.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from harness.contracts import Batch, CaptionSet, Distance, Embedding
+from harness.errors import HarnessError
+
+T = TypeVar("T")
+
+
+class FeatureCache:
+    """Feature cache of one run; implements :class:`harness.contracts.Features`.
+
+    ``references`` are the references of the task, one sequence per example; metrics fit their corpus state on them.
+    """
+
+    def __init__(self, references: Sequence[Sequence[str]] = ()) -> None:
+        self.references: Sequence[Sequence[str]] = references
+        self.texts: list[str] = []
+        self._ids: dict[str, int] = {}
+        self._per_text: dict[Any, dict[int, Any]] = defaultdict(dict)
+        self._vectors: dict[str, tuple[dict[int, int], np.ndarray]] = {}
+        self._embeddings: dict[str, Embedding] = {}
+        self._per_batch: dict[Hashable, WeakKeyDictionary[Batch, np.ndarray]] = defaultdict(WeakKeyDictionary)
+        self._memo: dict[Any, Any] = {}
+
+    # ------------------------------------------------------------------ texts
+    def intern(self, texts: Iterable[str]) -> np.ndarray:
+        """Ids (T,) of the texts, new ones added."""
+        ids, table = self._ids, self.texts
+        out: list[int] = []
+        for text in texts:
+            key = ids.get(text)
+            if key is None:
+                key = ids[text] = len(table)
+                table.append(text)
+            out.append(key)
+        return np.asarray(out, dtype=np.int64)
+
+    def batch(self, sets: Sequence[CaptionSet]) -> Batch:
+        """Caption sets of one (n, m) shape as a :class:`Batch`; raises ValueError when shapes differ."""
+        n, m = len(sets[0].candidates), len(sets[0].references)
+        if any((len(item.candidates), len(item.references)) != (n, m) for item in sets):
+            raise ValueError("a batch holds caption sets of one (n, m) shape")
+        ids = self.intern(text for item in sets for text in (*item.candidates, *item.references))
+        return Batch(tuple(sets), ids.reshape(len(sets), n + m), n, m)
+
+    def sub_batch(self, parent: Batch, n: int, m: int) -> Batch:
+        """The first ``n`` candidates and ``m`` references of every example (nested sets); features are the parent's."""
+        if (n, m) == (parent.n, parent.m):
+            return parent
+        columns = np.concatenate([np.arange(n), parent.n + np.arange(m)])
+        sets = tuple(
+            replace(item, candidates=item.candidates[:n], references=item.references[:m]) for item in parent.sets
+        )
+        return Batch(sets, parent.text_ids[:, columns], n, m, parent, columns)
+
+    # ------------------------------------------------------------------ per distinct text
+    def per_text(self, key: Any, ids: Iterable[int], compute: Callable[[list[str]], Sequence[T]]) -> list[T]:
+        """Values for text ids: ``compute`` gets the distinct texts not yet known under ``key`` (in one call) and
+        returns one value each. ``key`` names the computation and its parameters."""
+        cache = self._per_text[key]
+        wanted = np.asarray(ids, dtype=np.int64).ravel().tolist()
+        missing = [i for i in dict.fromkeys(wanted) if i not in cache]
+        if missing:
+            values = compute([self.texts[i] for i in missing])
+            if len(values) != len(missing):
+                raise ValueError(f"{key!r} returned {len(values)} values for {len(missing)} texts")
+            cache.update(zip(missing, values))
+        return [cache[i] for i in wanted]
+
+    def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
+        """Embedding vectors, shape ``ids.shape + (d,)`` float32; each distinct text is encoded once, shortest first.
+
+        Raises :class:`HarnessError` when the embedding returns the wrong shape or a value that is not finite.
+        """
+        ids = np.asarray(ids, dtype=np.int64)
+        key = embedding.signature()
+        if key not in self._embeddings:
+            embedding.fit(self.references)
+            self._embeddings[key] = embedding
+        embedding = self._embeddings[key]  # one fitted model per signature, however many metrics name it
+        rows, table = self._vectors.get(key, ({}, np.empty((0, 0), dtype=np.float32)))
+        missing = [int(i) for i in np.unique(ids) if int(i) not in rows]
+        if missing:
+            missing.sort(key=lambda i: (len(self.texts[i]), i))
+            texts = [self.texts[i] for i in missing]
+            new = _checked_vectors(embedding.name, embedding.encode(texts), texts)
+            table = np.concatenate([table.reshape(-1, new.shape[1]), new]) if rows else new
+            rows.update(zip(missing, range(len(rows), len(rows) + len(missing))))
+            self._vectors[key] = (rows, table)
+        position = np.fromiter((rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size)
+        return table[position].reshape(*ids.shape, table.shape[1])
+
+    # ------------------------------------------------------------------ per batch and per corpus
+    def per_batch(
+        self,
+        key: Hashable,
+        batch: Batch,
+        build: Callable[[Batch], np.ndarray],
+        cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """Return an array of a batch, computed once per key and batch.
+
+        Parameters
+        ----------
+        key : hashable
+            Name of the computation and its parameters.
+        batch : Batch
+            A batch whose ``parent`` is set gets its value from the parent's.
+        build : callable
+            Computes the value of a batch without a parent, shape (B, N, N, ...) unless ``cut`` is given.
+        cut : callable, optional
+            Cuts the parent's value to a batch. The default takes the batch's columns of axes 1 and 2.
+
+        Returns
+        -------
+        ndarray
+            Read-only array.
+        """
+        cache = self._per_batch[key]
+        value = cache.get(batch)
+        if value is None:
+            if batch.parent is not None and batch.columns is not None:
+                whole = self.per_batch(key, batch.parent, build, cut)
+                value = np.ascontiguousarray((cut or _cut_pairs)(whole, batch))
+            else:
+                value = np.ascontiguousarray(build(batch))
+            value.setflags(write=False)
+            cache[batch] = value
+        return value
+
+    def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
+        """Return the (B, N, N) matrices of a distance on a batch: float64, finite, non-negative, zero diagonal, read-only.
+
+        Raises :class:`HarnessError` with the pair of texts for which the distance breaks one of these.
+        """
+
+        def build(whole: Batch) -> np.ndarray:
+            matrices = np.ascontiguousarray(distance.matrices(whole, self), dtype=np.float64)
+            _check_distances(distance.name, matrices, whole)
+            return matrices
+
+        return self.per_batch(("distance", distance.signature()), batch, build)
+
+    def memo(self, key: Any, build: Callable[[], T]) -> T:
+        """``build()`` once per key: corpus-level state shared between metrics."""
+        if key not in self._memo:
+            self._memo[key] = build()
+        return self._memo[key]
+
+    def forget(self, batch: Batch) -> None:
+        """Drop the values kept for a batch and for the batches cut from it (bounds memory)."""
+        for cache in self._per_batch.values():
+            for known in [item for item in cache if item is batch or item.parent is batch]:
+                del cache[known]
+
+
+def _cut_pairs(whole: np.ndarray, batch: Batch) -> np.ndarray:
+    """Return the rows and columns (axes 1 and 2) of a batch from the array of its parent."""
+    assert batch.columns is not None
+    return whole[:, batch.columns[:, None], batch.columns]
+
+
+def _checked_vectors(name: str, vectors: Any, texts: Sequence[str]) -> np.ndarray:
+    array = np.asarray(vectors, dtype=np.float32)
+    if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
+        raise HarnessError(
+            f"embedding '{name}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)"
+        )
+    finite = np.isfinite(array).all(axis=1)
+    if not finite.all():
+        raise HarnessError(f"embedding '{name}' is not finite for the text {texts[int(np.argmin(finite))]!r}")
+    return array
+
+
+def _check_distances(name: str, matrices: np.ndarray, batch: Batch) -> None:
+    size = batch.n + batch.m
+    if matrices.shape != (len(batch), size, size):
+        raise HarnessError(f"distance '{name}' returned shape {matrices.shape}; expected {(len(batch), size, size)}")
+    diagonal = matrices[:, np.arange(size), np.arange(size)]
+    for problem, bad in (
+        ("is not finite", ~np.isfinite(matrices)),
+        ("is negative", matrices < 0),
+        ("of a text to itself is not 0", (diagonal != 0)[:, :, None] & np.eye(size, dtype=bool)),
+    ):
+        if bad.any():
+            b, i, j = (int(x) for x in np.argwhere(bad)[0])
+            item = batch.sets[b]
+            texts = (*item.candidates, *item.references)
+            raise HarnessError(
+                f"distance '{name}' {problem} ({matrices[b, i, j]!r}) for the pair {texts[i]!r}, {texts[j]!r} of example '{item.id}'"
+            )

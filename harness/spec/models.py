@@ -1,0 +1,180 @@
+"""The spec: what to run. pydantic models; unknown keys are errors; every list that is documented as an axis makes a grid.
+
+Loading from YAML (``include``, ``variants``, ``--set``, environment variables) is in :mod:`harness.spec.loading`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+_RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
+
+
+def expand_ranges(value: Any) -> Any:
+    """``"1..4"`` (alone or in a list) as ``[1, 2, 3, 4]``.
+
+    >>> expand_ranges(["1..3", 8])
+    [1, 2, 3, 8]
+    """
+    if isinstance(value, str):
+        match = _RANGE.fullmatch(value)
+        return list(range(int(match[1]), int(match[2]) + 1)) if match else value
+    if isinstance(value, list):
+        out: list[Any] = []
+        for item in value:
+            expanded = expand_ranges(item)
+            out.extend(expanded if isinstance(expanded, list) else [expanded])
+        return out
+    return value
+
+
+def _no_nan(value: Any) -> Any:
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, float) and not math.isfinite(item):
+            raise ValueError(f"found {item}; expected a finite number")
+    return value
+
+
+def _component(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), (dict, type(None))):
+        name, params = next(iter(value.items()))
+        return {str(name): dict(params or {})}
+    raise ValueError(f"expected a name or one name with its parameters (name: {{parameter: value}}); found {value!r}")
+
+
+Component = Annotated[str | dict[str, dict[str, Any]], BeforeValidator(_component)]
+Count = Annotated[int, Field(ge=1)]
+CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
+FloatAxis = Annotated[float | list[float], BeforeValidator(_no_nan)]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DatasetSpec(BaseModel):
+    """A reader by name; its other keys are the reader's parameters."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    reader: str
+    """Name of a reader (``harness list readers``)."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class DecodingSpec(Strict):
+    """How captions are drawn. Every field may be a list: a grid axis. Filters apply as temperature, top-k, top-p."""
+
+    strategy: str | list[str] = "greedy"
+    temperature: FloatAxis = 1.0
+    top_p: FloatAxis | None = None
+    top_k: CountAxis | None = None
+    beams: CountAxis | None = None
+    length_penalty: FloatAxis = 0.0
+    candidates: CountAxis | None = None
+    """Captions per example; sets of different sizes are nested (the set of 2 is the set of 1 plus one)."""
+    max_length: CountAxis | None = None
+    options: dict[str, Any] = {}
+    """What an adapter's own strategy takes."""
+
+    @field_validator("temperature")
+    @classmethod
+    def _positive(cls, value: Any) -> Any:
+        for item in value if isinstance(value, list) else [value]:
+            if item <= 0:
+                raise ValueError(f"found {item:g}; a temperature is above 0 (use strategy: greedy for the limit of 0)")
+        return value
+
+    @field_validator("top_p")
+    @classmethod
+    def _share(cls, value: Any) -> Any:
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None and not 0 < item <= 1:
+                raise ValueError(f"found {item:g}; expected a share in (0, 1]")
+        return value
+
+
+class SignificanceSpec(Strict):
+    """Permutation p-values per example and how they are combined."""
+
+    method: Literal["none", "exact", "monte-carlo"] = "none"
+    """``exact`` enumerates all relabelings up to ``budget`` and falls to Monte Carlo (reported) beyond it."""
+    budget: Count = 200_000
+    draws: Count = 10_000
+    aggregate: Literal["harmonic-mean"] = "harmonic-mean"
+    fdr: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+
+class BootstrapSpec(Strict):
+    """Bootstrap over examples for the 95 % intervals; 0 samples switches them off."""
+
+    samples: Annotated[int, Field(ge=0)] = 1000
+
+
+class ViewSpec(Strict):
+    """A plot or table of the report."""
+
+    plot: Literal["line", "bar", "scatter", "heatmap", "table", "texts", "verdicts"]
+    x: str = "model"
+    y: str | list[str] = "*"
+    by: str | None = None
+    title: str = ""
+    note: str = ""
+    reference: dict[str, Any] = {}
+    """Published values to print beside ours: row label -> number."""
+    examples: Count | None = None
+    """Of a view of texts: how many examples (6 unless told)."""
+    against: str | None = None
+    """Of a view of verdicts: the label of the model that the others are compared with."""
+
+    @model_validator(mode="after")
+    def _own_keys(self) -> ViewSpec:
+        if (self.plot == "verdicts") != (self.against is not None):
+            raise ValueError(
+                f"'plot: verdicts' and 'against: MODEL' go together; found plot: {self.plot}, against: {self.against}"
+            )
+        if self.plot != "texts" and self.examples is not None:
+            raise ValueError(f"examples belongs to 'plot: texts'; found plot: {self.plot}")
+        if self.plot == "texts" and not isinstance(self.y, str):
+            raise ValueError("the y of a view of texts is one metric, by which examples are chosen")
+        return self
+
+
+class Spec(Strict):
+    """One run: a task's data, models, decodings and metrics."""
+
+    task: Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    description: str = ""
+    notice: str = ""
+    """Said loudly when the run starts, and kept in the manifest."""
+    dataset: DatasetSpec
+    models: Annotated[list[Component], Field(min_length=1)]
+    """Adapters by name with their parameters; ``label`` among the parameters names the model in tables."""
+    decoding: DecodingSpec = DecodingSpec()
+    references: CountAxis | None = None
+    """Use only the first so many references; a list is a grid axis (nested sets)."""
+    metrics: Annotated[list[Component], Field(min_length=1)]
+    """Metrics by name with their parameters; a list-valued parameter is a grid axis."""
+    significance: SignificanceSpec = SignificanceSpec()
+    bootstrap: BootstrapSpec = BootstrapSpec()
+    views: list[ViewSpec] = []
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    limit: Annotated[int, Field(ge=0)] | None = None
+    """Only the first so many examples."""
+    variant: str = ""
+    """Which of the file's variants was taken (set on loading)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_significance(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("significance"), str):
+            data = {**data, "significance": {"method": data["significance"]}}
+        return data

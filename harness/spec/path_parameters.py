@@ -1,0 +1,69 @@
+"""Recognition of path parameters in a spec, by the annotation of the component's constructor (``PathParam``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.files.yaml_source import Key
+from harness.registry import current
+from harness.registry.component_kinds import KINDS
+from harness.registry.parameter_checks import path_parameters
+
+_SECTIONS = {"models": "adapters", "metrics": "metrics"}
+
+
+def is_path(data: Mapping[str, Any], key: Key) -> bool:
+    """Return True when the value at ``key`` of a spec is the path parameter of a component.
+
+    Parameters
+    ----------
+    data : mapping
+        The spec as loaded.
+    key : tuple
+        Path to the value, such as ``("models", 0, "clipcap", "checkpoint")``.
+    """
+    if key[:1] == ("include",):
+        return True
+    reader, below = _nearest_reader(data, key)
+    if reader is not None:
+        return _below("readers", reader, below)
+    if len(key) >= 4 and key[0] in _SECTIONS:
+        return _below(_SECTIONS[str(key[0])], str(key[2]), key[3:])
+    return False
+
+
+def _nearest_reader(data: Mapping[str, Any], key: Key) -> tuple[str | None, Key]:
+    """Return the reader of the innermost ``{reader: NAME, ...}`` around a key, and the rest of the key below it."""
+    here: Any = data
+    reader, below = None, key
+    for depth, part in enumerate(key):
+        if isinstance(here, Mapping) and isinstance(here.get("reader"), str):
+            reader, below = here["reader"], key[depth:]
+        here = here[part]
+    return reader, below
+
+
+def _below(kind: str, name: str, key: Key) -> bool:
+    """Return True when ``key``, relative to the parameters of a component, is one of its paths or of a nested component's."""
+    if key[0] in _paths_of(kind, name):
+        return True
+    for depth in range(1, len(key) - 1):  # {distance: {cider: {df: PATH}}}: a component within a parameter
+        nested = [other for other in KINDS if isinstance(key[depth], str) and _is_registered(other, str(key[depth]))]
+        if any(key[depth + 1] in _paths_of(other, str(key[depth])) for other in nested):
+            return True
+    return False
+
+
+def _is_registered(kind: str, name: str) -> bool:
+    return kind != "tasks" and any(name in (e.name, e.full_name, *e.aliases) for e in current().entries(kind))
+
+
+def _paths_of(kind: str, name: str) -> set[str]:
+    """Return the path parameters of a component; none for one that cannot be imported, which the plan reports."""
+    try:
+        factory: Callable[..., object] = current().load(kind, name)
+    except HarnessError:
+        return set()
+    return path_parameters(factory)

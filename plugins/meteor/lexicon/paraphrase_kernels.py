@@ -1,0 +1,224 @@
+"""Compiled reading of METEOR's paraphrase table into a trie; imported only when the lexicon cache is built (numba).
+
+The table is text, three lines an entry: a probability (unused), phrase A, phrase B. Words become ids, phrases become nodes
+of one trie, entries become pairs of nodes, all in the order of the file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from harness.plugins.compiled.cache_keys import INNER
+
+N_WORDS, N_BYTES, N_NODES, N_PAIRS, LINE_KIND, NODE_A = range(6)
+_LINE_FEED, _CARRIAGE_RETURN = 10, 13
+_FNV, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FNV-1a
+
+
+class Building(NamedTuple):
+    """Growing arrays of the table under construction; the used lengths stand in ``counts``."""
+
+    counts: np.ndarray
+    """(6,) int64: words, bytes of words, nodes, pairs, kind of the next line (0 probability, 1 A, 2 B), node of the open A."""
+    text: np.ndarray
+    """uint8, the words' bytes one after the other."""
+    ends: np.ndarray
+    """int64, where each word ends in ``text``."""
+    word_slots: np.ndarray
+    """int32 open-addressing table of word ids, -1 free."""
+    parents: np.ndarray
+    """int32, parent of each node; node 0 is the root."""
+    labels: np.ndarray
+    """int32, word on the edge into each node."""
+    node_slots: np.ndarray
+    """int32 open-addressing table of node ids by (parent, label), -1 free."""
+    sources: np.ndarray
+    """int32, node of phrase A of each entry."""
+    targets: np.ndarray
+    """int32, node of phrase B of each entry."""
+
+
+@njit(**INNER)
+def _mix(value):
+    h = np.uint64(value)  # the finaliser of splitmix64 (Steele et al. 2014)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@njit(**INNER)
+def _word_place(b, data, start, stop):
+    """Slot of the word ``data[start:stop]``: where it is, or the free slot where it belongs."""
+    h = _FNV
+    for i in range(start, stop):
+        h = (h ^ np.uint64(data[i])) * _FNV_PRIME
+    mask = np.uint64(b.word_slots.shape[0] - 1)
+    place = _mix(h) & mask
+    while True:
+        word = b.word_slots[place]
+        if word < 0:
+            return place
+        first = b.ends[word - 1] if word else 0
+        if b.ends[word] - first == stop - start:
+            same = True
+            for i in range(stop - start):
+                if b.text[first + i] != data[start + i]:
+                    same = False
+                    break
+            if same:
+                return place
+        place = (place + np.uint64(1)) & mask
+
+
+@njit(cache=True, nogil=True)
+def read_lines(b, data):
+    """Take in whole lines (uint8, ending in a line feed). Nine of ten entries repeat the phrase A before them, byte for byte.
+
+    Words are separated by Java's StringTokenizer blanks. One long function on purpose: every array that is passed on costs two atomic
+    reference counts a word.
+    """
+    counts, text, ends, word_slots = b.counts, b.text, b.ends, b.word_slots
+    parents, labels, node_slots, sources, targets = b.parents, b.labels, b.node_slots, b.sources, b.targets
+    word_mask, node_mask = np.uint64(word_slots.shape[0] - 1), np.uint64(node_slots.shape[0] - 1)
+    words, size, nodes, pairs = counts[N_WORDS], counts[N_BYTES], counts[N_NODES], counts[N_PAIRS]
+    kind, node_a = counts[LINE_KIND], counts[NODE_A]
+    start = 0
+    known, known_length = 0, -1  # where the last phrase A of this block stands
+    for i in range(data.shape[0]):
+        if data[i] != _LINE_FEED:
+            continue
+        repeated = kind == 1 and known_length == i - start
+        if repeated:
+            for k in range(known_length):
+                if data[known + k] != data[start + k]:
+                    repeated = False
+                    break
+        if kind and not repeated:
+            node = np.int64(0)
+            first, h = start, _FNV
+            for k in range(start, i + 1):
+                byte = data[k]
+                if not (byte == 32 or byte == 9 or byte == 12 or byte == _CARRIAGE_RETURN or k == i):
+                    h = (h ^ np.uint64(byte)) * _FNV_PRIME
+                    continue
+                if k > first:
+                    place = _mix(h) & word_mask
+                    word = np.int64(word_slots[place])
+                    while word >= 0:
+                        head = ends[word - 1] if word else 0
+                        same = ends[word] - head == k - first
+                        if same:
+                            for c in range(k - first):
+                                if text[head + c] != data[first + c]:
+                                    same = False
+                                    break
+                        if same:
+                            break
+                        place = (place + np.uint64(1)) & word_mask
+                        word = np.int64(word_slots[place])
+                    if word < 0:
+                        word = words
+                        for c in range(k - first):
+                            text[size + c] = data[first + c]
+                        size += k - first
+                        ends[word] = size
+                        words += 1
+                        word_slots[place] = word
+                    place = _mix((node << 32) | word) & node_mask
+                    child = np.int64(node_slots[place])
+                    while child >= 0 and (parents[child] != node or labels[child] != word):
+                        place = (place + np.uint64(1)) & node_mask
+                        child = np.int64(node_slots[place])
+                    if child < 0:
+                        child = nodes
+                        nodes += 1
+                        parents[child], labels[child] = node, word
+                        node_slots[place] = child
+                    node = child
+                first, h = k + 1, _FNV
+            if kind == 1:
+                node_a = node
+            else:
+                sources[pairs], targets[pairs] = node_a, node
+                pairs += 1
+        if kind == 1:
+            known, known_length = start, i - start
+        kind = (kind + 1) % 3
+        start = i + 1
+    counts[N_WORDS], counts[N_BYTES], counts[N_NODES], counts[N_PAIRS] = words, size, nodes, pairs
+    counts[LINE_KIND], counts[NODE_A] = kind, node_a
+
+
+@njit(cache=True, nogil=True)
+def refill(b):
+    """Put all words and nodes into fresh (larger) slot tables."""
+    for word in range(b.counts[N_WORDS]):
+        start = b.ends[word - 1] if word else 0
+        b.word_slots[_word_place(b, b.text, start, b.ends[word])] = word
+    mask = np.uint64(b.node_slots.shape[0] - 1)
+    for node in range(1, b.counts[N_NODES]):
+        place = _mix((np.int64(b.parents[node]) << 32) | np.int64(b.labels[node])) & mask
+        while b.node_slots[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        b.node_slots[place] = node
+
+
+@njit(cache=True, nogil=True)
+def number_nodes(parents, labels, n_words):
+    """Breadth-first numbers of the nodes (the root is 0, siblings by label) and the number of children by that number.
+
+    A node comes after its parent in the input. Counting sorts throughout: all nodes by label, then each level by parent.
+    """
+    n = parents.shape[0]
+    place = np.zeros(n_words + 1, dtype=np.int64)
+    depth = np.zeros(n, dtype=np.int32)
+    deepest = np.int32(0)
+    for node in range(1, n):
+        place[labels[node] + 1] += 1
+        depth[node] = depth[parents[node]] + 1
+        deepest = max(deepest, depth[node])
+    for label in range(n_words):
+        place[label + 1] += place[label]
+    by_label = np.empty(n - 1, dtype=np.int32)
+    for node in range(1, n):
+        by_label[place[labels[node]]] = node
+        place[labels[node]] += 1
+    number, children = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    next_child = np.zeros(n + 1, dtype=np.int32)
+    first, done = 0, 1  # numbers of the level above: first .. done - 1
+    for level in range(1, deepest + 1):
+        for k in range(n - 1):
+            if depth[by_label[k]] == level:
+                children[number[parents[by_label[k]]]] += 1
+        at = done
+        for above in range(first, done):
+            next_child[above] = at
+            at += children[above]
+        for k in range(n - 1):
+            node = by_label[k]
+            if depth[node] == level:
+                above = number[parents[node]]
+                number[node] = next_child[above]
+                next_child[above] += 1
+        first, done = done, at
+    return number, children
+
+
+@njit(cache=True, nogil=True)
+def group_pairs(sources, targets, number):
+    """Pairs of nodes by the number of their source: bounds (nodes + 1,) and the targets' numbers, in the order of the input."""
+    bounds = np.zeros(number.shape[0] + 1, dtype=np.int32)
+    for k in range(sources.shape[0]):
+        bounds[number[sources[k]] + 1] += 1
+    for node in range(number.shape[0]):
+        bounds[node + 1] += bounds[node]
+    place = bounds.copy()
+    out = np.empty(targets.shape[0], dtype=np.int32)
+    for k in range(sources.shape[0]):
+        source = number[sources[k]]
+        out[place[source]] = number[targets[k]]
+        place[source] += 1
+    return bounds, out

@@ -1,0 +1,48 @@
+"""Metrics that score a candidate by its best single reference, from the matrix of pairwise scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+
+
+class BestMatchMetric(MeanMetric):
+    """Mean over candidates of the best pairwise score over references, with its permutation null.
+
+    A subclass gives ``spec``, ``signature()`` and ``pairwise(batch, features)`` -> (B, N, N), rows the hypothesis; where lower is
+    better the best is the least.
+    """
+
+    spec: MetricSpec
+
+    def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} must define pairwise(batch, features)")
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        return None
+
+    def _oriented(self, batch: Batch, features: Features) -> np.ndarray:
+        matrix = np.asarray(self.pairwise(batch, features), dtype=np.float64)
+        return matrix if self.spec.higher_is_better else -matrix
+
+    def _sign(self) -> float:
+        return 1.0 if self.spec.higher_is_better else -1.0
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        labels = np.zeros((1, batch.n + batch.m), dtype=bool)
+        labels[0, : batch.n] = True
+        return self.null(batch, features, state, labels)[:, 0]
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """(B, P): the mean over the relabelled candidates of their best score over the relabelled references."""
+        from harness.plugins.ngram.best_match_kernels import relabel  # numba
+
+        matrix = self._oriented(batch, features)
+        ranked = np.argsort(-matrix, axis=2, kind="stable")
+        out = np.empty((len(batch), len(labels)))
+        relabel(matrix, ranked, np.ascontiguousarray(labels), out)
+        return self._sign() * out

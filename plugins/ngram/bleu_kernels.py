@@ -1,0 +1,161 @@
+"""Compiled loops of BLEU: clipped counts; :mod:`harness.plugins.ngram.bleu_formula` is their readable oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from harness.plugins.compiled.cache_keys import INNER
+
+
+@njit(cache=True, nogil=True)
+def clip_pairs(hyp, ref, bounds, ids, counts, scratch, out):
+    """Fill ``out`` (B, n, m, 4) with the matches of rows ``hyp`` (B, n) clipped at single references ``ref`` (B, m).
+
+    ``scratch`` (one zero per n-gram) is left zero.
+    """
+    orders = out.shape[3]
+    for b in range(hyp.shape[0]):
+        for j in range(ref.shape[1]):
+            r = ref[b, j]
+            for e in range(bounds[r, 0], bounds[r, orders]):
+                scratch[ids[e]] = counts[e]
+            for i in range(hyp.shape[1]):
+                h = hyp[b, i]
+                for k in range(orders):
+                    total = 0
+                    for e in range(bounds[h, k], bounds[h, k + 1]):
+                        total += min(counts[e], scratch[ids[e]])
+                    out[b, i, j, k] = total
+            for e in range(bounds[r, 0], bounds[r, orders]):
+                scratch[ids[e]] = 0
+
+
+@njit(cache=True, nogil=True)
+def clip_multi(hyp, ref, bounds, ids, counts, scratch, out):
+    """Fill ``out`` (B, n, 4) with the matches clipped at the largest count in any one of the references."""
+    orders = out.shape[2]
+    for b in range(hyp.shape[0]):
+        for j in range(ref.shape[1]):
+            r = ref[b, j]
+            for e in range(bounds[r, 0], bounds[r, orders]):
+                scratch[ids[e]] = max(scratch[ids[e]], counts[e])
+        for i in range(hyp.shape[1]):
+            h = hyp[b, i]
+            for k in range(orders):
+                total = 0
+                for e in range(bounds[h, k], bounds[h, k + 1]):
+                    total += min(counts[e], scratch[ids[e]])
+                out[b, i, k] = total
+        for j in range(ref.shape[1]):
+            r = ref[b, j]
+            for e in range(bounds[r, 0], bounds[r, orders]):
+                scratch[ids[e]] = 0
+
+
+@njit(**INNER)
+def _masks(rows, i, bounds, ids, counts, local, table, masks, hits):
+    """Which other texts raise the clipped count of text i: distinct sets of texts, with how much each adds per order.
+
+    A clipped count is the number of levels 1..c (c = the count in text i) that some reference reaches; the texts that
+    reach a level are a set of bits. Equal sets are merged. Returns how many there are.
+    """
+    size, words = rows.shape[0], masks.shape[1]
+    found = 0
+    for k in range(hits.shape[1]):
+        for e in range(bounds[rows[i], k], bounds[rows[i], k + 1]):
+            gram = local[ids[e]]
+            for level in range(1, counts[e] + 1):
+                some = False
+                for w in range(words):
+                    masks[found, w] = 0
+                for j in range(size):
+                    if j != i and table[gram, j] >= level:
+                        masks[found, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                        some = True
+                if not some:
+                    break
+                same = found
+                for other in range(found):
+                    equal = True
+                    for w in range(words):
+                        equal &= masks[other, w] == masks[found, w]
+                    if equal:
+                        same = other
+                        break
+                if same == found:
+                    for o in range(hits.shape[1]):
+                        hits[found, o] = 0
+                    found += 1
+                hits[same, k] += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def relabel(rows, labels, bits, order, bounds, ids, counts, lengths, n, tiny, small, local, out):
+    """Fill ``out`` (B, P) with the mean over candidates of multi-reference BLEU-n under each relabeling.
+
+    ``labels`` (P, N) bool, True = candidate; ``bits`` (P, W) uint64, the references of each relabeling as bits;
+    ``order`` (B, N, N), for text i the texts by closeness of their length, shorter first. ``local`` (one -1 per n-gram) is
+    left as it was.
+    """
+    size = rows.shape[1]
+    n_labels = labels.shape[0]
+    for b in range(rows.shape[0]):
+        texts = rows[b]
+        capacity, grams = 1, 0
+        for j in range(size):
+            span = 0
+            for e in range(bounds[texts[j], 0], bounds[texts[j], n]):
+                span += counts[e]
+                if local[ids[e]] < 0:
+                    local[ids[e]] = grams
+                    grams += 1
+            capacity = max(capacity, span + 1)
+        table = np.zeros((grams, size), dtype=np.int64)
+        for j in range(size):
+            for e in range(bounds[texts[j], 0], bounds[texts[j], n]):
+                table[local[ids[e]], j] = counts[e]
+        masks = np.zeros((capacity, bits.shape[1]), dtype=np.uint64)
+        hits = np.zeros((capacity, n), dtype=np.int64)
+        correct = np.zeros(n, dtype=np.int64)
+        last = np.full(n, -1, dtype=np.int64)
+        for p in range(n_labels):
+            out[b, p] = 0.0
+        for i in range(size):
+            found = _masks(texts, i, bounds, ids, counts, local, table, masks, hits)
+            length = lengths[texts[i]]
+            root = 0.0
+            last[:] = -1
+            for p in range(n_labels):
+                if not labels[p, i]:
+                    continue
+                correct[:] = 0
+                for s in range(found):
+                    hit = False
+                    for w in range(bits.shape[1]):
+                        hit |= (masks[s, w] & bits[p, w]) != 0
+                    if hit:
+                        for k in range(n):
+                            correct[k] += hits[s, k]
+                changed = False
+                for k in range(n):
+                    changed |= correct[k] != last[k]
+                    last[k] = correct[k]
+                if changed:  # neighbouring relabelings mostly share their counts
+                    product = 1.0
+                    for k in range(n):
+                        product *= (correct[k] + tiny) / (max(0, length - k) + small)
+                    root = product ** (1.0 / n)
+                closest = 0
+                for s in range(size):
+                    if not labels[p, order[b, i, s]]:
+                        closest = lengths[texts[order[b, i, s]]]
+                        break
+                ratio = (length + tiny) / (closest + small)
+                out[b, p] += root * np.exp(1 - 1 / ratio) if ratio < 1 else root
+        for p in range(n_labels):
+            out[b, p] /= np.sum(labels[p])
+        for j in range(size):
+            for e in range(bounds[texts[j], 0], bounds[texts[j], n]):
+                local[ids[e]] = -1

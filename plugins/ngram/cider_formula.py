@@ -1,0 +1,58 @@
+"""CIDEr and CIDEr-D of word lists, as the formulas read (Vedantam et al. 2015, sections 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from harness.plugins.ngram.index import ORDERS, count_ngrams
+
+SIGMA = 6.0
+"""Width of the length penalty of CIDEr-D, in bigrams."""
+SCALE = 10.0
+Words = Sequence[str]
+
+
+def document_frequencies(documents: Iterable[Iterable[Words]]) -> Counter[tuple[str, ...]]:
+    """In how many documents (lists of word lists) each n-gram of order 1 to 4 stands."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for document in documents:
+        found.update({gram for words in document for counts in count_ngrams(words) for gram in counts})
+    return found
+
+
+def vectors(words: Words, df: Mapping[tuple[str, ...], int], documents: int) -> list[dict[tuple[str, ...], float]]:
+    """tf-idf weights per order: count times log N - log max(1, df)."""
+    log_n = math.log(documents)
+    return [
+        {gram: count * (log_n - math.log(max(1, df.get(gram, 0)))) for gram, count in counts.items()}
+        for counts in count_ngrams(words)
+    ]
+
+
+def pair_score(
+    hyp: Words, ref: Words, df: Mapping[tuple[str, ...], int], documents: int, *, plain: bool = False
+) -> float:
+    """Score of one hypothesis against one reference, in [0, 10].
+
+    CIDEr-D: mean over the orders of sum min(h, r) r / (|h| |r|), times exp(-(difference in bigrams)^2 / 72). ``plain``: the
+    original CIDEr, neither clipped nor penalised: mean over the orders of cos(h, r).
+    """
+    penalty = 1.0
+    if not plain:
+        difference = max(0, len(hyp) - 1) - max(0, len(ref) - 1)
+        penalty = math.exp(-(difference**2) / (2 * SIGMA**2))
+    total = 0.0
+    for h, r in zip(vectors(hyp, df, documents), vectors(ref, df, documents)):
+        part = sum((weight if plain else min(weight, r[gram])) * r[gram] for gram, weight in h.items() if gram in r)
+        scale = math.sqrt(sum(w * w for w in h.values())) * math.sqrt(sum(w * w for w in r.values()))
+        total += (part / scale if scale else part) * penalty
+    return total / ORDERS * SCALE
+
+
+def score(
+    hyp: Words, refs: Sequence[Words], df: Mapping[tuple[str, ...], int], documents: int, *, plain: bool = False
+) -> float:
+    """Mean over the references of :func:`pair_score`."""
+    return sum(pair_score(hyp, ref, df, documents, plain=plain) for ref in refs) / len(refs)

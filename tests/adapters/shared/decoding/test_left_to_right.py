@@ -1,0 +1,99 @@
+"""References scored in batches equal references scored one by one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from harness.adapters.shared.decoding.decode import select_rows
+from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.contracts import Example
+from harness.errors import InputError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from toy_lm import Recurrent
+
+STOP, START = 0, 1
+
+
+class Toy(LeftToRight):
+    """Digits are tokens; an example's id seeds its state."""
+
+    stop, max_length = (STOP,), 9
+
+    def __init__(self, batch_size):
+        self.batch_size, self.model = batch_size, Recurrent()
+        self.widths: list[tuple[int, int]] = []
+
+    def inputs(self, examples):
+        return [int(example.id) for example in examples]
+
+    def groups(self, inputs):
+        parts = [[i for i, n in enumerate(inputs) if n % 2 == odd] for odd in (0, 1)]
+        return [part for part in parts if part]
+
+    def prefix(self, inputs, examples):
+        return Prefix(torch.cat([self.model.prefix(1, seed) for seed in inputs]))
+
+    def reference_tokens(self, text):
+        return [int(digit) for digit in text]
+
+    def pieces(self, ids):
+        return tuple(map(str, ids))
+
+    def forced_logits(self, prefix, owner, tokens):
+        self.widths.append(tuple(tokens.shape))
+        state, last, out = select_rows(prefix.state, owner), torch.full((len(tokens),), START), []
+        for t in range(tokens.shape[1]):
+            logits, state = self.model(last, state)
+            out.append(logits)
+            last = tokens[:, t]
+        return torch.stack(out, dim=1)
+
+
+def examples(count):
+    generator = np.random.default_rng(0)
+    return [
+        Example(
+            str(i),
+            tuple("".join(map(str, generator.integers(1, 7, generator.integers(1, 10)))) for _ in range(1 + i % 4)),
+        )
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_references_of_any_length_are_scored_as_one_by_one(size):
+    adapter = Toy(size)
+    given = examples(50)
+    scored = list(adapter.score_references(given))
+    assert len(scored) == 50
+    for example, scores in zip(given, scored):
+        assert len(scores) == len(example.references)
+        state = adapter.model.prefix(1, int(example.id))[0]
+        for text, score in zip(example.references, scores):
+            ids = [int(digit) for digit in text]
+            logits = adapter.forced_logits(Prefix(state[None]), torch.tensor([0]), torch.tensor([ids]))[0]
+            expected = logits.log_softmax(-1).numpy()
+            np.testing.assert_allclose(score.log_probs, expected[range(len(ids)), ids], atol=1e-9)
+            ranks = [(row > row[i]).sum() for row, i in zip(expected, ids)]
+            assert score.ranks.tolist() == ranks
+            assert score.tokens == tuple(text)
+
+
+def test_references_of_like_length_share_a_pass():
+    adapter = Toy(400)
+    list(adapter.score_references(examples(400)))
+    asked = sum(rows * length for rows, length in adapter.widths)
+    needed = sum(len(text) for example in examples(400) for text in example.references)
+    assert asked < 1.25 * needed
+
+
+def test_references_without_tokens_or_too_long_are_refused():
+    for text, count in (("", 0), ("1" * 10, 10)):
+        with pytest.raises(InputError, match=f"example '3' has {count} tokens; 1 to 9 can be scored"):
+            list(Toy(4).score_references([Example("2", ("1",)), Example("3", ("2", text))]))

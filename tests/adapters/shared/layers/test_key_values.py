@@ -1,0 +1,25 @@
+"""A cache written in place."""
+
+from __future__ import annotations
+
+import torch
+
+from harness.adapters.shared.layers.key_values import KeyValues
+
+
+def test_it_grows_and_gives_rows():
+    cache = KeyValues.empty(2, 3)
+    keys = torch.randn(2, 4, 9, 2, 5)  # layer, row, position, head, width
+    rows = torch.arange(4)
+    at = 0
+    for size in (2, 1, 4, 1):
+        for layer in range(2):
+            new = keys[layer][rows, at : at + size]
+            key, value = cache.put(layer, new, -new)
+            assert torch.equal(key, keys[layer][rows, : at + size])
+            assert torch.equal(value, -key)
+        at += size
+        cache.length = at
+        index = torch.tensor([3, 0, 0, 1]) if at == 3 else torch.arange(4)
+        cache, rows = cache.take(index), rows[index]
+    assert cache.room >= 8

@@ -1,0 +1,60 @@
+"""Recipes of captioners: where captions come from, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from harness.adapters.shared.training.caption_recipe import CaptionRecipe
+from harness.errors import HarnessError
+from harness.tasks.a3ds.scene import captions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(CaptionRecipe):
+    system: ClassVar[str] = "plain"
+    sizes: ClassVar[dict[str, int]] = {"width": 8}
+
+
+def test_scenes_are_their_own_features():
+    recipe = Plain(scenes=7, captions_each=3, kind="short")
+    assert recipe.source == {"scenes": {}}
+    pairs = recipe.pairs()
+    assert len(pairs) == 21
+    assert len({scene for scene, _ in pairs}) == 7
+    assert all(text in captions(int(scene), "short") for scene, text in pairs)
+    assert recipe.pairs() == pairs
+    assert Plain(scenes=7, captions_each=3, seed=2).pairs() != pairs
+
+
+def test_captions_of_a_file(tmp_path):
+    (tmp_path / "c.json").write_text(json.dumps({"a": ["one", "two"], "b": ["three"]}))
+    recipe = Plain(captions=str(tmp_path / "c.json"), features="f.npz")
+    assert recipe.pairs() == [("a", "one"), ("a", "two"), ("b", "three")]
+    assert recipe.settings(3) == {"features": "f.npz", "recipe": recipe.settings(3)["recipe"], "epochs": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "plain: give either captions"),
+        ({"captions": "c.json", "scenes": 3}, "plain: give either captions"),
+        ({"captions": "c.json"}, "plain: features are missing"),
+        ({"scenes": -1}, "scenes is a whole number, at least 1; found -1"),
+        ({"scenes": 3, "epochs": 0}, "epochs is a whole number, at least 1; found 0"),
+        ({"scenes": 3, "batch": 2.5}, "batch is a whole number, at least 1; found 2.5"),
+        ({"scenes": 3, "learning_rate": "1e-3"}, "learning_rate is a number; found '1e-3' .YAML wants 1.0e-3"),
+        ({"scenes": 3, "model": {"widht": 4}}, "unknown sizes widht; did you mean 'width'"),
+    ],
+)
+def test_mistakes_are_told(given, message):
+    with pytest.raises(HarnessError, match=message):
+        Plain(**given)
+
+
+def test_more_scenes_than_there_are():
+    with pytest.raises(HarnessError, match="from 1 to 480000; found 480001"):
+        Plain(scenes=480_001).pairs()

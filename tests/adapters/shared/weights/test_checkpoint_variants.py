@@ -1,0 +1,337 @@
+"""Checkpoints as they come: other sizes, older names, half precision, tied tensors left out, tables of other lengths."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from harness.adapters.clipcap.model import ClipCap
+from harness.adapters.nacf.model import ArbStep, Nacf
+from harness.adapters.vlp.bert import BertSizes
+from harness.adapters.vlp.model import Vlp, VlpSizes
+from harness.errors import InputError
+from harness.registry.torchvision_guard import guard_torchvision
+
+guard_torchvision()
+transformers = pytest.importorskip("transformers")
+
+
+def random(*shape, seed=0, scale=0.3):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)) * scale
+
+
+def save(tensors, path):
+    if path.suffix == ".safetensors":
+        from safetensors.torch import save_file
+
+        save_file({key: value.clone().contiguous() for key, value in tensors.items()}, path)
+    else:
+        torch.save(tensors, path)
+    return path
+
+
+# --------------------------------------------------------------------------- CLIPCap over transformers' GPT-2
+CLIP, PREFIX, CLIP_LENGTH = 12, 3, 5
+
+
+def mapper(kind, width, seed):
+    """(tensors, function) of a mapper written out plainly."""
+    names = {
+        "linear": {"weight": (PREFIX * width, CLIP), "bias": (PREFIX * width,)},
+        "mlp": {
+            "model.0.weight": (40, CLIP), "model.0.bias": (40,),
+            "model.2.weight": (PREFIX * width, 40), "model.2.bias": (PREFIX * width,),
+        },
+        "transformer": {
+            "linear.weight": (CLIP_LENGTH * width, CLIP), "linear.bias": (CLIP_LENGTH * width,), "prefix_const": (PREFIX, width),
+            **{f"transformer.layers.{i}.{name}": shape for i in range(3) for name, shape in {
+                "norm1.weight": (width,), "norm1.bias": (width,), "norm2.weight": (width,), "norm2.bias": (width,),
+                "attn.to_queries.weight": (width, width), "attn.to_keys_values.weight": (2 * width, width),
+                "attn.project.weight": (width, width), "attn.project.bias": (width,),
+                "mlp.fc1.weight": (2 * width, width), "mlp.fc1.bias": (2 * width,),
+                "mlp.fc2.weight": (width, 2 * width), "mlp.fc2.bias": (width,),
+            }.items()},
+        },
+    }[kind]  # fmt: skip
+    t = {name: random(*shape, seed=seed + i) for i, (name, shape) in enumerate(names.items())}
+
+    def attend(x, base, heads=8):
+        rows, length, _ = x.shape
+        cut = lambda y: y.reshape(rows, length, heads, -1).transpose(1, 2)  # noqa: E731
+        keys, values = (x @ t[base + "attn.to_keys_values.weight"].T).chunk(2, dim=-1)
+        scores = cut(x @ t[base + "attn.to_queries.weight"].T) @ cut(keys).transpose(2, 3) * (width // heads) ** -0.5
+        mixed = (scores.softmax(-1) @ cut(values)).transpose(1, 2).reshape(x.shape)
+        return mixed @ t[base + "attn.project.weight"].T + t[base + "attn.project.bias"]
+
+    def apply(vectors):
+        if kind == "linear":
+            return (vectors @ t["weight"].T + t["bias"]).reshape(-1, PREFIX, width)
+        if kind == "mlp":
+            hidden = torch.tanh(vectors @ t["model.0.weight"].T + t["model.0.bias"])
+            return (hidden @ t["model.2.weight"].T + t["model.2.bias"]).reshape(-1, PREFIX, width)
+        x = (vectors @ t["linear.weight"].T + t["linear.bias"]).reshape(-1, CLIP_LENGTH, width)
+        x = torch.cat([x, t["prefix_const"].expand(len(x), -1, -1)], dim=1)
+        for i in range(3):
+            base = f"transformer.layers.{i}."
+            norm = lambda y, n: torch.layer_norm(y, (width,), t[base + n + ".weight"], t[base + n + ".bias"])  # noqa: B023, E731
+            x = x + attend(norm(x, "norm1"), base)
+            inner = torch.relu(norm(x, "norm2") @ t[base + "mlp.fc1.weight"].T + t[base + "mlp.fc1.bias"])
+            x = x + inner @ t[base + "mlp.fc2.weight"].T + t[base + "mlp.fc2.bias"]
+        return x[:, CLIP_LENGTH:]
+
+    return {f"clip_project.{name}": value for name, value in t.items()}, apply
+
+
+def clipcap(kind, width=64, layers=3, positions=29, inner=None):
+    config = transformers.GPT2Config(
+        vocab_size=71, n_positions=positions, n_embd=width, n_layer=layers, n_head=width // 16, n_inner=inner
+    )
+    torch.manual_seed(3)
+    gpt = transformers.GPT2LMHeadModel(config).eval()
+    with torch.no_grad():
+        for weight in gpt.parameters():
+            weight.add_(torch.randn_like(weight) * 0.1)
+    tensors, apply = mapper(kind, width, 5)
+    tensors |= {f"gpt.{key}": value.detach().clone() for key, value in gpt.state_dict().items()}
+    vectors, tokens = random(4, CLIP, seed=9, scale=1.0), torch.randint(0, 71, (4, 6))
+    embedded = torch.cat([apply(vectors), gpt.transformer.wte(tokens)], dim=1)
+    with torch.no_grad():
+        expected = gpt(inputs_embeds=embedded).logits
+    return tensors, {"n_head": width // 16}, vectors, tokens, expected
+
+
+@pytest.mark.parametrize("kind", ["mlp", "linear", "transformer"])
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+@pytest.mark.parametrize("sizes", [{}, {"width": 48, "layers": 1, "positions": 9, "inner": 56}], ids=["a", "b"])
+def test_clipcap_of_any_size_equals_transformers(kind, suffix, sizes, tmp_path):
+    tensors, config, vectors, tokens, expected = clipcap(kind, **sizes)
+    for layer in range(sizes.get("layers", 3)):
+        tensors[f"gpt.transformer.h.{layer}.attn.bias"] = torch.ones(1, 1, 29, 29, dtype=torch.uint8)
+        tensors[f"gpt.transformer.h.{layer}.attn.masked_bias"] = torch.tensor(-1e4)
+    path = save(tensors, tmp_path / f"weights{suffix}")
+    with torch.inference_mode():
+        found = ClipCap.from_checkpoint(path, config)(tokens, vectors)
+    torch.testing.assert_close(found, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
+
+
+@pytest.mark.parametrize("gone", ["gpt.lm_head.weight", "gpt.transformer.wte.weight"])
+def test_clipcap_with_one_of_the_tied_tensors(gone, tmp_path):
+    tensors, config, vectors, tokens, expected = clipcap("mlp")
+    del tensors[gone]
+    model = ClipCap.from_checkpoint(save(tensors, tmp_path / "m.safetensors"), config)
+    assert model.gpt.lm_head.weight is model.gpt.transformer.wte.weight
+    with torch.inference_mode():
+        torch.testing.assert_close(model(tokens, vectors), expected, atol=1e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+def test_clipcap_in_half_precision(suffix, tmp_path):
+    tensors, config, vectors, tokens, _ = clipcap("transformer")
+    half = {key: value.half() for key, value in tensors.items()}
+    rounded = {key: value.float() for key, value in half.items()}
+    with torch.inference_mode():
+        found = ClipCap.from_checkpoint(save(half, tmp_path / f"half{suffix}"), config)(tokens, vectors)
+        expected = ClipCap.from_checkpoint(save(rounded, tmp_path / f"whole{suffix}"), config)(tokens, vectors)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, expected)
+
+
+def test_clipcap_settings_that_do_not_fit(tmp_path):
+    tensors, config, *_ = clipcap("transformer")
+    path = save(tensors, tmp_path / "m.pt")
+    with pytest.raises(InputError, match="mapper_heads must divide the width 64; found 7"):
+        ClipCap.from_checkpoint(path, {**config, "mapper_heads": 7})
+    with pytest.raises(InputError, match="GPT-2's activation is gelu_new; the configuration says 'relu'"):
+        ClipCap.from_checkpoint(path, {**config, "gpt2_config": {"activation_function": "relu"}})
+    del tensors["gpt.transformer.wte.weight"], tensors["gpt.lm_head.weight"]
+    with pytest.raises(InputError, match="no tensor 'gpt.transformer.wte.weight'"):
+        ClipCap.from_checkpoint(save(tensors, tmp_path / "none.pt"), config)
+
+
+# --------------------------------------------------------------------------- VLP
+SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+VLP = {"num_attention_heads": 3, "special_ids": SPECIAL}
+
+
+def vlp(**changes):
+    torch.manual_seed(0)
+    bert = {"vocabulary": 40, "width": 24, "layers": 2, "heads": 3, "inner": 32, "positions": 20, "segments": 6}
+    sizes = VlpSizes(bert=BertSizes(**{**bert, **changes}), region=10, hidden=12, geometry=9, special_ids=SPECIAL)
+    model = Vlp(sizes).eval().requires_grad_(False)
+    given = (torch.randint(5, 40, (3, 6)), random(3, 7, 10, scale=1.0), random(3, 7, 9, seed=1, scale=1.0))
+    tensors = {key: value.clone() for key, value in model.state_dict().items()}
+    return model, given, tensors
+
+
+def changed(tensors, name):
+    """The same weights, written in another way."""
+    words, head = "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"
+    tensors = {**tensors, head: tensors[words].clone()}
+    if name == "gamma and beta":
+        names = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+        for new, old in names.items():
+            tensors = {key.replace(new, old): value for key, value in tensors.items()}
+    elif name == "no head":
+        del tensors[head]
+    elif name == "pooler and answers":
+        tensors |= {"bert.pooler.dense.weight": random(24, 24), "bert.pooler.dense.bias": random(24)}
+        tensors |= {"ans_classifier.0.weight": random(5, 24), "cls.seq_relationship.weight": random(2, 24)}
+    elif name == "parallel":
+        tensors = {f"module.{key}": value for key, value in tensors.items()}
+    return tensors
+
+
+@pytest.mark.parametrize("suffix", [".bin", ".pt", ".safetensors"])
+@pytest.mark.parametrize("name", ["plain", "gamma and beta", "no head", "pooler and answers", "parallel"])
+def test_vlp_written_in_other_ways(name, suffix, tmp_path):
+    model, given, tensors = vlp()
+    model.cls.predictions.decoder.weight = model.bert.embeddings.word_embeddings.weight
+    loaded = Vlp.from_checkpoint(save(changed(tensors, name), tmp_path / f"m{suffix}"), VLP)
+    with torch.inference_mode():
+        assert torch.equal(loaded(*given), model(*given))
+
+
+def test_vlp_in_half_precision(tmp_path):
+    _, given, tensors = vlp()
+    half = {key: value.half() for key, value in tensors.items()}
+    rounded = {key: value.float() for key, value in half.items()}
+    with torch.inference_mode():
+        found = Vlp.from_checkpoint(save(half, tmp_path / "half.bin"), VLP)(*given)
+        assert torch.equal(found, Vlp.from_checkpoint(save(rounded, tmp_path / "whole.bin"), VLP)(*given))
+    assert found.dtype == torch.float32
+
+
+@pytest.mark.parametrize("wanted", [15, 33, 50])
+def test_vlp_position_tables_are_cut_or_told_again(wanted, tmp_path):
+    _, given, tensors = vlp()
+    path = save(tensors, tmp_path / "m.bin")
+    config = {**VLP, "bert_config": {"max_position_embeddings": wanted}}
+    model = Vlp.from_checkpoint(path, config)
+    table, whole = (
+        tensors["bert.embeddings.position_embeddings.weight"],
+        model.bert.embeddings.position_embeddings.weight,
+    )
+    assert len(whole) == model.sizes.bert.positions == wanted
+    assert all(torch.equal(whole[i], table[i % 20]) for i in range(wanted))
+    with torch.inference_mode():
+        assert torch.equal(model(*given), Vlp.from_checkpoint(path, VLP)(*given))
+
+
+def test_vlp_segment_tables(tmp_path):
+    _, given, tensors = vlp()
+    name = "bert.embeddings.token_type_embeddings.weight"
+    two = {**tensors, name: tensors[name][:2]}
+    six = {**tensors, name: tensors[name][[0, 1, 0, 0, 0, 1]]}
+    with torch.inference_mode():
+        grown = Vlp.from_checkpoint(save(two, tmp_path / "2.bin"), VLP)(*given)
+        assert torch.equal(grown, Vlp.from_checkpoint(save(six, tmp_path / "6.bin"), VLP)(*given))
+        old = Vlp.from_checkpoint(tmp_path / "6.bin", {**VLP, "new_segment_ids": False})
+        assert old.segments == (0, 1)
+        assert torch.equal(grown, old(*given))  # rows 4 and 5 are copies of rows 0 and 1
+    with pytest.raises(InputError, match="the segment table has 3 rows; 6 are wanted"):
+        Vlp.from_checkpoint(save({**tensors, name: tensors[name][:3]}, tmp_path / "3.bin"), VLP)
+
+
+# --------------------------------------------------------------------------- NACF's family
+def nacf(width=16, modalities="mi", categories=3, predicts=True, disentangled=True, layers=2):
+    base = "decoder.bert." if disentangled else "decoder."
+    shapes = {
+        f"{base}embedding.word_embeddings.weight": (30, width),
+        f"{base}embedding.position_embeddings.weight": (9, width),
+        f"{base}embedding.LayerNorm.weight": (width,), f"{base}embedding.LayerNorm.bias": (width,),
+        "tgt_word_prj.weight": (30, width),
+    }  # fmt: skip
+    if categories:
+        shapes[f"{base}embedding.category_embeddings.weight"] = (categories, width)
+    for i, letter in enumerate(modalities):
+        part = f"encoder.Encoder_{letter.upper()}."
+        shapes |= {part + "0.weight": (width, 5 + "mi".index(letter)), part + "0.bias": (width,)}
+        for n in (1, 2):
+            shapes |= {f"{part}1.w{n}.weight": (width, width), f"{part}1.w{n}.bias": (width,)}
+        for name in ("weight", "bias", "running_mean", "running_var"):
+            shapes[f"joint_representation_learner.bn{i}.{name}"] = (width,)
+    for i in range(layers):
+        part = f"{base}layer.{i}."
+        for block in ("attention", "attend_to_enc_output"):
+            for name in ("self.query", "self.key", "self.value", "output.dense"):
+                shapes |= {f"{part}{block}.{name}.weight": (width, width), f"{part}{block}.{name}.bias": (width,)}
+        shapes |= {f"{part}intermediate.dense.weight": (20, width), f"{part}intermediate.dense.bias": (20,)}
+        shapes |= {f"{part}output.dense.weight": (width, 20), f"{part}output.dense.bias": (width,)}
+    if predicts:
+        part = "auxiliary_task_predictor.layers.0.net."
+        shapes |= {part + "0.weight": (width, width), part + "0.bias": (width,)}
+        shapes |= {part + "3.weight": (9, width), part + "3.bias": (9,)}
+    tensors = {name: random(*shape, seed=i) for i, (name, shape) in enumerate(sorted(shapes.items()))}
+    for name in tensors:
+        if name.endswith("running_var"):
+            tensors[name] = tensors[name].abs() + 0.5
+    for i in range(len(modalities)):
+        tensors[f"joint_representation_learner.bn{i}.num_batches_tracked"] = torch.tensor(7)
+    return tensors
+
+
+def features(model, rows=3):
+    return [random(rows, 4, width, seed=i, scale=1.0) for i, width in enumerate(model.sizes.features.values())]
+
+
+CATEGORY = torch.tensor([[0], [2], [1]])
+TOKENS = torch.tensor([[2, 7, 8, 9, 3, 0], [2, 10, 3, 0, 0, 0], [2, 11, 12, 13, 14, 3]])
+
+
+@pytest.mark.parametrize("modalities", ["mi", "im", "i", "m"])
+@pytest.mark.parametrize("categories", [0, 3])
+@pytest.mark.parametrize("heads", [2, 4])
+def test_nacf_with_other_modalities_and_without_categories(modalities, categories, heads, tmp_path):
+    settings = {"modality": modalities, "num_attention_heads": heads}
+    path = tmp_path / "best.pth.tar"
+    torch.save(
+        {"epoch": 3, "state_dict": nacf(modalities=modalities, categories=categories), "settings": settings}, path
+    )
+    model = Nacf.from_checkpoint(path)
+    assert "".join(model.sizes.features) == modalities
+    category = CATEGORY if categories else None
+    with torch.inference_mode():
+        logits = model(features(model), TOKENS, category)
+        encoded = model.encode(features(model), category)
+        first = model.encode(features(model)[:1] + [x[:, :0] for x in features(model)[1:]], category)
+    assert logits.shape == (3, 6, 30)
+    assert torch.allclose(encoded.memory[:, :4], first.memory, atol=1e-6)  # the first of the order stands first
+    half = {k: v.half() if v.is_floating_point() else v for k, v in nacf(modalities=modalities).items()}
+    apart = save(half, tmp_path / "half.safetensors")
+    assert Nacf.from_checkpoint(apart, settings).tgt_word_prj.weight.dtype == torch.float32
+
+
+def test_arb2_is_arb_under_other_names(tmp_path):
+    one, two = nacf(predicts=False, disentangled=False), nacf(predicts=False)
+    two |= {k.replace("decoder.", "decoder.bert.") if k.startswith("decoder.") else k: v for k, v in one.items()}
+    models = [
+        Nacf.from_checkpoint(save(tensors, tmp_path / name), {"num_attention_heads": 4})
+        for tensors, name in ((one, "a.pt"), (two, "b.safetensors"))
+    ]
+    assert [m.sizes.method for m in models] == ["ARB", "ARB2"]
+    with torch.inference_mode():
+        logits = [m(features(m), TOKENS, CATEGORY) for m in models]
+        assert logits[0].shape == (3, 5, 30)
+        assert torch.equal(*logits)
+        step = ArbStep(models[1])
+        state = step.start(models[1].encode(features(models[1]), CATEGORY))
+        for t in range(3):
+            found, state = step(TOKENS[:, t], state)
+            real = TOKENS[:, t] != 0
+            torch.testing.assert_close(found[real], logits[1][real, t], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", [ClipCap, Vlp, Nacf])
+def test_files_that_are_no_checkpoints(family, tmp_path):
+    (tmp_path / "cut.pt").write_bytes(b"PK\x03\x04 cut short")
+    (tmp_path / "cut.safetensors").write_bytes(b"\xff\x00\x00")
+    whole = save({"gpt.transformer.wte.weight": torch.ones(40, 40)}, tmp_path / "w.pt").read_bytes()
+    (tmp_path / "half.pt").write_bytes(whole[: len(whole) // 2])
+    for name in ("cut.pt", "cut.safetensors", "half.pt", "gone.pt"):
+        with pytest.raises(InputError, match=name):
+            family.from_checkpoint(tmp_path / name)
+    torch.save({"vis_embed.0.weight": torch.ones(2, 2), "bert.encoder.layer.0.x": torch.ones(2)}, tmp_path / "v.pt")
+    torch.save({"tgt_word_prj.weight": torch.ones(2, 2), "decoder.bert.x": torch.ones(2)}, tmp_path / "n.pt")
+    path, kind = (tmp_path / "n.pt", "NACF or ARB2") if family is Vlp else (tmp_path / "v.pt", "VLP")
+    with pytest.raises(InputError, match=f"it looks like {kind}"):
+        family.from_checkpoint(path)

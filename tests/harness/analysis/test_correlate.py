@@ -1,0 +1,146 @@
+"""The correlation tool: the published study whole, choosing of columns, groups, dropping, and what it prints."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from harness.analysis.column_table import from_records, read_columns
+from harness.analysis.correlate import choose, study
+from harness.cli.main import main
+from harness.errors import HarnessError, InputError, UnknownName
+
+POST = ["METEOR", "CIDEr", "SPICE", "WMD"]
+GROUPS = ["mscoco", "flickr30k", "flickr8k"]
+BEST = {  # Tanti et al. 2018: the five best by overall R²
+    "CIDEr": [0.937164178594, 0.929911499965, 0.929910062224, 0.929880800066, 0.892622559603],
+    "METEOR": [0.964877437343, 0.938941727023, 0.938932151698, 0.938759388845, 0.908391725664],
+    "SPICE": [0.950119548604, 0.917390560654, 0.917379268174, 0.917198435295, 0.893366018775],
+    "WMD": [0.954237190564, 0.929684446727, 0.929677526594, 0.929527281819, 0.885546147003],
+}
+
+
+@pytest.fixture(scope="module")
+def data(shared):
+    return shared / "data/pregen/data.txt.gz"
+
+
+@pytest.fixture(scope="module")
+def published(data):
+    table = read_columns([data])
+    return study(table, choose(table, "pregen"), POST, by="dataset", groups=GROUPS)
+
+
+def test_all_published_correlations_and_reasons(shared, published):
+    with gzip.open(shared / "golden/pregen/correlations_golden.json.gz", "rt") as file:
+        golden = json.load(file)
+    assert list(published.groups) == golden["order"]
+    assert dict(published.dropped) == golden["dropped"]
+    assert len(published.x) == 361
+    for k, y in enumerate(POST):
+        assert list(golden["r"][y]) == list(published.x)
+        r = np.stack([published.tables[group].r[:, k] for group in golden["order"]], axis=1)
+        np.testing.assert_allclose(r, list(golden["r"][y].values()), rtol=0, atol=1e-12)
+
+
+def test_the_top_five_lists(published):
+    for y, expected in BEST.items():
+        names = published.best(y, 5)
+        assert names[0] == "mean_max_normcount_prefix0"
+        assert [published.record(name, y)["r2"] for name in names] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_command_prints_them(data, capsys):
+    assert main(["correlate", str(data), "--x", "pregen", "--y", ",".join(POST), "--top", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert "143 columns dropped" in printed
+    assert printed.index("0.964877437343") < printed.index("0.937164178594") < printed.index("0.929911499965")
+
+
+def test_the_command_gives_json_and_plots(data, tmp_path, capsys):
+    call = [
+        "correlate",
+        str(data),
+        "--x",
+        "pregen",
+        "--y",
+        "CIDEr",
+        "--groups",
+        ",".join(GROUPS),
+        "--top",
+        "1",
+        "--json",
+    ]
+    assert main([*call, "--plot", str(tmp_path), "--baseline", "geomean_join_pplx_none"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["groups"] == [*GROUPS, "all"]
+    assert printed["correlations"][3]["r2"] == pytest.approx(0.937164178594, abs=1e-12)
+    assert printed["dropped"]["sum_sum_pplx_filter0"] == "inf in mscoco"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["baseline.png", "best.png", "ranking.png"]
+
+
+# ------------------------------------------------------------------ small tables
+TABLE = from_records(
+    "toy",
+    [
+        {
+            "set": name,
+            "good": i,
+            "flat": 1.0 if name == "b" else i,
+            "infinite": np.inf if i == 5 else i,
+            "y": i * i,
+            "trm(a)": -i,
+        }
+        for i, name in enumerate("aaabbb")
+    ],
+)
+
+
+def test_choosing_columns():
+    assert choose(TABLE, "good, f*") == ["good", "flat"]
+    assert choose(TABLE, "trm") == ["trm(a)"]
+    with pytest.raises(UnknownName, match="toy has no number column 'god'; did you mean 'good'"):
+        choose(TABLE, "god")
+    with pytest.raises(UnknownName, match="no number column 'set'"):
+        choose(TABLE, "set")
+    with pytest.raises(HarnessError, match="no columns chosen"):
+        choose(TABLE, ",")
+
+
+def test_published_rule_drops_for_all_groups_and_never_keeps():
+    names = ["good", "flat", "infinite"]
+    dropped = study(TABLE, names, ["y"], by="set")
+    assert dropped.x == ("good",)
+    assert dropped.dropped == {"flat": "constant in b", "infinite": "inf in b"}
+    kept = study(TABLE, names, ["y"], by="set", drop="never")
+    assert kept.record("flat", "y", "b")["r2"] is None
+    assert kept.record("flat", "y", "a")["r2"] == pytest.approx(kept.record("good", "y", "a")["r2"])
+    assert kept.record("infinite", "y")["r"] is None
+    assert kept.record("infinite", "y")["spearman"] == pytest.approx(1)
+    assert kept.best("y") == ["good", "flat"]
+
+
+def test_missing_cells_leave_their_rows_out():
+    table = from_records("toy", [{"x": i, "y": -i if i != 2 else None} for i in range(5)])
+    found = study(table, ["x"], ["y"])
+    assert (found.left_out, found.tables["all"].n, found.record("x", "y")["r"]) == (1, 4, pytest.approx(-1))
+
+
+def test_bad_studies():
+    with pytest.raises(InputError, match="no column is left to correlate .flat: constant in b"):
+        study(TABLE, ["flat"], ["y"], by="set")
+    with pytest.raises(UnknownName, match="no rows with set 'c'"):
+        study(TABLE, ["good"], ["y"], by="set", groups=["a", "c"])
+    with pytest.raises(InputError, match="the group '0' has 1 rows"):
+        study(TABLE, ["good"], ["y"], by="good")
+
+
+def test_the_command_tells_mistakes_in_one_line(tmp_path, capsys):
+    path = tmp_path / "t.tsv"
+    path.write_text("a\tb\n1\t2\n2\t1\n3\t5\n")
+    assert main(["correlate", str(path), "--x", "a", "--y", "c"]) == 2
+    assert "has no number column 'c'" in capsys.readouterr().err
+    assert main(["correlate", str(path), "--x", "a", "--y", "b", "--top", "0"]) == 2
+    assert main(["correlate", str(path), "--x", "a", "--y", "b", "--plot", str(tmp_path / "p"), "--baseline", "b"]) == 2
+    assert "the baseline 'b' is no column of the study" in capsys.readouterr().err

@@ -1,0 +1,93 @@
+"""Human judgments as tables, and their correlation with metrics."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.analysis.judgments import judgment_table, read_judgments
+from harness.cli.main import main
+from harness.errors import InputError
+
+
+def write(path, items):
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+    return path
+
+
+THUMB = [
+    {
+        "image_id": 1,
+        "references": ["a dog runs", "the dog"],
+        "systems": {"a": {"caption": "a dog runs", "P": 5.0}, "b": {"caption": "a cat", "P": 2}},
+    },
+    {
+        "image_id": 2,
+        "references": ["a red car", "car"],
+        "systems": {"a": {"caption": "a red car", "P": 4.0}, "b": {"caption": "x", "P": 1}},
+    },
+]
+COMPOSITE = {
+    "file_name": "f",
+    "references": ["A dog , runs .", "dog"],
+    "candidates": [
+        {"caption": "a dog, runs.", "human_score": 5, "is_own_reference": True},
+        {"caption": "dog", "human_score": 1, "is_own_reference": False},
+    ],
+}
+
+
+def test_both_layouts(tmp_path):
+    thumb = read_judgments(write(tmp_path / "t.jsonl", THUMB))
+    assert [(j.item, j.system, j.scores["P"]) for j in thumb] == [
+        ("1", "a", 5),
+        ("1", "b", 2),
+        ("2", "a", 4),
+        ("2", "b", 1),
+    ]
+    own, other = read_judgments(write(tmp_path / "c.jsonl", [COMPOSITE]))
+    assert own.references == ("dog",)  # its own reference is out
+    assert other.references == ("A dog , runs .", "dog")
+
+
+def test_rows_are_captions_or_systems(tmp_path):
+    path = write(tmp_path / "t.jsonl", THUMB)
+    captions = judgment_table(path, ["novelty:tokenizer=none"])
+    np.testing.assert_array_equal(captions.numbers["novelty"], [0, 1, 0, 1])
+    systems = judgment_table(path, ["novelty:tokenizer=none"], "system")
+    assert systems.labels["system"] == ("a", "b")
+    assert systems.numbers["P"].tolist() == [4.5, 1.5]
+    assert systems.numbers["novelty"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "item, message",
+    [
+        ({"references": ["a"]}, r"t\.jsonl:1: no judged item"),
+        ({"references": ["a"], "candidates": [{"caption": "b"}]}, "has no judgments"),
+        (
+            {"references": ["a"], "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}]},
+            "none is like it",
+        ),
+        ({"references": [], "candidates": [{"caption": "b", "s": 1}]}, "no references are left"),
+    ],
+)
+def test_bad_files(tmp_path, item, message):
+    with pytest.raises(InputError, match=message):
+        read_judgments(write(tmp_path / "t.jsonl", [item]))
+
+
+def test_the_command_on_real_judgments(shared, capsys):
+    path = shared / "data/thumb_mscoco/judgments.jsonl.gz"
+    call = ["correlate", str(path), "--judgments", "cider:tokenizer=none,bleu:n=4,tokenizer=none", "--x", "cider,bleu4"]
+    assert main([*call, "--y", "human_score,P,R", "--rows", "example", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["correlations"]
+    assert {row["x"] for row in found} == {"cider", "bleu4"}
+    assert all(row["n"] == 2500 and 0 < row["kendall"] < 0.5 for row in found)
+    assert main([*call, "--y", "human_score", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["correlations"][0]["n"] == 5
+
+
+def test_every_line_of_composite_is_read(shared):
+    judged = read_judgments(shared / "data/composite_flickr8k/judgments.jsonl.gz")
+    assert len({j.item for j in judged}) == 997

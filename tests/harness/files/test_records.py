@@ -1,0 +1,176 @@
+"""Every broken file is told in one line that says where."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import InputError
+from harness.files import records as files
+
+
+def write(path: Path, data: str | bytes) -> Path:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def message(call, *args) -> str:
+    with pytest.raises(InputError) as caught:
+        result = call(*args)
+        if not isinstance(result, (dict, list, Path)):
+            list(result)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_missing_file_names_the_nearest(tmp_path):
+    write(tmp_path / "captions_val2014.json", "{}")
+    told = message(files.existing, str(tmp_path / "captions_val2041.json"), "file of COCO annotations")
+    assert told == (
+        f"{tmp_path}/captions_val2041.json: no such file of COCO annotations; did you mean 'captions_val2014.json'?"
+    )
+
+
+def test_folder_is_no_file(tmp_path):
+    assert message(files.existing, str(tmp_path)) == f"{tmp_path}: is a folder; expected a file"
+
+
+def test_path_that_is_no_text():
+    assert message(files.existing, None) == "the path of the file is None; expected text"
+
+
+def test_truncated_json_tells_the_byte(tmp_path):
+    path = write(tmp_path / "a.json", '[{"caption": "é"}, {"cap')
+    told = message(files.load_json, path)
+    assert told == f"{path}: not JSON at byte 21: Unterminated string starting at (the file breaks off after 25 bytes)"
+
+
+def test_not_json_tells_the_byte(tmp_path):
+    path = write(tmp_path / "a.json", '{"a": dog}')
+    assert message(files.load_json, path) == f"{path}: not JSON at byte 6: Expecting value"
+
+
+def test_empty_file(tmp_path):
+    path = write(tmp_path / "a.json", "")
+    assert message(files.load_json, path) == f"{path}: not JSON at byte 0: Expecting value (the file is empty)"
+
+
+@pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
+def test_nan_is_refused(tmp_path, name):
+    path = write(tmp_path / "a.json", f'[{{"score": {name}}}]')
+    assert message(files.load_json, path) == f"{path}: record 1: 'score': found {name}; JSON numbers are finite"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("NaN", ""),
+        ('{"b": ["NaN, [", 1, NaN]}', ": 'b': record 3"),
+        ('{"images": [{"id": 1}], "annotations": [{"a": {"x": [1]}}, {"id": 2, "caption": NaN}]}',
+         ": 'annotations': record 2: 'caption'"),
+        ('[[1, 2], {"k\\"": -Infinity}]', ": record 2: 'k\\\"'"),
+    ],
+)  # fmt: skip
+def test_the_record_that_holds_nan_is_named(tmp_path, text, place):
+    path = write(tmp_path / "a.json", text)
+    assert message(files.load_json, path).startswith(f"{path}{place}: found ")
+
+
+def test_bytes_that_are_not_utf8(tmp_path):
+    path = write(tmp_path / "a.json", b'["caf\xe9"]')
+    assert message(files.load_json, path).startswith(f"{path}: not UTF-8 at byte 5: ")
+
+
+def test_nested_too_deeply(tmp_path):
+    path = write(tmp_path / "a.json", "[" * 200_000)
+    assert message(files.load_json, path).startswith(f"{path}: not readable as JSON: ")
+
+
+def test_byte_order_mark_is_passed_over(tmp_path):
+    assert files.load_json(write(tmp_path / "a.json", b"\xef\xbb\xbf[1]")) == [1]
+
+
+def test_gzip_is_told_by_content(tmp_path):
+    path = write(tmp_path / "no_suffix", gzip.compress(b'[{"a": 1}]'))
+    assert files.load_json(path) == [{"a": 1}]
+    assert [row.fields for row in files.records(path)] == [{"a": 1}]
+
+
+def test_gzip_cut_off(tmp_path):
+    path = write(tmp_path / "a.json.gz", gzip.compress(json.dumps(list(range(5000))).encode())[:-200])
+    assert message(files.load_json, path).startswith(f"{path}: the gzip file is broken or cut off: ")
+
+
+def test_json_lines_tell_line_and_byte(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"id": 1}\n\n{"id": 2, "x": [1\n')
+    told = message(files.records, path)
+    assert told.startswith(f"{path}:3: not JSON at byte 28: Expecting ',' delimiter")
+    assert told.endswith("(the line breaks off after 17 bytes)")
+
+
+def test_json_lines_of_lists_are_refused(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"id": 1}\n[1]\n')
+    assert message(files.records, path) == f"{path}:2: found a list; expected an object"
+
+
+def test_json_list_tells_the_record(tmp_path):
+    path = write(tmp_path / "a.json", '[{"id": 1}, "dog"]')
+    assert message(files.records, path) == f"{path}: record 2: found text; expected an object"
+
+
+def test_parquet_rows(tmp_path):
+    path = tmp_path / "rows"
+    pq.write_table(pa.table({"id": [1, 2], "captions": [["a"], ["b", "c"]]}), path)
+    assert [row.fields for row in files.records(path)] == [
+        {"id": 1, "captions": ["a"]},
+        {"id": 2, "captions": ["b", "c"]},
+    ]
+
+
+def test_broken_parquet(tmp_path):
+    path = write(tmp_path / "a.parquet", b"PAR1 and then nothing of use")
+    assert message(files.records, path).startswith(f"{path}: not readable as Parquet after record 0: ")
+
+
+def test_fingerprint_follows_content_and_parameters(tmp_path):
+    path = write(tmp_path / "a.json", "[1]")
+    first = files.fingerprint("coco", [path], {"k": 1})
+    assert first == files.fingerprint("coco", [path], {"k": 1})
+    assert first != files.fingerprint("coco", [path], {"k": 2})
+    write(path, "[2]")
+    assert first != files.fingerprint("coco", [path], {"k": 1})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(json_values)
+def test_what_was_written_is_read(value):
+    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    assert files.parse_json(data, "here") == value
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_json_or_an_input_error(data):
+    try:
+        json.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8"), parse_constant=lambda name: 1 / 0)
+    except (ValueError, ZeroDivisionError):
+        with pytest.raises(InputError, match=r"^here: "):
+            files.parse_json(data, "here", complete=True)
+    else:
+        files.parse_json(data, "here", complete=True)

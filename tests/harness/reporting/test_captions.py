@@ -1,0 +1,165 @@
+"""Views of texts: which examples, in which order, escaped on the page and in the files."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+import harness
+from harness.errors import HarnessError, InputError
+from harness.reporting import export as files
+from harness.reporting import page
+from harness.reporting.captions import Texts, read_samples, texts_table
+from harness.rundir.store import read_run
+
+VIEW = {"plot": "texts", "y": "length", "examples": 2}
+
+
+def samples(**more):
+    """Two models, three examples; their scores differ by 1, 5 and 3."""
+    return {
+        "model": ["a"] * 3 + ["b"] * 3,
+        "decoding": ["{}"] * 6,
+        "example": ["x", "y", "z"] * 2,
+        "candidates": [["one", "one", "two"]] * 3 + [["three"]] * 3,
+        "references": [["r", "s"]] * 6,
+        "length": [1.0, 2.0, 3.0, 2.0, 7.0, 0.0],
+        **more,
+    }
+
+
+def test_the_examples_that_differ_most_come_first():
+    made = texts_table(VIEW, samples())
+    assert made.heads == ("a", "b")
+    assert [row.example for row in made.rows] == ["y", "z"]
+    assert made.rows[0].references == Texts((("r", 1), ("s", 1)))
+    assert made.rows[0].cells == (Texts((("one", 2), ("two", 1)), 2.0), Texts((("three", 1),), 7.0))
+    assert made.choice == "the 2 of 3 examples whose length differs most, largest difference first"
+
+
+def test_ties_keep_the_order_of_the_run_and_missing_scores_come_last():
+    made = texts_table({**VIEW, "examples": 9}, samples(length=[1.0, None, 1.0, 2.0, 9.0, 2.0]))
+    assert [row.example for row in made.rows] == ["x", "z", "y"]
+    assert made.rows[2].cells[0] == Texts((("one", 2), ("two", 1)), None)
+
+
+def test_without_a_metric_they_are_spread_over_the_run():
+    made = texts_table({"plot": "texts", "y": "*", "examples": 1}, samples())
+    assert [row.example for row in made.rows] == ["y"]
+    assert made.rows[0].cells[0] == Texts((("one", 2), ("two", 1)))
+    assert made.choice == "1 of 3 examples, evenly spread over the run"
+
+
+def test_one_model_is_ordered_by_its_own_scores_and_decodings_are_columns():
+    one = {name: column[:3] for name, column in samples().items()}
+    assert [row.example for row in texts_table(VIEW, one).rows] == ["z", "y"]
+    several = samples(model=["a"] * 6, decoding=["{}"] * 3 + ['{"temperature": 0.5}'] * 3)
+    assert texts_table(VIEW, several).heads == ("a", "a T=0.5")
+
+
+def test_an_example_that_a_model_could_not_do_has_an_empty_cell():
+    cut = {name: column[:-1] for name, column in samples().items()}
+    made = texts_table({"plot": "texts", "y": "*"}, cut)
+    assert [row.cells[1] is None for row in made.rows] == [False, False, True]
+
+
+def test_a_metric_without_scores_per_example_is_told():
+    with pytest.raises(HarnessError, match="asks for the scores of 'lenght'; did you mean 'length'.; there are length"):
+        texts_table({**VIEW, "y": "lenght"}, samples())
+
+
+# ------------------------------------------------------------------ in a run
+MODELS = [{"echo": {"label": "one <script>alert(1)</script>"}}, {"echo": {"label": "two | *bold*"}}]
+SPEC = {
+    "task": "texts", "dataset": {"reader": "words"}, "models": MODELS, "decoding": {"candidates": 3}, "metrics": ["length"],
+    "bootstrap": {"samples": 0},
+    "views": [
+        {"plot": "texts", "y": "length", "title": "Beside <each> other", "examples": 2},
+        {"plot": "table", "x": "model", "y": "length", "title": "Numbers"},
+        {"plot": "bar", "y": "length"},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(project):
+    harness.evaluate(SPEC, output="r")
+    return "r"
+
+
+def test_the_page_shows_the_texts_escaped(run):
+    text = page.write([run]).read_text()
+    assert "<script>" not in text
+    assert "one &lt;script&gt;" in text
+    assert "Beside &lt;each&gt; other" in text
+    assert 'class="sets"' in text
+    assert page.write([run]).read_text() == text
+
+
+def test_views_are_written_as_csv_and_markdown(run, tmp_path):
+    written = files.write_tables([run], tmp_path / "t")
+    names = ["01-beside-each-other.csv", "01-beside-each-other.md", "02-numbers.csv", "02-numbers.md"]
+    assert [path.name for path in written] == names
+    rows = list(csv.reader((tmp_path / "t" / names[0]).open(encoding="utf-8")))
+    assert rows[0] == ["example", "source", "length", "times", "text"]
+    manifest, _ = read_run(run)
+    view = manifest["spec"]["views"][0]
+    table = texts_table(view, read_samples(tmp_path.cwd() / run))
+    assert len(rows) - 1 == sum(
+        len(cell.counted) for row in table.rows for cell in (row.references, *row.cells) if cell
+    )
+    markdown = (tmp_path / "t" / names[1]).read_text(encoding="utf-8")
+    assert "# Beside &lt;each> other: the 2 of" in markdown
+    assert "one &lt;script>" in markdown
+    assert r"two \| \*bold\*" in markdown
+    lines = [line for line in markdown.splitlines() if line.startswith("| ")]
+    assert {line.replace(r"\|", "").count("|") for line in lines} == {5}
+    numbers = list(csv.reader((tmp_path / "t" / names[2]).open(encoding="utf-8")))
+    assert numbers[0] == ["model", *(next(iter(model.values()))["label"] for model in MODELS)]
+
+
+def test_the_command_writes_the_files(run, tmp_path, capsys):
+    from harness.cli.main import main
+
+    assert main(["report", run, "--tables", str(tmp_path / "out")]) == 0
+    assert len(list((tmp_path / "out").iterdir())) == 4
+    assert "01-beside-each-other.md" in capsys.readouterr().out
+
+
+def test_a_view_without_a_title_is_called_by_what_it_shows(project, capsys):
+    from harness.cli.main import main
+
+    harness.evaluate({**SPEC, "views": [{"plot": "table", "x": "model", "y": "*"}]}, output="all")
+    assert main(["report", "all", "--tables", "t"]) == 0
+    assert "t/01-all-metrics.md" in capsys.readouterr().out
+    harness.evaluate({**SPEC, "views": []}, output="none")
+    assert main(["report", "none", "--tables", "u"]) == 0
+    assert "no tables: no view of these runs is a table" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ({"plot": "texts", "y": "lenght"}, "asks for the metric 'lenght'; did you mean 'length'"),
+        ({"plot": "texts", "y": ["length"]}, "is one metric"),
+        ({"plot": "texts", "y": "log p:length"}, "ordered by a metric or by p:METRIC; found 'log p:length'"),
+        ({"plot": "bar", "y": "length", "examples": 3}, "examples belongs to 'plot: texts'; found plot: bar"),
+    ],
+)
+def test_mistakes_are_told_before_the_run(view, told, project):
+    with pytest.raises(InputError, match=told):
+        harness.evaluate({**SPEC, "views": [view]})
+
+
+def test_a_browser_shows_the_table(run, browse):
+    with browse(page.write([run])) as view:
+        table = view.locator("table.sets")
+        assert table.locator("thead th").all_inner_texts() == [
+            "example", "references", "one <script>alert(1)</script>", "two | *bold*",
+        ]  # fmt: skip
+        assert table.locator("tbody tr").count() == 2
+        box, others = table.bounding_box(), view.locator("figure svg").first.bounding_box()
+        assert box is not None and others is not None
+        assert box["width"] > others["width"]  # it has the page's whole width
+        assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

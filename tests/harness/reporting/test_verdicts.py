@@ -1,0 +1,99 @@
+"""Views of verdicts: better, worse or neither, by paired tests on the examples' scores."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+import harness
+from harness.cli.main import main
+from harness.errors import HarnessError, InputError
+from harness.reporting import export as files
+from harness.reporting import page
+from harness.reporting.verdicts import verdict_table
+
+DIRECTIONS = {"up": True, "down": False, "either": None}
+RESULTS = [{"metric": name, "higher_is_better": higher} for name, higher in DIRECTIONS.items()]
+VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
+
+
+def samples(**more):
+    """Eight examples; ``good`` is larger everywhere, ``same`` now larger, now smaller."""
+    base = [float(i) for i in range(8)]
+    values = {"base": base, "good": [x + 1 for x in base], "same": [x + (-1) ** i for i, x in enumerate(base)]}
+    column = [value for name in values for value in values[name]]
+    return {
+        "model": [name for name in values for _ in base], "decoding": ["{}"] * 24, "example": list("abcdefgh") * 3,
+        "candidates": [["x"]] * 24, "references": [["x"]] * 24, "up": column, "down": column, "either": column, **more,
+    }  # fmt: skip
+
+
+def test_who_is_better_follows_the_metrics_direction():
+    made = verdict_table(VIEW, RESULTS, samples())
+    assert made.heads == ("up", "down")  # a metric without a direction has no better
+    assert made.x == "against base"
+    rows = dict(made.rows)
+    assert rows["good"] == ("better +1.0000", "worse +1.0000")
+    assert [cell.split(" (")[0] for cell in rows["same"]] == ["= 0.0000", "= 0.0000"]
+
+
+def test_it_is_the_same_in_another_order_and_without_the_missing():
+    data = samples()
+    order = list(reversed(range(24)))
+    turned = {name: [column[i] for i in order] for name, column in data.items()}
+    assert dict(verdict_table(VIEW, RESULTS, turned).rows) == dict(verdict_table(VIEW, RESULTS, data).rows)
+    holes = samples(up=[None] * 8 + samples()["up"][8:])
+    assert dict(verdict_table(VIEW, RESULTS, holes).rows)["good"][0] == "–"
+
+
+def test_decodings_are_compared_with_the_same_of_the_baseline():
+    data = {name: column * 2 for name, column in samples().items()}
+    data["decoding"] = ["{}"] * 24 + ['{"temperature": 0.5}'] * 24
+    made = verdict_table(VIEW, RESULTS, data)
+    assert [label for label, _ in made.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
+
+
+def test_names_that_are_not_there_are_told():
+    with pytest.raises(HarnessError, match="no model 'bace'; did you mean 'base'"):
+        verdict_table({**VIEW, "against": "bace"}, RESULTS, samples())
+    with pytest.raises(HarnessError, match="asks for 'uppp'; did you mean 'up'"):
+        verdict_table({**VIEW, "y": "uppp"}, RESULTS, samples())
+
+
+SPEC = {
+    "task": "who", "dataset": {"reader": "words"}, "metrics": ["length"], "bootstrap": {"samples": 0},
+    "models": [{"echo": {"label": "short", "n": 1}}, {"echo": {"label": "long", "n": 3}}],
+    "views": [{"plot": "verdicts", "y": "length", "against": "short", "title": "Longer?"}],
+}  # fmt: skip
+
+
+def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, capsys):
+    import yaml
+
+    project.joinpath("s.yaml").write_text(yaml.safe_dump(SPEC))
+    assert main(["run", "s.yaml", "--output", "r"]) == 0
+    shown = capsys.readouterr().out
+    assert "better +" in shown
+    assert "paired sign flips" in " ".join(shown.split())
+    assert "better +" in page.write(["r"]).read_text()
+    files.write_tables(["r"], project / "t")
+    rows = list(csv.reader((project / "t" / "01-longer.csv").open(encoding="utf-8")))
+    assert rows[0] == ["against short", "length"]
+    assert rows[1][0] == "long" and rows[1][1].startswith("better +")
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ({"plot": "verdicts", "y": "length"}, "go together"),
+        ({"plot": "bar", "y": "length", "against": "short"}, "go together"),
+        (
+            {"plot": "verdicts", "y": "length", "against": "shrt"},
+            "compares with the model 'shrt'; did you mean 'short'",
+        ),
+    ],
+)
+def test_mistakes_are_told_before_the_run(view, told, project):
+    with pytest.raises(InputError, match=told):
+        harness.evaluate({**SPEC, "views": [view]})

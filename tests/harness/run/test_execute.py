@@ -1,0 +1,242 @@
+"""Runs: results, samples, skipped and failed examples, resuming after a kill, foreign directories."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import harness
+from harness.errors import HarnessError, InputError
+
+SPEC = {
+    "task": "words",
+    "dataset": {"reader": "words"},
+    "models": [{"echo": {"n": 3}}],
+    "metrics": ["length"],
+    "bootstrap": {"samples": 50},
+}
+
+
+def stable(path):
+    """results.json without its timings."""
+    data = json.loads((path / "results.json").read_text())
+    for record in data["results"]:
+        record.pop("seconds")
+    return data
+
+
+def test_a_run_gives_records_and_samples(project):
+    run = harness.evaluate(SPEC)
+    (record,) = run.results
+    # candidates: "a dog number i" (4 words), "the dog i runs x" (5), "a dog number i x x" (6)
+    assert record["value"] == pytest.approx(5)
+    assert record["n"] == 6
+    assert record["skipped"] == 0
+    assert record["ci95"] == pytest.approx([5, 5])
+    assert run.samples["length"] == pytest.approx([5] * 6)
+    assert run.samples["example"] == [f"e{i}" for i in range(6)]
+
+
+def test_undefined_examples_are_counted_listed_and_left_out(project):
+    spec = {**SPEC, "metrics": [{"length": {"undefined": ["e1", "e4"]}}]}
+    run = harness.evaluate(spec, output=project / "r")
+    (record,) = run.results
+    assert (record["n"], record["skipped"]) == (4, 2)
+    assert run.samples["length"][1] is None
+    events = [json.loads(line) for line in (project / "r" / "log.jsonl").read_text().splitlines()]
+    assert [event["examples"] for event in events if event["event"] == "skipped"] == [["e1", "e4"]], "named in the log"
+
+
+def test_failed_examples_do_not_stop_the_run(project):
+    spec = {**SPEC, "models": [{"echo": {"fail": ["e2"]}}]}
+    run = harness.evaluate(spec)
+    assert run.failed == {"echo/e2": "could not read it"}
+    assert (run.results[0]["n"], run.results[0]["skipped"]) == (5, 1)
+
+
+def test_a_model_that_fails_on_every_example_says_why_and_is_asked_again(project):
+    names = [f"e{i}" for i in range(6)]
+    with pytest.raises(HarnessError, match="'echo' has candidates for none of the 6 examples; 'e0': could not read it"):
+        harness.evaluate({**SPEC, "models": [{"echo": {"fail": names}}]}, output="r")
+    assert not (project / "r").exists(), "nothing to go on from is kept"
+    with pytest.raises(HarnessError, match="none of the 6"):
+        harness.evaluate({**SPEC, "models": [{"echo": {"n": 3}}, {"echo": {"label": "no", "fail": names}}]}, output="r")
+    assert len(list((project / "r" / "candidates").iterdir())) == 1, "the other model's captions stay"
+
+
+def test_candidate_and_reference_counts_are_nested_axes(project):
+    spec = {
+        **SPEC,
+        "decoding": {"candidates": [1, 3]},
+        "references": [1, 2],
+        "models": [{"echo": {"log": "calls.txt"}}],
+    }
+    run = harness.evaluate(spec)
+    shapes = [(r["decoding"]["candidates"], r["decoding"]["references"]) for r in run.results]
+    assert shapes == [(1, 1), (1, 2), (3, 1), (3, 2)]
+    assert [r["value"] for r in run.results] == pytest.approx([4, 4, 5, 5])
+    assert len((project / "calls.txt").read_text().splitlines()) == 6, "all sizes come from one generation"
+
+
+def test_p_values_follow_the_direction_and_are_combined(project):
+    run = harness.evaluate({**SPEC, "significance": "exact"})
+    (record,) = run.results
+    # candidates have 4, 5, 6 words, references 4 and 4: a mean of 5 is the highest of all 10 relabelings, so p = 1
+    assert run.samples["p:length"] == pytest.approx([1.0] * 6)
+    assert record["p_value"] == pytest.approx(1.0)
+    assert record["p_method"].startswith("exact")
+    assert record["p"]["floor"] == pytest.approx(0.1)
+
+
+def test_edited_code_is_another_run(project):
+    harness.evaluate(SPEC, output="r")
+    text = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(text.replace("self.scale * np", "100 * np"))
+    sys.modules.pop("mine_parts")
+    with pytest.raises(InputError, match="holds another run"):
+        harness.evaluate(SPEC, output="r")
+
+
+def test_sizes_beyond_the_data_are_noted_and_left_out(project):
+    run = harness.evaluate({**SPEC, "references": [2, 5]})
+    assert [record["decoding"]["references"] for record in run.results] == [2]
+    assert run.notes == ["echo has at most 2 references, not 5: left out, a smaller size shows all of them"]
+
+
+def test_parameters_of_a_plugin_tell_its_settings_apart(project):
+    text = (project / "mine_parts.py").read_text()
+    text += """
+
+class Scaled(TextDistance):
+    name = "scaled"
+
+    def __init__(self, *, by=1.0):
+        self.by = by
+
+    def pairwise(self, texts):
+        return self.by * np.abs(np.subtract.outer([len(t) for t in texts], [len(t) for t in texts]))
+"""
+    (project / "mine_parts.py").write_text(text)
+    from harness.registry import current
+
+    made = [current().create("distances", "chars", {}), current().create("metrics", "length", {"scale": 2.0})]
+    assert made[0].signature() == "chars"
+    import mine_parts
+
+    distance = mine_parts.Scaled(by=2.0)
+    assert distance.signature() == "scaled|by:2.0"
+
+
+def test_a_metric_of_a_plugin_that_raises_is_named(project):
+    text = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(
+        text.replace("words = features.per_text", "raise ValueError('no') ; words = features.per_text", 1)
+    )
+    with pytest.raises(HarnessError, match="metric 'length' failed on model 'echo': ValueError: no"):
+        harness.evaluate(SPEC)
+
+
+def test_limit_zero_and_double_ids_are_errors(project):
+    with pytest.raises(InputError, match="no examples after limit 0"):
+        harness.evaluate(SPEC, limit=0)
+
+
+def test_a_finished_run_is_found_again_and_a_foreign_one_refused(project):
+    first = harness.evaluate(SPEC, output="r")
+    again = harness.evaluate(SPEC, output="r")
+    assert again.results == first.results
+    with pytest.raises(InputError, match="holds another run"):
+        harness.evaluate(SPEC, output="r", seed=3)
+    fresh = harness.evaluate(SPEC, output="r", seed=3, mode="fresh")
+    assert fresh.manifest["seed"] == 3
+    (project / "other").mkdir()
+    (project / "other" / "thesis.txt").write_text("precious")
+    with pytest.raises(InputError, match="not empty and is no run directory"):
+        harness.evaluate(SPEC, output="other")
+    with pytest.raises(InputError, match="no run to resume"):
+        harness.evaluate(SPEC, output="new", mode="resume")
+    assert not (project / "new").exists()
+
+
+def test_a_killed_run_resumes_to_the_same_results(project):
+    body = SPEC | {
+        "dataset": {"reader": "words", "count": 700},
+        "models": [{"echo": {"log": "calls.txt", "die_at": "e600"}}],
+    }
+    (project / "spec.json.yaml").write_text(json.dumps(body))
+    command = [sys.executable, "-m", "harness", "run", "spec.json.yaml", "--output", "killed", "--json"]
+    killed = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert killed.returncode == -9, killed.stderr
+    assert not (project / "killed" / "results.json").exists()
+    assert sorted(p.name for p in (project / "killed" / "candidates").glob("*/*")) == ["00000.json", "00001.json"]
+    (project / "survive").touch()
+    resumed = subprocess.run([*command, "--resume"], cwd=project, capture_output=True, text=True, check=False)
+    assert resumed.returncode == 0, resumed.stderr
+    calls = [line.split()[0] for line in (project / "calls.txt").read_text().splitlines()]
+    assert calls.count("e100") == 1, "finished shards are not drawn again"
+    (project / "calls.txt").unlink()
+    subprocess.run([*command[:-2], "whole", "--json"], cwd=project, capture_output=True, text=True, check=True)
+    assert stable(project / "killed") == stable(project / "whole")
+    assert not list((project / "killed").rglob("*.tmp"))
+
+
+def test_seeds_depend_on_the_run_seed_and_the_example_alone(project):
+    harness.evaluate(SPEC | {"models": [{"echo": {"log": "a.txt"}}]})
+    harness.evaluate(SPEC | {"models": [{"echo": {"log": "b.txt"}}], "dataset": {"reader": "words", "count": 3}})
+    a, b = (dict(line.split() for line in (project / name).read_text().splitlines()) for name in ("a.txt", "b.txt"))
+    assert {key: a[key] for key in b} == b
+    harness.evaluate(SPEC | {"models": [{"echo": {"log": "c.txt"}}]}, seed=1)
+    assert (project / "c.txt").read_text() != (project / "a.txt").read_text()
+
+
+def test_a_plugin_module_that_misbehaves_is_named(project):
+    text = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(text.replace("yield Generation(", "yield ("))
+    run = harness.evaluate(SPEC)
+    assert run.results[0]["n"] == 6, "bare tuples of captions are fine"
+    import sys as _sys
+
+    _sys.modules.pop("mine_parts")
+    (project / "mine_parts.py").write_text(text.replace("yield Generation(", "yield len("))
+    with pytest.raises(HarnessError, match="model 'echo' returned"):
+        harness.evaluate(SPEC)
+
+
+def test_metric_from_python(project):
+    metric = harness.metric("length", p_value="exact")
+    result = metric([["a b", "a b c"], ["x"]], [["a", "b"], ["y", "z"]])
+    assert result.value == pytest.approx(1.75)
+    assert result.per_example == pytest.approx([2.5, 1.0])
+    assert isinstance(result.per_example, np.ndarray)
+    assert result.p_values == pytest.approx([1.0, 1.0])
+    assert result.signature == "length|scale:1"
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references", "message"),
+    [
+        ([["a"]], [["b"], ["c"]], "1 examples have candidates but 2 have references"),
+        ([["a"], []], [["b"], ["c"]], "candidates: example 1: the list is empty"),
+        ([["a"], "text"], [["b"], ["c"]], "candidates: example 1: expected a list of texts"),
+        ([["a"]], [[3]], "references: example 0: a caption must be text; found 3"),
+        ([["a"], ["b \ud800"]], [["b"], ["c"]], "candidates: example 1: the caption holds an unpaired surrogate"),
+        ([], [], "there are no examples"),
+        ("a", [["b"]], "candidates: expected a list"),
+    ],
+)
+def test_bad_lists_are_named(project, candidates, references, message):
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        harness.metric("length")(candidates, references)
+
+
+def test_an_unknown_way_to_test_is_told_before_files_are_read():
+    for call in (
+        lambda: harness.score("no.json", "no.json", ["rouge"], p_value="exct"),
+        lambda: harness.metric("rouge", p_value="exct"),
+    ):
+        with pytest.raises(HarnessError, match="p_value is 'exct'; expected None, 'exact' or 'monte-carlo'"):
+            call()

@@ -1,0 +1,135 @@
+"""The shared cache: everything once per distinct text or batch, slices for nested sets, bad plugins named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, TextDistance
+from harness.errors import HarnessError
+from harness.run.features import FeatureCache
+
+
+class Chars(TextDistance):
+    name = "chars"
+
+    def __init__(self, bad=None):
+        self.calls = 0
+        self.bad = bad
+
+    def pairwise(self, texts):
+        self.calls += 1
+        lengths = np.array([len(t) for t in texts], dtype=float)
+        matrix = np.abs(lengths[:, None] - lengths)
+        if self.bad:
+            matrix[self.bad[0]] = self.bad[1]
+        return matrix
+
+
+class Letters:
+    """Two numbers per text; remembers what it was asked."""
+
+    name = "letters"
+
+    def __init__(self, wrong=None):
+        self.asked = []
+        self.fitted = 0
+        self.wrong = wrong
+
+    def signature(self):
+        return "letters"
+
+    def fit(self, references):
+        self.fitted += 1
+
+    def encode(self, texts):
+        self.asked.append(list(texts))
+        if self.wrong == "shape":
+            return np.zeros(3)
+        if self.wrong == "nan":
+            return np.full((len(texts), 2), np.nan)
+        return np.array([[len(t), t.count("a")] for t in texts], dtype=np.float64)
+
+
+SETS = [CaptionSet("x", ("a", "aa"), ("bbb", "a")), CaptionSet("y", ("a", "bbb"), ("cccc", "aa"))]
+
+
+def test_texts_are_interned_once():
+    features = FeatureCache()
+    batch = features.batch(SETS)
+    assert features.texts == ["a", "aa", "bbb", "cccc"]
+    assert batch.text_ids.tolist() == [[0, 1, 2, 0], [0, 2, 3, 1]]
+    assert batch.texts[1] == ["a", "bbb", "cccc", "aa"]
+
+
+def test_per_text_values_are_computed_once_per_distinct_text():
+    features = FeatureCache()
+    batch = features.batch(SETS)
+    calls = []
+
+    def lengths(texts):
+        calls.append(texts)
+        return [len(t) for t in texts]
+
+    assert features.per_text("len", batch.candidate_ids, lengths) == [1, 2, 1, 3]
+    assert features.per_text("len", batch.text_ids, lengths) == [1, 2, 3, 1, 1, 3, 4, 2]
+    assert calls == [["a", "aa", "bbb"], ["cccc"]]
+    with pytest.raises(ValueError, match="returned 0 values for 1 texts"):
+        features.per_text("none", [0], lambda texts: [])
+
+
+def test_vectors_are_encoded_once_shortest_first():
+    features, embedding = FeatureCache([["r"]]), Letters()
+    batch = features.batch(SETS)
+    first = features.vectors(embedding, batch.reference_ids)
+    assert first.shape == (2, 2, 2)
+    assert first.dtype == np.float32
+    both = features.vectors(embedding, batch.text_ids)
+    assert both[0, 2].tolist() == [3.0, 0.0]
+    assert embedding.asked == [["a", "aa", "bbb", "cccc"]]
+    assert embedding.fitted == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [("shape", r"returned shape \(3,\) for 4 texts"), ("nan", "not finite for the text 'a'")]
+)
+def test_a_bad_embedding_is_named(wrong, message):
+    features = FeatureCache()
+    batch = features.batch(SETS)
+    with pytest.raises(HarnessError, match=message):
+        features.vectors(Letters(wrong), batch.text_ids)
+
+
+def test_distances_are_built_once_and_nested_batches_slice_them():
+    features, distance = FeatureCache(), Chars()
+    batch = features.batch(SETS)
+    whole = features.distances(distance, batch)
+    assert features.distances(distance, batch) is whole
+    cut = features.sub_batch(batch, 1, 2)
+    assert cut.texts == [["a", "bbb", "a"], ["a", "cccc", "aa"]]
+    assert np.array_equal(features.distances(distance, cut), whole[:, [[0], [2], [3]], [0, 2, 3]])
+    assert distance.calls == len(SETS)
+    with pytest.raises(ValueError, match="read-only"):
+        whole[0, 0, 0] = 1
+    features.forget(batch)
+    features.distances(distance, batch)
+    assert distance.calls == 2 * len(SETS)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (((0, 1), np.nan), r"is not finite .* for the pair 'a', 'aa' of example 'x'"),
+        (((1, 0), -0.5), r"is negative .*-0\.5.* for the pair 'aa', 'a' of example 'x'"),
+        (((2, 2), 0.1), r"of a text to itself is not 0 .*0\.1.* for the pair 'bbb', 'bbb'"),
+    ],
+)
+def test_a_bad_distance_is_named_with_its_pair(bad, message):
+    features = FeatureCache()
+    with pytest.raises(HarnessError, match=message):
+        features.distances(Chars(bad), features.batch(SETS))
+
+
+def test_a_batch_holds_one_shape():
+    with pytest.raises(ValueError, match="one \\(n, m\\) shape"):
+        FeatureCache().batch([SETS[0], CaptionSet("z", ("a",), ("b", "c"))])

@@ -1,0 +1,25 @@
+"""What is said where machine code cannot be kept, and stamps of sources."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.plugins.compiled.cache_keys import imported, source_stamp
+
+
+def test_no_folder_for_machine_code_is_told():
+    with pytest.raises(HarnessError, match="set NUMBA_CACHE_DIR"), imported():
+        raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
+    with pytest.raises(RuntimeError, match="another"), imported():
+        raise RuntimeError("another")
+
+
+def test_the_stamp_follows_the_sources(tmp_path):
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("a")
+    other.write_text("b")
+    stamp = source_stamp(str(one), str(other))
+    assert source_stamp(str(one), str(other), None, str(tmp_path / "none.py")) == stamp
+    other.write_text("c")
+    assert source_stamp(str(one), str(other)) != stamp

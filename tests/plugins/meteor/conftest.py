@@ -1,0 +1,35 @@
+"""A lexicon small enough to be built in every test."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+
+import pytest
+
+from harness.plugins.meteor.lexicon.lexicon import Sources
+
+PARAPHRASES = [
+    ("a dog", "the dog"),
+    ("a dog", "dog"),
+    ("dog", "hound"),
+    ("a dog", "an animal that barks"),
+    ("the dog", "a dog"),
+]
+
+
+@pytest.fixture
+def tiny_sources(tmp_path, monkeypatch):
+    """A jar and a paraphrase table with a few entries; whatever is kept of them goes to the test's own cache folder."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "meteor-1.5.jar", "w") as jar:
+        jar.writestr("function/english.words", "a\nthe\n.\n")
+        jar.writestr("nonbreaking/english.prefixes", "# titles\nMr\nNo #NUMERIC_ONLY#\n")
+        jar.writestr("synonym/english.exceptions", "go\nwent gone\nbe\nwent\n")
+        jar.writestr("synonym/english.synsets", "go\n7 100\ndog\n30\nhound\n30 31\nbe\n8\nlady\n9\nlove\n5\n")
+    with gzip.open(folder / "paraphrase-en.gz", "wb") as table:
+        for one, other in PARAPHRASES:
+            table.write(f"0.5\n{one}\n{other}\n".encode())
+    return Sources(folder / "meteor-1.5.jar", folder / "paraphrase-en.gz")

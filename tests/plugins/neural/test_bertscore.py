@@ -1,0 +1,114 @@
+"""BERTScore on a tiny BERT made here, held against the library bert-score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import harness
+from harness.contracts import CaptionSet
+from harness.errors import HarnessError, InputError
+from harness.plugins.neural.bertscore import BertScore, precisions
+from harness.run.features import FeatureCache
+
+CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
+REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A folder with a random BERT of two layers and a word-piece tokenizer of the words above."""
+    torch = pytest.importorskip("torch")
+    from harness.registry.torchvision_guard import guard_torchvision
+
+    guard_torchvision()
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bert")
+    words = sorted({word for text in CANDIDATES + REFERENCES for word in text.split()})
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
+    tokenizer = transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=64)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=5 + len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+def test_it_equals_the_library(model, layer):
+    bert_score = pytest.importorskip("bert_score")
+    scorer = bert_score.BERTScorer(model_type=str(model), num_layers=layer, device="cpu", nthreads=1)
+    expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
+    for kind, values in zip(("precision", "recall", "f1"), expected):
+        metric = harness.metric("bertscore", path=str(model), layer=layer, kind=kind)
+        found = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
+        assert found == pytest.approx(values, abs=1e-5)
+
+
+def by_pairs(candidate, reference):
+    """The oracle: precision of one pair (equation 2), special tokens matched but not counted."""
+    if not candidate[1].any() or not reference[1].any():
+        return 0.0
+    return (candidate[0] @ reference[0].T).max(axis=1)[candidate[1]].mean(dtype=np.float64)
+
+
+@pytest.mark.parametrize("counting", [1.0, 0.6, 0.0])
+def test_all_pairs_equal_the_oracle_pair_by_pair(counting):
+    rng = np.random.default_rng(0)
+    tokens = []
+    for length in (1, 4, 0, 9, 2, 3):
+        vectors = rng.normal(size=(length, 5)).astype(np.float32)
+        tokens.append((vectors / np.linalg.norm(vectors, axis=1, keepdims=True), rng.random(length) < counting))
+    expected = [[by_pairs(a, b) for b in tokens] for a in tokens]
+    assert precisions(tokens) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(model, monkeypatch):
+    metric = BertScore(path=str(model))
+    features, asked = FeatureCache(), []
+    encode = metric.encoder.encode
+    monkeypatch.setattr(metric.encoder, "encode", lambda texts: asked.extend(texts) or encode(texts))
+    batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
+    whole = metric.pairwise(batch, features)
+    cut = metric.pairwise(features.sub_batch(batch, 1, 2), features)
+    assert (cut == whole[:, [[0], [3], [4]], [0, 3, 4]]).all()
+    assert sorted(asked) == sorted({*CANDIDATES, *REFERENCES})
+    alone = metric.encoder.encode([CANDIDATES[2]])[0][0]
+    assert metric.encoder.encode(CANDIDATES)[2][0] == pytest.approx(alone, abs=1e-5), "the order of the texts is kept"
+
+
+def test_equal_texts_score_one_and_the_best_reference_counts(model):
+    metric = harness.metric("bertscore", path=str(model))
+    result = metric([[CANDIDATES[0], CANDIDATES[1]]], [[REFERENCES[0], CANDIDATES[0]]])
+    alone = [metric([[CANDIDATES[1]]], [[text]]).value for text in (REFERENCES[0], CANDIDATES[0])]
+    assert result.value == pytest.approx((1.0 + max(alone)) / 2, abs=1e-6)
+    assert np.isfinite(metric([[""]], [["a dog"]]).value)
+
+
+def test_what_is_missing_is_told_in_one_line(model, tmp_path):
+    with pytest.raises(HarnessError, match="metric 'bertscore' needs path: a folder with a Hugging Face model"):
+        harness.metric("bertscore")
+    with pytest.raises(InputError, match=r"the folder has no config\.json"):
+        harness.metric("bertscore", path=str(tmp_path))
+    with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):
+        harness.metric("bertscore", path=str(model), layer=9)([["a"]], [["a dog"]])
+
+
+def test_texts_beyond_the_positions_of_a_roberta_are_cut(model, tmp_path):
+    import transformers
+
+    config = transformers.RobertaConfig(
+        vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=34, pad_token_id=1,
+    )  # fmt: skip
+    transformers.RobertaModel(config).save_pretrained(tmp_path)
+    transformers.BertTokenizer(str(model / "vocab.txt")).save_pretrained(tmp_path)
+    metric = harness.metric("bertscore", path=str(tmp_path))
+    assert metric([["dog " * 100]], [["dog " * 100]]).value == pytest.approx(1.0)

@@ -1,0 +1,95 @@
+"""Word mover's distance: a case by hand, metric properties, the metric and its null."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import harness
+from harness.contracts import CaptionSet
+from harness.plugins.neural.wmd import STOPWORDS, Wmd, WmdDistance
+from harness.plugins.neural.word_vector_embedding import words
+from harness.run.features import FeatureCache
+from harness.stats.permutation import relabelings
+
+ot = pytest.importorskip("ot")
+VECTORS = "dog 0 0\npuppy 1 0\ncat 0 3\nruns 4 0\nsleeps 4 4\n"
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    (tmp_path / "v.vec").write_text(VECTORS)
+    return str(tmp_path / "v.vec")
+
+
+def test_moving_one_word(vectors):
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", ("dog runs",), ("puppy runs", "Runs a dog!"))])
+    (matrix,) = WmdDistance(path=vectors).matrices(batch, features)
+    assert matrix[0].tolist() == [0.0, 0.5, 0.0]
+
+
+def by_pairs(x: str, y: str, known: dict[str, np.ndarray]) -> float:
+    """The oracle: one pair of texts, their bags, their costs, POT's public solver."""
+    clouds = []
+    for text in (x, y):
+        bag = Counter(word for word in words(text) if word in known and word not in STOPWORDS)
+        clouds.append((np.stack([known[word] for word in bag] or [np.zeros(2)]), np.array(list(bag.values()) or [1.0])))
+    (a, p), (b, q) = clouds
+    return ot.emd2(p / p.sum(), q / q.sum(), np.linalg.norm(a[:, None] - b[None], axis=2))
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["dog", "puppy", "cat", "runs", "sleeps", "zebra", "the"]), max_size=8),
+        min_size=2,
+        max_size=7,
+    )
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_all_pairs_equal_the_oracle_pair_by_pair(vectors, drawn):
+    texts = [" ".join(text) for text in drawn]
+    known = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}
+    features = FeatureCache()
+    batch = features.batch(
+        [CaptionSet("x", (texts[0],), tuple(texts[1:])), CaptionSet("y", ("cat",), tuple(texts[1:]))]
+    )
+    found = WmdDistance(path=vectors).matrices(batch, features)
+    for matrix, item in zip(found, batch.texts):
+        expected = [[by_pairs(a, b, known) for b in item] for a in item]
+        assert matrix == pytest.approx(np.array(expected), abs=1e-9)
+        assert (matrix == matrix.T).all()
+        assert not matrix.diagonal().any()
+        for i, j, k in itertools.permutations(range(len(item)), 3):
+            assert matrix[i, k] <= matrix[i, j] + matrix[j, k] + 1e-9
+
+
+def test_the_metric_takes_the_nearest_reference(vectors):
+    metric = harness.metric("wmd", path=vectors)
+    result = metric([["dog runs", "cat"]], [["puppy runs", "dog sleeps"]])
+    nearest_of_cat = (3.0 + np.hypot(4, 1)) / 2  # half its weight to each of "dog" and "sleeps"
+    assert result.per_example == pytest.approx([(0.5 + nearest_of_cat) / 2])
+    assert metric([["zebra"]], [["zebra", "dog"]]).value == 0.0
+
+
+def test_the_null_equals_the_metric_of_every_relabeling(vectors):
+    texts = ["dog runs", "puppy", "cat sleeps", "runs", "zebra"]
+    metric = Wmd(path=vectors)
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", tuple(texts[:2]), tuple(texts[2:]))])
+    labels = relabelings(2, 3)
+    null = metric.null(batch, features, None, labels)[0]
+    for value, label in zip(null, labels):
+        candidates = [t for t, is_candidate in zip(texts, label) if is_candidate]
+        references = [t for t, is_candidate in zip(texts, label) if not is_candidate]
+        assert value == pytest.approx(harness.metric("wmd", path=vectors)([candidates], [references]).value)
+    assert harness.metric("wmd", path=vectors, p_value="exact")([texts[:2]], [texts[2:]]).p_values is not None
+
+
+def test_trm_over_wmd(vectors):
+    assert harness.metric("trm", distance={"wmd": {"path": vectors}})([["dog", "dog"]], [["dog", "dog"]]).value == 0.0
