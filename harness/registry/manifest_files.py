@@ -208,10 +208,10 @@ def _hooks(path: Path, section: Any) -> tuple[str, ...]:
     """Return the hook modules of a manifest: texts, or mappings with ``target``."""
     items = [section] if isinstance(section, (str, Mapping)) else section
     targets = [item.get("target") if isinstance(item, Mapping) else item for item in items] if items else []
-    for target in targets:
-        if not isinstance(target, str) or not target:
-            raise HarnessError(f'{path}: hooks is a list of modules ("package.module"); found {section!r:.80}')
-    return tuple(targets)
+    modules = [target for target in targets if isinstance(target, str) and target]
+    if len(modules) < len(targets):
+        raise HarnessError(f'{path}: hooks is a list of modules ("package.module"); found {section!r:.80}')
+    return tuple(modules)
 
 
 def _check_api(path: Path, data: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     return {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in kinds}
 
 
-def annotations(factory: Callable[..., object]) -> dict[str, Any]:
+def type_hints(factory: Callable[..., object]) -> dict[str, Any]:
     """Return the type hints of the constructor, ``Annotated`` included, without those that cannot be evaluated."""
     function = factory.__init__ if inspect.isclass(factory) else factory
     try:
@@ -38,7 +38,7 @@ def annotations(factory: Callable[..., object]) -> dict[str, Any]:
 
 def path_parameters(factory: Callable[..., object]) -> set[str]:
     """Return the names of the parameters that are annotated with :data:`~harness.contracts.PathParam`."""
-    return {name for name, hint in annotations(factory).items() if _is_path(hint)}
+    return {name for name, hint in type_hints(factory).items() if _is_path(hint)}
 
 
 def _is_path(hint: Any) -> bool:
@@ -71,7 +71,7 @@ def check_parameters(component: str, factory: Callable[..., object], params: Map
     missing = [name for name, p in accepted.items() if p.default is inspect.Parameter.empty and name not in params]
     if missing:
         raise HarnessError(f"{component} needs the parameter '{missing[0]}'", parameter=missing[0])
-    hints = annotations(factory) if params else {}
+    hints = type_hints(factory) if params else {}
     for name, value in params.items():
         if name in hints:
             _check_type(component, name, value, hints[name])
