@@ -14,6 +14,7 @@ from harness.errors import UnknownName
 from harness.features import Features
 from harness.plugins.pairwise import meteor
 from harness.plugins.pairwise.meteor_metric import Alignments, Meteor, MeteorDistance
+from harness.plugins.text import java
 
 SETS = [
     CaptionSet("one", ("a dog runs", "a puppy"), ("the dog is running", "a dog", "dogs run")),
@@ -39,7 +40,8 @@ def test_the_registry_gives_both():
     assert isinstance(registry.resolve("distances", {"meteor": {"tokenizer": "none"}}), Distance)
 
 
-def test_signatures_say_what_changes_the_number():
+def test_signatures_say_what_changes_the_number(monkeypatch):
+    monkeypatch.setattr(java, "find_java", lambda: "java")  # a signature starts no runtime
     assert Meteor().signature() == MeteorDistance().signature() == "meteor|v1.5-en|tok:ptb"
     assert Meteor(engine="java").signature() == "meteor|v1.5-en|tok:ptb|engine:java"
     assert Meteor(engine="java").spec.needs == {"references", "java"}
