@@ -15,20 +15,27 @@ if (
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _shared() -> Path:
-    return Path(os.environ.get("HARNESS_SHARED") or ROOT.parent / "shared")
-
-
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of golden values and real data; missing it is a failure in CI and a skip elsewhere."""
-    path = _shared()
-    if not (path / "golden").is_dir():
-        message = f"no reference data at {path} (set HARNESS_SHARED)"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return path.resolve()
+def golden() -> Path:
+    """The folder of the committed reference values, ``tests/golden``; its README gives origins and licences."""
+    return ROOT / "tests" / "golden"
+
+
+@pytest.fixture
+def shared(request) -> Path:
+    """The folder ``HARNESS_SHARED`` (default ``../shared``), whose ``data`` folder holds the large sets of real data.
+
+    The sets are not part of the repository. A test lists those it reads, as paths below ``data``, in the marker ``large_sets``
+    and is skipped where one is missing; the reason names the missing sets.
+    """
+    path = Path(os.environ.get("HARNESS_SHARED") or ROOT.parent / "shared").resolve()
+    sets = [name for marker in request.node.iter_markers("large_sets") for name in marker.args]
+    if not sets:
+        pytest.fail("a test that uses the fixture 'shared' lists its data in the marker large_sets(...)")
+    missing = [name for name in sets if not (path / "data" / name).exists()]
+    if missing:
+        pytest.skip(f"needs the large sets {', '.join(missing)} in {path / 'data'} (HARNESS_SHARED)")
+    return path
 
 
 @pytest.fixture(scope="session")

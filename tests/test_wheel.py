@@ -22,7 +22,7 @@ def wheel(tmp_path_factory) -> Path:
     """A wheel built from a copy of the tree (so that no build folder is left behind)."""
     root = Path(__file__).resolve().parent.parent
     source = tmp_path_factory.mktemp("source")
-    for name in ("harness", "plugins", "adapters", "tasks"):
+    for name in ("harness", "plugins", "adapters", "tasks", "tests"):
         shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(root / name, source / name)
@@ -65,6 +65,7 @@ def call(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedPro
 def test_the_wheel_puts_only_harness_into_site_packages(wheel):
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"harness"}
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if "golden" in name]
     names = zipfile.ZipFile(wheel).namelist()
     assert "harness/registry.yaml" in names
     assert "harness/tasks/coco.yaml" in names

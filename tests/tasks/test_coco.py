@@ -48,9 +48,9 @@ def test_on_the_sample_people_are_not_told_from_people_and_other_scenes_are(samp
 
 
 @pytest.fixture(scope="module")
-def real(root, shared):
+def real(root, golden):
     """The first 60 images of the real test split."""
-    os.environ["HARNESS_DATA"] = str(shared / "data")
+    os.environ["HARNESS_DATA"] = str(golden / "data")
     try:
         return harness.evaluate(root / "tasks" / "coco.yaml", limit=60, overrides=["bootstrap.samples=100"])
     finally:

@@ -18,8 +18,8 @@ SPECS = sorted(
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_the_spec_makes_a_plan(name, shared, monkeypatch, tmp_path):
-    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+def test_the_spec_makes_a_plan(name, golden, monkeypatch, tmp_path):
+    monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     loaded = load_specs(TASKS / name)
     assert loaded
@@ -28,8 +28,8 @@ def test_the_spec_makes_a_plan(name, shared, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("target", ["de", "fr"])
-def test_translation_goes_into_both_languages(target, shared, monkeypatch):
-    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+def test_translation_goes_into_both_languages(target, golden, monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
     monkeypatch.setenv("TARGET", target)
     (loaded,) = load_specs(TASKS / "translation.yaml")
     assert loaded.spec.task == f"translation-{target}"
@@ -43,7 +43,7 @@ def test_every_spec_is_in_the_catalogue():
     assert missing == []
 
 
-def test_a_model_of_transformers_is_one_line(shared, monkeypatch, tmp_path):
+def test_a_model_of_transformers_is_one_line(golden, monkeypatch, tmp_path):
     """The line in the task's head, with a T5 that has never learnt anything."""
     torch = pytest.importorskip("torch")
     guard_torchvision()
@@ -59,7 +59,7 @@ def test_a_model_of_transformers_is_one_line(shared, monkeypatch, tmp_path):
     ids = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     config = transformers.T5Config(vocab_size=len(words), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, **ids)
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path)
-    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+    monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
     model = {"transformers": {"model": str(tmp_path), "prompt": "{source}", "max_length": 5, "label": "mine"}}
     overrides = ["decoding.strategy=sample", "decoding.options={min_length: 2}", "metrics=[bleu1]", "views=[]"]
     (loaded,) = load_specs(TASKS / "dialogue.yaml", overrides, limit=3, models=[model])

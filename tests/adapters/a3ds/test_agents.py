@@ -16,8 +16,8 @@ from harness.errors import HarnessError, InputError
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    return shared / "golden/a3ds_lstm"
+def golden(golden):
+    return golden / "a3ds_lstm"
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def speaker():
     return Speaker(SpeakerSizes(47, 8, 6, 10, 12)).eval()
 
 
-def test_vocabulary_is_the_published_one(shared):
-    table = json.loads((shared / "data/a3ds/vocab.json").read_text())
+def test_vocabulary_is_the_published_one(root):
+    table = json.loads((root / "tests/golden/a3ds/vocab.json").read_text())
     assert {word: number for number, word in enumerate(WORDS)} == table
 
 

@@ -20,10 +20,10 @@ KINDS = ("mlp", "transformer")
 
 
 @pytest.fixture(params=KINDS)
-def golden(request, shared):
+def golden(request, golden):
     from safetensors.torch import load_file
 
-    folder = shared / "golden" / "clipcap" / request.param
+    folder = golden / "clipcap" / request.param
     model = ClipCap.from_checkpoint(folder / "state_dict.safetensors", folder / "config.json")
     return model, load_file(folder / "forward.safetensors"), folder
 
@@ -118,8 +118,8 @@ def test_filters_equal_the_golden_ones(golden):
     assert checked > 5
 
 
-def test_sizes_come_from_the_shapes(shared, tmp_path):
-    folder = shared / "golden" / "clipcap" / "transformer"
+def test_sizes_come_from_the_shapes(root, tmp_path):
+    folder = root / "tests" / "golden" / "clipcap" / "transformer"
     model = ClipCap.from_checkpoint(folder / "state_dict.safetensors", {"n_head": 4})
     sizes = model.sizes
     assert (sizes.mapper, sizes.clip, sizes.clip_length, sizes.prefix_length, sizes.layers) == (
@@ -137,10 +137,10 @@ def test_sizes_come_from_the_shapes(shared, tmp_path):
         ClipCap.from_checkpoint(folder / "state_dict.safetensors", {"n_head": 4, "prefix_length": 9})
 
 
-def test_old_layouts_load(shared, tmp_path):
+def test_old_layouts_load(root, tmp_path):
     from safetensors.torch import load_file
 
-    folder = shared / "golden" / "clipcap" / "mlp"
+    folder = root / "tests" / "golden" / "clipcap" / "mlp"
     tensors = load_file(folder / "state_dict.safetensors")
     old = {
         **tensors,
@@ -157,12 +157,12 @@ def test_old_layouts_load(shared, tmp_path):
     assert model(torch.zeros(2, 4, dtype=torch.long), torch.randn(2, 16)).shape == (2, 7, 61)
 
 
-def test_another_architecture_is_named(shared, tmp_path):
+def test_another_architecture_is_named(root, tmp_path):
     with pytest.raises(InputError, match="no CLIPCap checkpoint; it looks like VLP"):
-        ClipCap.from_checkpoint(shared / "golden" / "vlp" / "state_dict.npz")
+        ClipCap.from_checkpoint(root / "tests" / "golden" / "vlp" / "state_dict.npz")
     from safetensors.torch import load_file
 
-    tensors = load_file(shared / "golden" / "clipcap" / "mlp" / "state_dict.safetensors")
+    tensors = load_file(root / "tests" / "golden" / "clipcap" / "mlp" / "state_dict.safetensors")
     del tensors["gpt.transformer.h.1.ln_2.bias"]
     torch.save({**tensors, "gpt.more": torch.ones(3)}, tmp_path / "less.pt")
     with pytest.raises(

@@ -22,7 +22,7 @@ EXAMPLES = [Example(f"video{i}", ("w1 w2 w3 w4.", "w5 w6 w7 w8 w9"), meta={"cate
 
 
 @pytest.fixture(scope="module")
-def build(shared, tmp_path_factory):
+def build(golden, tmp_path_factory):
     folder = tmp_path_factory.mktemp("nacf")
     (folder / "words.json").write_text(json.dumps(WORDS))
     generator = np.random.default_rng(0)
@@ -32,10 +32,10 @@ def build(shared, tmp_path_factory):
 
     for method in ("ARB", "NAB", "NACF"):
         # golden logits reach 360, where float32 noise alone decides between words: made smaller for the tests of invariance
-        tensors = load_file(shared / "golden" / "nacf" / f"{method}.state_dict.safetensors")
+        tensors = load_file(golden / "nacf" / f"{method}.state_dict.safetensors")
         tensors["tgt_word_prj.weight"] /= 60
         save_file(tensors, str(folder / f"{method}.state_dict.safetensors"))
-    shutil.copy(shared / "golden" / "nacf" / "config.json", folder)
+    shutil.copy(golden / "nacf" / "config.json", folder)
 
     def make(method, **params):
         golden = folder

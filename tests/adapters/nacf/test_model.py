@@ -19,10 +19,10 @@ from harness.errors import HarnessError, InputError
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
+def golden(golden):
     from safetensors.torch import load_file
 
-    folder = shared / "golden" / "nacf"
+    folder = golden / "nacf"
     models = {m: Nacf.from_checkpoint(folder / f"{m}.state_dict.safetensors") for m in ("ARB", "NAB", "NACF")}
     return models, load_file(folder / "forward.safetensors"), json.loads((folder / "decode.json").read_text())
 
@@ -120,10 +120,10 @@ def test_settings_that_mean_nothing_are_refused():
         Refinement(iterations=0)
 
 
-def test_checkpoints_of_other_kinds(shared, golden, tmp_path):
+def test_checkpoints_of_other_kinds(root, golden, tmp_path):
     models, *_ = golden
     with pytest.raises(InputError, match="it looks like VLP"):
-        Nacf.from_checkpoint(shared / "golden" / "vlp" / "state_dict.npz")
+        Nacf.from_checkpoint(root / "tests" / "golden" / "vlp" / "state_dict.npz")
     state = models["NACF"].state_dict()
     settings = {"num_attention_heads": 4, "modality": "mi", "max_len": 12, "enhance_input": 2}
     data = {"epoch": 4, "state_dict": state, "validate_result": {"CIDEr": np.float64(0.5)}, "settings": settings}

@@ -250,7 +250,7 @@ def test_object_words_come_from_a_file_too(data, tmp_path):
 
 
 # --------------------------------------------------------------------------- checkpoints of elsewhere
-def test_checkpoints_of_elsewhere_are_compared_and_not_loaded(trained, shared, tmp_path):
+def test_checkpoints_of_elsewhere_are_compared_and_not_loaded(trained, golden, tmp_path):
     loaded = load_checkpoint(trained)
     assert looks_like(loaded.tensors) == "it looks like O2NA (of this harness)"
     foreign = {key: value for key, value in loaded.tensors.items() if not key.startswith("object_predictor.")}
@@ -265,6 +265,6 @@ def test_checkpoints_of_elsewhere_are_compared_and_not_loaded(trained, shared, t
     assert "1 unexpected: concept.net.0.weight (3, 24)" in text
     assert "1 of another shape: decoder.embedding.position_embeddings.weight (7, 5), expected (7, 32)" in text
     with pytest.raises(InputError, match="it looks like NACF"):
-        O2na.from_checkpoint(shared / "golden" / "nacf" / "NACF.state_dict.safetensors", {"num_attention_heads": 4})
+        O2na.from_checkpoint(golden / "nacf" / "NACF.state_dict.safetensors", {"num_attention_heads": 4})
     with pytest.raises(InputError, match="it looks like O2NA .of this harness.*unexpected: object_predictor"):
         Nacf.from_checkpoint(trained)

@@ -136,7 +136,7 @@ def test_the_published_feature_layout_is_read(tmp_path):
         views.read(Example("video7", ("a",)))
 
 
-def test_mistakes_are_told(data, trained, tmp_path, shared):
+def test_mistakes_are_told(data, trained, tmp_path, golden):
     folder, _ = data
     with pytest.raises(HarnessError, match="fusion is one of add, attentive"):
         TvtSizes(views={"a": 1}, vocabulary=9, fusion="sum")
@@ -147,7 +147,7 @@ def test_mistakes_are_told(data, trained, tmp_path, shared):
     with pytest.raises(InputError, match="it looks like NACF"):
         import shutil
 
-        shutil.copy(shared / "golden" / "nacf" / "NACF.state_dict.safetensors", tmp_path)
+        shutil.copy(golden / "nacf" / "NACF.state_dict.safetensors", tmp_path)
         Tvt.from_checkpoint(tmp_path / "NACF.state_dict.safetensors")
     with pytest.raises(InputError, match="no features for 1 of 2 examples: v99"):
         TvtAdapter(checkpoint=str(trained)).prepare(

@@ -15,10 +15,10 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "##s", "runs"
 
 
 @pytest.fixture(scope="module")
-def folder(shared, tmp_path_factory):
+def folder(golden, tmp_path_factory):
     path = tmp_path_factory.mktemp("vlp")
     (path / "vocab.txt").write_text("\n".join(WORDS) + "\n")
-    with np.load(shared / "golden" / "vlp" / "region_features.npz") as values:
+    with np.load(golden / "vlp" / "region_features.npz") as values:
         arrays = {}
         for i in range(6):
             for kind in ("feat", "cls", "bbox"):
@@ -29,14 +29,14 @@ def folder(shared, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def adapter(folder, shared):
+def adapter(folder, golden):
     def build(**params):
         given = {
             "vocabulary": str(folder),
             "features": str(folder / "regions.npz"),
             "config": {"num_attention_heads": 3},
         }
-        return VlpAdapter(checkpoint=str(shared / "golden" / "vlp" / "state_dict.npz"), **{**given, **params})
+        return VlpAdapter(checkpoint=str(golden / "vlp" / "state_dict.npz"), **{**given, **params})
 
     return build
 

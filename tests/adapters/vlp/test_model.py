@@ -17,8 +17,8 @@ from harness.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    folder = shared / "golden" / "vlp"
+def golden(golden):
+    folder = golden / "vlp"
     config = json.loads((folder / "config.json").read_text())
     model = Vlp.from_checkpoint(folder / "state_dict.npz", folder / "config.json")
     files = RegionFiles(path=folder / "region_features.npz")
@@ -139,10 +139,10 @@ def test_geometry_is_scale_free():
     np.testing.assert_allclose(geometry(boxes, classes), geometry(wide, classes), atol=1e-4)
 
 
-def test_another_architecture_and_old_names(golden, shared, tmp_path):
+def test_another_architecture_and_old_names(golden, root, tmp_path):
     model, *_ = golden
     with pytest.raises(InputError, match="no VLP checkpoint; it looks like CLIPCap"):
-        Vlp.from_checkpoint(shared / "golden" / "clipcap" / "mlp" / "state_dict.safetensors")
+        Vlp.from_checkpoint(root / "tests" / "golden" / "clipcap" / "mlp" / "state_dict.safetensors")
     old = {
         k.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): v
         for k, v in model.state_dict().items()

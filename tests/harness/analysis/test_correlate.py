@@ -22,8 +22,8 @@ BEST = {  # Tanti et al. 2018: the five best by overall R²
 
 
 @pytest.fixture(scope="module")
-def data(shared):
-    return shared / "data/pregen/data.txt.gz"
+def data(golden):
+    return golden / "pregen/data.txt.gz"
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,8 @@ def published(data):
     return study(table, choose(table, "pregen"), POST, by="dataset", groups=GROUPS)
 
 
-def test_all_published_correlations_and_reasons(shared, published):
-    with gzip.open(shared / "golden/pregen/correlations_golden.json.gz", "rt") as file:
+def test_all_published_correlations_and_reasons(golden, published):
+    with gzip.open(golden / "pregen/correlations_golden.json.gz", "rt") as file:
         golden = json.load(file)
     assert list(published.groups) == golden["order"]
     assert dict(published.dropped) == golden["dropped"]

@@ -77,6 +77,7 @@ def test_bad_files(tmp_path, item, message):
         read_judgments(write(tmp_path / "t.jsonl", [item]))
 
 
+@pytest.mark.large_sets("thumb_mscoco/judgments.jsonl.gz", "composite_flickr8k/judgments.jsonl.gz")
 def test_the_command_on_real_judgments(shared, capsys):
     path = shared / "data/thumb_mscoco/judgments.jsonl.gz"
     call = ["correlate", str(path), "--judgments", "cider:tokenizer=none,bleu:n=4,tokenizer=none", "--x", "cider,bleu4"]
@@ -86,8 +87,5 @@ def test_the_command_on_real_judgments(shared, capsys):
     assert all(row["n"] == 2500 and 0 < row["kendall"] < 0.5 for row in found)
     assert main([*call, "--y", "human_score", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["correlations"][0]["n"] == 5
-
-
-def test_every_line_of_composite_is_read(shared):
     judged = read_judgments(shared / "data/composite_flickr8k/judgments.jsonl.gz")
     assert len({j.item for j in judged}) == 997

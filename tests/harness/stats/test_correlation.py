@@ -81,10 +81,11 @@ def test_bad_columns(x, y, message):
         correlate(x, y)
 
 
-def test_the_published_correlations(shared):
-    with gzip.open(shared / "golden/pregen/correlations_golden.json.gz", "rt") as file:
+def test_the_published_correlations(golden):
+    folder = golden / "pregen"
+    with gzip.open(folder / "correlations_golden.json.gz", "rt") as file:
         golden = json.load(file)
-    with gzip.open(shared / "data/pregen/data.txt.gz", "rt") as file:
+    with gzip.open(folder / "data.txt.gz", "rt") as file:
         header, *rows = (line.rstrip("\n").split("\t") for line in file)
     table = {name: np.array([row[k] for row in rows]) for k, name in enumerate(header)}
     for at, group in enumerate(golden["order"]):

@@ -20,8 +20,8 @@ FIELDS = {
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    return json.loads((shared / "golden/crnrr/crnrr_corpora_golden.json").read_text())
+def golden(golden):
+    return json.loads((golden / "crnrr/crnrr_corpora_golden.json").read_text())
 
 
 def words(sentences):

@@ -19,8 +19,8 @@ from harness.plugins.discrepancy.frontier import PAIRS, pareto
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    return json.loads((shared / "golden/crnrr/crnrr_exact_golden.json").read_text())
+def golden(golden):
+    return json.loads((golden / "crnrr/crnrr_exact_golden.json").read_text())
 
 
 def test_induced_ngrams_and_expected_bleu(golden):

@@ -30,8 +30,8 @@ from harness.plugins.discrepancy.frontier import (
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    return json.loads((shared / "golden/crnrr/crnrr_exact_golden.json").read_text())
+def golden(golden):
+    return json.loads((golden / "crnrr/crnrr_exact_golden.json").read_text())
 
 
 def test_frontier_points(golden):

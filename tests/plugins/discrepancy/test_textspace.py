@@ -37,10 +37,10 @@ def test_not_a_distribution_over_all_texts():
         distribution_of(scored(p / 2))
 
 
-def test_torch_forms_agree_with_enumeration(shared):
+def test_torch_forms_agree_with_enumeration(golden):
     import torch
 
-    case = json.loads((shared / "golden/crnrr/crnrr_exact_golden.json").read_text())["synthetic"][1]
+    case = json.loads((golden / "crnrr/crnrr_exact_golden.json").read_text())["synthetic"][1]
     p = np.array(case["P"])
     q = p**2 / (p**2).sum()
     for n in (1, 2, 3):

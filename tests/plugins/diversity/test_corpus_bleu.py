@@ -43,8 +43,8 @@ def test_definition(candidates, references):
     np.testing.assert_allclose(self_bleu_each(candidates), each, atol=1e-12)
 
 
-def test_golden(shared):
-    golden = json.loads((shared / "golden/crnrr/crnrr_corpora_golden.json").read_text())
+def test_golden(golden):
+    golden = json.loads((golden / "crnrr/crnrr_corpora_golden.json").read_text())
     for case in golden["tiny"] + golden["real"]:
         q, p = ([s.split() if isinstance(s, str) else s for s in case[side]] for side in ("candidate", "reference"))
         np.testing.assert_allclose(corpus_bleu(q, p), case["BLEU"], atol=1e-12, err_msg=case["name"])

@@ -44,8 +44,8 @@ anything = st.text(max_size=40)
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    with gzip.open(shared / "golden/meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
+def golden(golden):
+    with gzip.open(golden / "meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -66,8 +66,8 @@ def test_golden_statistics_and_scores(golden):
     np.testing.assert_allclose(scores, [item["score"] for item in golden], rtol=0, atol=1e-12)
 
 
-def test_golden_corpus_score(golden, shared):
-    known = json.loads((shared / "golden/meteor/meteor_golden_corpus.json").read_text())
+def test_golden_corpus_score(golden, root):
+    known = json.loads((root / "tests/golden/meteor/meteor_golden_corpus.json").read_text())
     statistics = np.array([item["stats"] for item in golden])
     assert meteor.corpus_score(statistics) == pytest.approx(known["corpus_score"], abs=1e-12)
     mean = meteor_score.scores_of(statistics).mean()

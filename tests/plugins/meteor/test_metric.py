@@ -13,6 +13,7 @@ from harness.contracts import CaptionSet, Distance, Metric, Testable
 from harness.errors import UnknownName
 from harness.plugins.meteor import engine as meteor
 from harness.plugins.meteor.metric import Alignments, Meteor, MeteorDistance
+from harness.plugins.tokenisers import java_runtime as java
 from harness.run.features import FeatureCache
 
 SETS = [
@@ -39,7 +40,8 @@ def test_the_registry_gives_both():
     assert isinstance(registry.resolve("distances", {"meteor": {"tokenizer": "none"}}), Distance)
 
 
-def test_signatures_say_what_changes_the_number():
+def test_signatures_say_what_changes_the_number(monkeypatch):
+    monkeypatch.setattr(java, "find_java", lambda: "java")  # a signature starts no runtime
     assert Meteor().signature() == MeteorDistance().signature() == "meteor|v1.5-en|tok:ptb"
     assert Meteor(engine="java").signature() == "meteor|v1.5-en|tok:ptb|engine:java"
     assert Meteor(engine="java").spec.needs == {"references", "java"}

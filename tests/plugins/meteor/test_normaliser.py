@@ -48,9 +48,9 @@ def test_the_rules(text, expected):
     assert words(text, PREFIXES) == [word for word in expected.split(" ") if word]
 
 
-def test_golden_words(shared):
+def test_golden_words(golden):
     prefixes = lexicon.jar_prefixes()
-    with gzip.open(shared / "golden/meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(golden / "meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
         items = [item for item in map(json.loads, lines) if "hyp_tokens" in item]
     assert len(items) > 1000
     for item in items:

@@ -1,4 +1,4 @@
-"""BLEU, ROUGE-L and CIDEr against values made with pycocoevalcap (golden/coco; its README says how)."""
+"""BLEU, ROUGE-L and CIDEr against values made with pycocoevalcap (golden/coco/README.md describes them)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TOLERANCE = 1e-12
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    folder = shared / "golden" / "coco"
+def golden(golden):
+    folder = golden / "coco"
     with gzip.open(folder / "coco_metrics_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
         items = [json.loads(line) for line in lines]
     return items, json.loads((folder / "coco_metrics_golden_corpus.json").read_text(encoding="utf-8"))

@@ -62,6 +62,7 @@ def test_all_grammar_captions_of_some_scenes_are_read_right():
         assert said.any(1).all() and (mentions is None or said.all())
 
 
+@pytest.mark.large_sets("a3ds/speaker_predictions_unpaired.jsonl.gz")
 def test_published_speaker_output_is_read_but_for_unk(shared):
     with gzip.open(shared / "data/a3ds/speaker_predictions_unpaired.jsonl.gz", "rt") as file:
         texts = [json.loads(line)["prediction"] for line in file]

@@ -35,8 +35,8 @@ def read_csv(path):
 
 
 @pytest.mark.parametrize("name, order_dependent", [("expected_rowwise", False), ("expected_original", True)])
-def test_golden_rows_of_the_authors_script(shared, name, order_dependent):
-    folder = shared / "golden/a3ds_pragmatic"
+def test_golden_rows_of_the_authors_script(golden, name, order_dependent):
+    folder = golden / "a3ds_pragmatic"
     found = evaluate(read_csv(folder / "input.csv"), "authors-script", order_dependent=order_dependent)
     expected = read_csv(folder / f"{name}.csv")
     assert len(found) == len(expected)
@@ -48,8 +48,8 @@ def test_golden_rows_of_the_authors_script(shared, name, order_dependent):
                 assert float(ours[column]) == float(value), (column, ours)
 
 
-def test_golden_expressions_and_tags(shared):
-    folder = shared / "golden/a3ds_pragmatic"
+def test_golden_expressions_and_tags(golden):
+    folder = golden / "a3ds_pragmatic"
     details = json.loads((folder / "details_rowwise.json").read_text())
     for given_row, detail in zip(read_csv(folder / "input.csv"), details):
         assert list(looked_for(int(given_row["target_id"])).expressions) == detail["target_expressions"]
@@ -57,8 +57,8 @@ def test_golden_expressions_and_tags(shared):
         assert nouns_and_adjectives([given_row["prediction"]]) == [detail["spacy_tokens_NN_JJ"]]
 
 
-def test_rows_on_which_the_script_stops_have_a_defined_result(shared):
-    rows = read_csv(shared / "golden/a3ds_pragmatic/input_z6_script_fails.csv")
+def test_rows_on_which_the_script_stops_have_a_defined_result(golden):
+    rows = read_csv(golden / "a3ds_pragmatic/input_z6_script_fails.csv")
     for mode in ("paper", "authors-script"):
         found = evaluate(rows, mode)
         assert np.isnan(found.columns["relevance"]).all()

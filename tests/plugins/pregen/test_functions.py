@@ -17,8 +17,8 @@ LOSS = 1e-12  # relative: sums run in another order than the original's
 
 
 @pytest.fixture(scope="module")
-def golden(shared):
-    with gzip.open(shared / "golden/pregen/pregen_golden.json.gz", "rt") as file:
+def golden(golden):
+    with gzip.open(golden / "pregen/pregen_golden.json.gz", "rt") as file:
         return json.load(file)
 
 
@@ -41,8 +41,8 @@ def test_figure_1_of_the_paper(golden):
     assert evaluate(case["dataset"], ["mean_max_normcount_prefix0"])[0] == pytest.approx(0.542857142857, abs=1e-12)
 
 
-def test_strata_as_published(shared):
-    for case in json.loads((shared / "golden/pregen/strata_golden.json").read_text())["cases"]:
+def test_strata_as_published(root):
+    for case in json.loads((root / "tests/golden/pregen/strata_golden.json").read_text())["cases"]:
         for k, expected in case["strata"].items():
             assert strata(case["per_image_cider"], int(k)) == expected
 

@@ -22,8 +22,8 @@ def tokens(text):
 
 
 @pytest.fixture(scope="module")
-def data(shared):
-    folder = shared / "data/coco_karpathy_test"
+def data(golden):
+    folder = golden / "data/coco_karpathy_test"
     with gzip.open(folder / "references.jsonl.gz", "rt") as file:
         references = {item["image_id"]: tuple(map(tokens, item["references"])) for item in map(json.loads, file)}
     with gzip.open(folder / "candidates_where_image.jsonl.gz", "rt") as file:
@@ -31,8 +31,8 @@ def data(shared):
 
 
 @pytest.fixture(scope="module")
-def published(shared):
-    table = read_columns([shared / "data/pregen/data.txt.gz"])
+def published(golden):
+    table = read_columns([golden / "pregen/data.txt.gz"])
     rows = {}
     for k in range(len(table)):
         if table.labels["dataset"][k] == "mscoco":

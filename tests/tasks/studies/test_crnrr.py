@@ -33,15 +33,15 @@ def check_views(made):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_study_makes_a_plan_with_the_real_data(name, shared, monkeypatch):
-    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+def test_every_study_makes_a_plan_with_the_real_data(name, golden, monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
     for loaded in load_specs(f"tasks/studies/{name}.yaml"):
         assert not loaded.spec.notice
         make_plan(loaded)
 
 
-def test_parts_of_a_suite_have_names_of_their_own(shared, monkeypatch):
-    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+def test_parts_of_a_suite_have_names_of_their_own(golden, monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
     tasks = [loaded.spec.task for loaded in load_specs("tasks/studies/crnrr-mixture.yaml")]
     assert len(tasks) == len(set(tasks)) == 3
 

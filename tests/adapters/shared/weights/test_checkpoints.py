@@ -126,8 +126,7 @@ def test_weights_that_are_no_numbers_are_named(tmp_path):
         load_strictly(layer, load_checkpoint(save(tmp_path / "a.pt", bad)), "a line")
 
 
-def test_the_golden_checkpoints_are_recognised(shared):
-    golden = shared / "golden"
+def test_the_golden_checkpoints_are_recognised(golden):
     for path, name in [
         ("clipcap/mlp/state_dict.safetensors", "CLIPCap (MLP mapper)"),
         ("clipcap/transformer/state_dict.safetensors", "CLIPCap (transformer mapper)"),

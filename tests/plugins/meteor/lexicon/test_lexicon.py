@@ -16,8 +16,8 @@ from harness.plugins.meteor.lexicon import lexicon
 from harness.plugins.tokenisers import java_runtime as java
 
 
-def test_golden_stems(shared):
-    with gzip.open(shared / "golden/meteor/stem_golden.json.gz", "rt", encoding="utf-8") as stream:
+def test_golden_stems(golden):
+    with gzip.open(golden / "meteor/stem_golden.json.gz", "rt", encoding="utf-8") as stream:
         stems = json.load(stream)
     assert len(stems) > 3000
     assert {word: lexicon.stem(word) for word in stems} == stems

@@ -49,8 +49,8 @@ def test_line_ends_inside_a_caption_are_blanks(line_end):
     assert ptb.tokenize([f"a{line_end}b", "c"]) == ["a b", "c"]
 
 
-def test_golden(shared):
-    with gzip.open(shared / "golden/coco/ptb_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
+def test_golden(golden):
+    with gzip.open(golden / "coco/ptb_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
         golden = [json.loads(line) for line in lines]
     captions = [item["caption"] for item in golden]
     assert ptb.tokens_raw(captions) == [item["tokens_raw"] for item in golden]
