@@ -8,21 +8,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["HarnessError", "MetricResult", "Run", "Spec", "__version__", "evaluate", "hookimpl", "metric", "score"]
+__all__ = [
+    "HarnessError",
+    "MetricResult",
+    "Run",
+    "Spec",
+    "__version__",
+    "compare",
+    "correlate",
+    "evaluate",
+    "hookimpl",
+    "metric",
+    "power",
+    "report",
+    "score",
+]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, evaluate, metric, score
+    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, score
     from harness.errors import HarnessError
     from harness.registry.hooks import hookimpl
-    from harness.run.execute import Run
+    from harness.run.finished import Run
     from harness.spec.models import Spec
 
 _PLACES = {
     "evaluate": "harness.api",
     "score": "harness.api",
     "metric": "harness.api",
+    "compare": "harness.api",
+    "correlate": "harness.api",
+    "power": "harness.api",
+    "report": "harness.api",
     "MetricResult": "harness.api",
-    "Run": "harness.run.execute",
+    "Run": "harness.run.finished",
     "Spec": "harness.spec.models",
     "HarnessError": "harness.errors",
     "hookimpl": "harness.registry.hooks",

@@ -1,75 +1,192 @@
-"""The Python API: ``harness.evaluate``, ``harness.score``, ``harness.metric``."""
+"""The Python API: one function per verb of the command line, and metrics by name."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Features, Metric
+from harness.contracts import CaptionSet, Features, Metric, PositionedBatch
 from harness.errors import HarnessError, InputError
-from harness.registry import current, split_spec
+from harness.files.captions import check_text
+from harness.registry import current
 from harness.run import score as scoring
-from harness.run import warmup as warming
+from harness.run import warmup
 from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
-from harness.run.metric_plan import MetricPlan, expand_params, metric_labels
+from harness.run.metric_plan import MetricPlan, metric_plans
 
-if TYPE_CHECKING:  # a score of two lists needs neither specs nor runs: a third of a second
-    from harness.run.execute import Run
-    from harness.spec.models import SignificanceSpec, Spec
+if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
+    from harness.analysis.column_table import RowKind
+    from harness.analysis.correlate import DropRule, Study
+    from harness.analysis.power import PowerStudy
+    from harness.run.finished import Run
+    from harness.run.plan import Plan
+    from harness.rundir.rundir import Mode
+    from harness.spec.loading import SpecSource
+    from harness.spec.models import SignificanceSpec
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+__all__ = [
+    "BoundMetric",
+    "MetricResult",
+    "caption_sets",
+    "compare",
+    "correlate",
+    "evaluate",
+    "evaluate_all",
+    "metric",
+    "plans",
+    "power",
+    "report",
+    "score",
+    "score_files",
+]
 
 
 def evaluate(
-    spec: str | Path | Mapping[str, Any] | Spec,
+    spec: SpecSource,
     *,
     output: str | Path | None = None,
-    mode: str = "auto",
+    mode: Mode = "auto",
     overrides: Sequence[str] = (),
     show: bool = False,
     **replace: Any,
 ) -> Run:
-    """Run a spec: a file, the name of a shipped task, a mapping or a :class:`~harness.spec.models.Spec`.
+    """Run a spec and return the finished run.
 
-    ``replace`` overrides top-level keys (``limit=100``, ``seed=1``, ``metrics=[...]``); ``overrides`` are ``"a.b=value"`` strings as
-    for ``--set``. Without ``output`` nothing is written. ``mode``: ``auto``, ``resume`` or ``fresh``. A suite (a spec that includes
-    several tasks) runs one after the other, each into a folder of its own. Raises :class:`HarnessError` for mistakes.
+    Parameters
+    ----------
+    spec : str, Path, mapping or Spec
+        A file, the name of a shipped task, or the content of a spec. A suite (a spec that includes several tasks) runs one
+        task after the other, each into a folder of its own.
+    output : str or Path, optional
+        Run directory; without it nothing is written.
+    mode : {"auto", "resume", "fresh"}
+        Continue or replace the run in the directory.
+    overrides : sequence of str
+        ``"a.b=value"`` texts, as for ``--set``.
+    show : bool
+        Draw progress bars on stderr.
+    **replace
+        Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``.
+
+    Raises
+    ------
+    HarnessError
+        A mistake in the spec or its data.
     """
-    from harness.run.execute import merged, run
+    from harness.run.execute import merged
+
+    runs = evaluate_all(
+        spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace
+    )
+    return merged(runs)
+
+
+def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[Plan]:
+    """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
     from harness.run.plan import make_plan
     from harness.spec.loading import load_specs
 
-    loaded = load_specs(spec, overrides, **replace)
-    plans = [make_plan(item) for item in loaded]
-    runs = []
-    for plan in plans:
-        folder = None if output is None else Path(output) if len(plans) == 1 else Path(output) / plan.spec.task
-        runs.append(run(plan, output=folder, mode=mode, show=show))
-    return merged(runs)
+    return [make_plan(item) for item in load_specs(spec, overrides, **replace)]
+
+
+def evaluate_all(
+    spec: SpecSource,
+    *,
+    output: Path | None = None,
+    default_output: Path | None = None,
+    mode: Mode = "auto",
+    overrides: Sequence[str] = (),
+    show: bool = False,
+    on_notice: Callable[[str, str], None] | None = None,
+    **replace: Any,
+) -> list[Run]:
+    """Run a spec and return one run per task of a suite; other arguments as for :func:`evaluate`.
+
+    Parameters
+    ----------
+    spec
+        As for :func:`evaluate`.
+    output : Path, optional
+        Run directory; for a suite the folder of its run directories.
+    default_output : Path, optional
+        Folder for run directories named after their tasks when ``output`` is not given.
+    on_notice : callable, optional
+        Called with the notice and the variant of a spec before it is run.
+    """
+    from harness.run.execute import execute
+
+    runs: list[Run] = []
+    planned = plans(spec, overrides, **replace)
+    for plan in planned:
+        folder = output
+        if output is None and default_output is not None:
+            folder = default_output / Path(plan.spec.task).name
+        elif output is not None and len(planned) > 1:
+            folder = output / plan.spec.task
+        if plan.spec.notice and on_notice:
+            on_notice(plan.spec.notice, plan.spec.variant)
+        runs.append(execute(plan, output=folder, mode=mode, show=show))
+    return runs
+
+
+def score_files(
+    candidates: str,
+    references: str,
+    metrics: Sequence[str],
+    *,
+    p_value: str = "none",
+    seed: int = 0,
+    limit: int | None = None,
+    allow_missing: bool = False,
+    output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+) -> Run:
+    """Score a file of candidates against a file of references and return the run.
+
+    Parameters
+    ----------
+    candidates, references : str
+        Paths (docs/data-formats.md lists the formats).
+    metrics : sequence of str
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``.
+    p_value : {"none", "exact", "monte-carlo"}
+        Permutation p-values per example.
+    seed, limit, output, mode, show
+        As for :func:`evaluate`.
+    allow_missing : bool
+        Count examples without predictions instead of refusing them.
+    """
+    from harness.run.file_pair import score_spec
+
+    spec = score_spec(
+        candidates, references, metrics, p_value=p_value, seed=seed, limit=limit, allow_missing=allow_missing
+    )
+    (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
+    return run
 
 
 @dataclass(frozen=True)
 class MetricResult:
-    """What a metric says of some caption sets."""
+    """Result of a metric on caption sets."""
 
     value: float
     """The corpus number over the defined examples."""
     per_example: np.ndarray
-    """(B,) float64; NaN where the metric is undefined."""
+    """Scores, float64, shape (B,); NaN where the metric is undefined."""
     p_values: np.ndarray | None
-    """(B,) permutation p-values, or None when none were asked for."""
+    """Permutation p-values, shape (B,), or None when none were requested."""
     signature: str
     p_value: float | None = None
-    """The per-example p-values combined by their harmonic mean."""
+    """Harmonic mean of the per-example p-values."""
     p_method: str = ""
     skipped: int = 0
-    """Examples for which the metric is undefined."""
+    """Number of examples for which the metric is undefined."""
 
 
 class BoundMetric:
@@ -86,35 +203,41 @@ class BoundMetric:
     def __call__(
         self, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, seed: int = 0
     ) -> MetricResult:
-        """Score B examples: ``candidates[b]`` are the n texts of example b, ``references[b]`` its m references.
+        """Score B examples.
 
-        Shapes may differ between examples. Corpus state (document frequencies) comes from ``references``. Raises
-        :class:`InputError` naming the example for anything that is not a non-empty list of texts.
+        Parameters
+        ----------
+        candidates, references : sequence of sequences of str
+            ``candidates[b]`` are the n texts of example b, ``references[b]`` its m references. Shapes may differ between
+            examples. Corpus state (document frequencies) comes from ``references``.
+        seed : int
+            Seed of Monte Carlo p-values.
+
+        Raises
+        ------
+        InputError
+            An example is not a non-empty list of texts.
         """
         sets = caption_sets(candidates, references)
         features = FeatureCache([item.references for item in sets])
         parts = scoring.batches(sets, features, scoring.BATCH if self.significance else None)
-        return result(self.metric, parts, features, self.significance, seed)
+        return _result(self.metric, parts, features, self.significance, seed)
 
 
-def result(
-    metric: Metric, parts: Sequence[Any], features: Features, significance: SignificanceSpec | None, seed: int
+def _result(
+    metric: Metric,
+    parts: Sequence[PositionedBatch],
+    features: Features,
+    significance: SignificanceSpec | None,
+    seed: int,
 ) -> MetricResult:
-    """Score batches with one metric."""
-    if metric.spec.level == "model":
-        raise HarnessError(
-            f"metric '{metric.spec.name}' judges token scores, not captions: run it on a model that can score"
-        )
     scored = scoring.score(metric, parts, features, significance, seed)
     defined = scored.defined
     value, _ = scoring.value_and_interval(metric, scored.stats[defined], 0, seed)
-    per_example = np.full(len(defined), np.nan)
-    if defined.any():
-        per_example[defined] = metric.per_example(scored.stats[defined])
     combined = scoring.combined(scored.p_values, significance.fdr) if significance is not None else {}
     return MetricResult(
         value,
-        per_example,
+        scored.per_example(metric),
         scored.p_values,
         metric.signature(),
         combined.get("harmonic_mean"),
@@ -123,103 +246,43 @@ def result(
     )
 
 
-def caption_sets(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[CaptionSet]:
-    """Lists of texts as caption sets with ids ``0, 1, ...``; raises :class:`InputError` naming what is wrong where."""
-    for name, texts in (("candidates", candidates), ("references", references)):
-        if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
-            raise InputError(f"expected a list with one list of texts per example; found {type(texts).__name__}", name)
-    if len(candidates) != len(references):
-        raise InputError(f"{len(candidates)} examples have candidates but {len(references)} have references")
-    if not candidates:
-        raise InputError("there are no examples")
-    sets = []
-    for index, (some, others) in enumerate(zip(candidates, references)):
-        for name, texts in (("candidates", some), ("references", others)):
-            if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
-                raise InputError(f"expected a list of texts; found {texts!r:.60}", f"{name}: example {index}")
-            if not texts:
-                raise InputError("the list is empty; expected at least one text", f"{name}: example {index}")
-            for text in texts:
-                _check_text(text, f"{name}: example {index}")
-        sets.append(CaptionSet(str(index), tuple(some), tuple(others)))
-    return sets
-
-
-def _check_text(text: Any, where: str) -> None:
-    if not isinstance(text, str):
-        raise InputError(f"a caption must be text; found {text!r:.60}", where)
-    if not text.isascii() and _SURROGATE.search(text):
-        raise InputError(f"the caption holds an unpaired surrogate, half of a character: {text!r:.80}", where)
-
-
 def metric(
-    name: str, *, p_value: str | None = None, budget: int = 200_000, draws: int = 10_000, **params: Any
+    name: str, *, p_value: str | None = None, budget: int | None = None, draws: int | None = None, **params: Any
 ) -> BoundMetric:
-    """A metric by name with its parameters: ``harness.metric("trm", distance="cider", p_value="exact")``.
+    """Return a metric by name with its parameters: ``harness.metric("trm", distance="cider", p_value="exact")``.
 
-    ``p_value``: None, ``"exact"`` (falls to Monte Carlo beyond ``budget`` relabelings and says so) or ``"monte-carlo"``.
+    Parameters
+    ----------
+    name : str
+        Registered name.
+    p_value : {None, "exact", "monte-carlo"}
+        Permutation p-values. ``exact`` falls back to Monte Carlo beyond ``budget`` relabelings and reports it.
+    budget, draws : int, optional
+        Maximum number of relabelings of the exact test, and draws of the Monte Carlo test.
+    **params
+        Constructor parameters of the metric.
     """
-    made = current().create("metrics", name, params)
-    return BoundMetric(made.spec.name, made, _significance(p_value, budget=budget, draws=draws))
+    (plan,) = metric_plans([current().create("metrics", name, params)])
+    return BoundMetric(plan.label, _caption_metric(plan), _significance(p_value, budget=budget, draws=draws))
 
 
-def _significance(method: str | None, **settings: Any) -> SignificanceSpec | None:
+def _caption_metric(plan: object) -> Metric:
+    if not isinstance(plan, MetricPlan):
+        raise HarnessError(
+            f"metric '{getattr(plan, 'label', plan)}' judges token scores, not captions: run it on a model that can score"
+        )
+    return plan.metric
+
+
+def _significance(method: str | None, **settings: int | None) -> SignificanceSpec | None:
     if method in (None, "none"):
         return None
     if method not in ("exact", "monte-carlo"):
-        raise HarnessError(f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'")
+        raise HarnessError(f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'", parameter="p_value")
     from harness.spec.models import SignificanceSpec
 
-    return SignificanceSpec(method=method, **settings)  # type: ignore[arg-type]
-
-
-def parse_metric(text: str) -> dict[str, dict[str, Any]]:
-    """``trm:distance=bert,pooling=per-direction`` as ``{"trm": {...}}``; values are YAML, a comma in brackets is the value's own.
-
-    >>> parse_metric("trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled")
-    {'trm': {'distance': {'cider': {'df': 'x', 'tokenizer': 'none'}}, 'pooling': 'pooled'}}
-    """
-    import yaml
-
-    name, _, rest = text.partition(":")
-    params: dict[str, Any] = {}
-    for part in filter(None, _parts(rest)):
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip():
-            raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{part}'")
-        try:
-            params[key.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise HarnessError(f"metric '{text}': the value of '{key.strip()}' is not readable: '{value}'") from None
-    return {name.strip(): params}
-
-
-def _parts(text: str) -> list[str]:
-    """The text split at the commas that stand in no brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "[{") - (character in "]}")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
-
-
-def metric_plans(metrics: Sequence[Any]) -> list[MetricPlan]:
-    """Metrics from names, ``name:param=value`` strings, ``{name: params}`` mappings or instances; labels made unique."""
-    plans: list[MetricPlan] = []
-    for item in metrics:
-        if not isinstance(item, (str, Mapping)):
-            plans.append(MetricPlan(item.spec.name, item.spec.name, {}, item))
-            continue
-        name, params = split_spec(parse_metric(item) if isinstance(item, str) else item, "metric")
-        factory = current().load("metrics", name)
-        for choice in expand_params(params, getattr(factory, "list_parameters", ())):
-            made = current().create("metrics", name, choice)
-            plans.append(MetricPlan(made.spec.name, name, choice, made))
-    labels = metric_labels(plans)
-    return [MetricPlan(label, plan.name, plan.params, plan.metric) for label, plan in zip(labels, plans)]
+    values = {name: value for name, value in settings.items() if value is not None}
+    return SignificanceSpec.model_validate({"method": method, **values})
 
 
 @rare_collections()
@@ -234,42 +297,195 @@ def score(
 ) -> dict[str, MetricResult]:
     """Score two files, or two lists of lists of texts, with several metrics; features are shared.
 
-    ``candidates`` and ``references`` are both paths (any format of docs/data-formats.md), both mappings id -> texts, or both
-    lists. Returns a result for each metric by its label. Raises :class:`HarnessError` for mistakes in any of it.
+    Parameters
+    ----------
+    candidates, references
+        Both paths (any format of docs/data-formats.md), both mappings id -> texts, or both lists.
+    metrics : sequence
+        Names, ``name:param=value`` texts, ``{name: params}`` mappings or instances.
+    p_value : {None, "exact", "monte-carlo"}
+        Permutation p-values.
+    seed : int
+        Seed of Monte Carlo p-values.
+    allow_missing : bool
+        Leave out examples without candidates.
+
+    Returns
+    -------
+    dict
+        Label of the metric -> :class:`MetricResult`.
+
+    Raises
+    ------
+    HarnessError
+        A mistake in the input.
     """
-    metrics = [metrics] if isinstance(metrics, (str, Mapping)) else metrics
+    names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
     sets = _sets(candidates, references, allow_missing)
     features = FeatureCache([item.references for item in sets])
-    plans = metric_plans(metrics)
-    warming.warm(plan.metric for plan in plans)
+    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
+    warmup.warm(plans.values())
     parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
-    ready_first = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))
-    found = {plan.label: result(plan.metric, parts, features, significance, seed) for plan in ready_first}
-    return {plan.label: found[plan.label] for plan in plans}
+    last = sorted(plans, key=lambda label: hasattr(plans[label], "warm"))  # metrics that are still warming up come last
+    results = {label: _result(plans[label], parts, features, significance, seed) for label in last}
+    return {label: results[label] for label in plans}
+
+
+def caption_sets(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[CaptionSet]:
+    """Return lists of texts as caption sets with ids ``0, 1, ...``; raise :class:`InputError` with the place of a mistake."""
+    for name, texts in (("candidates", candidates), ("references", references)):
+        if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
+            raise InputError(f"expected a list with one list of texts per example; found {type(texts).__name__}", name)
+    if len(candidates) != len(references):
+        raise InputError(f"{len(candidates)} examples have candidates but {len(references)} have references")
+    if not candidates:
+        raise InputError("there are no examples")
+    sets: list[CaptionSet] = []
+    for index, pair in enumerate(zip(candidates, references)):
+        for name, texts in zip(("candidates", "references"), pair):
+            where = f"{name}: example {index}"
+            if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
+                raise InputError(f"expected a list of texts; found {texts!r:.60}", where)
+            if not texts:
+                raise InputError("the list is empty; expected at least one text", where)
+            for text in texts:
+                check_text(text, where)
+        sets.append(CaptionSet(str(index), tuple(pair[0]), tuple(pair[1])))
+    return sets
 
 
 def _sets(candidates: Any, references: Any, allow_missing: bool) -> list[CaptionSet]:
     if isinstance(candidates, (str, Path)) or isinstance(references, (str, Path)):
-        from harness.contracts import Decoding, Generation, TaskView
+        from harness.run.file_pair import read_file_pair
 
-        examples = list(current().create("readers", "auto", {"path": str(references)}))
-        adapter = current().create("adapters", "predictions", {"path": str(candidates), "allow_missing": allow_missing})
-        adapter.prepare(TaskView(examples, Decoding()))
-        made = adapter.generate(examples, Decoding(), [0] * len(examples))
-        texts = [item.candidates if isinstance(item, Generation) else item for item in made]
-        return [
-            CaptionSet(e.id, tuple(t), e.references, e.media, e.source, e.meta) for e, t in zip(examples, texts) if t
-        ]
+        return read_file_pair(candidates, references, allow_missing=allow_missing)
     if isinstance(candidates, Mapping) and isinstance(references, Mapping):
-        unknown = [key for key in candidates if key not in references]
-        missing = [key for key in references if key not in candidates]
-        if unknown or (missing and not allow_missing):
-            what, which = ("no references", unknown) if unknown else ("no candidates", missing)
-            raise InputError(f"{len(which)} ids have {what}: {', '.join(map(str, which[:5]))}")
-        keys = [key for key in references if key in candidates]
-        sets = caption_sets([candidates[key] for key in keys], [references[key] for key in keys])
-        return [CaptionSet(str(key), item.candidates, item.references) for key, item in zip(keys, sets)]
+        return _mapped_sets(
+            cast("Mapping[object, Sequence[str]]", candidates),
+            cast("Mapping[object, Sequence[str]]", references),
+            allow_missing,
+        )
     if isinstance(candidates, Mapping) or isinstance(references, Mapping):
         raise InputError("candidates and references are both paths, both mappings or both lists")
     return caption_sets(candidates, references)
+
+
+def _mapped_sets(
+    candidates: Mapping[object, Sequence[str]], references: Mapping[object, Sequence[str]], allow_missing: bool
+) -> list[CaptionSet]:
+    unknown = [key for key in candidates if key not in references]
+    missing = [key for key in references if key not in candidates]
+    if unknown or (missing and not allow_missing):
+        what, which = ("no references", unknown) if unknown else ("no candidates", missing)
+        raise InputError(f"{len(which)} ids have {what}: {', '.join(map(str, which[:5]))}")
+    keys = [key for key in references if key in candidates]
+    sets = caption_sets([candidates[key] for key in keys], [references[key] for key in keys])
+    return [CaptionSet(str(key), item.candidates, item.references) for key, item in zip(keys, sets)]
+
+
+# --------------------------------------------------------------------------- finished runs
+def report(
+    *runs: str | Path, output: str | Path | None = None, tables: str | Path | None = None, title: str = ""
+) -> list[Path]:
+    """Write an HTML page of finished runs and return the files written.
+
+    Parameters
+    ----------
+    *runs : str or Path
+        Run directories.
+    output : str or Path, optional
+        The page; default: ``report.html`` in the first run.
+    tables : str or Path, optional
+        Folder for every table, texts and verdicts view as CSV and Markdown.
+    title : str
+        Title of the page.
+    """
+    from harness.reporting.export import write_tables
+    from harness.reporting.page import write
+
+    files = [write(runs, Path(output) if output else None, title)]
+    return [*files, *write_tables(runs, Path(tables))] if tables else files
+
+
+def compare(
+    run_a: str | Path, run_b: str | Path | None = None, *, any_data: bool = False, draws: int = 10_000, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
+
+    Parameters
+    ----------
+    run_a, run_b : str or Path
+        Run directories, or ``RUN::MODEL``. With one run all pairs of its systems are compared, with two the systems of the
+        same name.
+    any_data : bool
+        Compare runs on different data by their ids.
+    draws : int
+        Random sign patterns of the permutation test (exact up to 16 examples).
+    seed : int
+        Seed of the random draws.
+    """
+    from harness.analysis.compare import compare_runs
+
+    return compare_runs([run_a, *([run_b] if run_b else [])], any_data=any_data, draws=draws, seed=seed)
+
+
+def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:
+    """Return the p-value and power that each metric reaches with subsets of a pilot run, and the sizes needed.
+
+    Parameters
+    ----------
+    run : str or Path
+        A finished run.
+    target_p : float, optional
+        Combined p-value to reach (default 0.05 when ``power`` is not given).
+    power : float, optional
+        Share of examples with p <= alpha to reach.
+    **options
+        See :func:`harness.analysis.power.plan_sizes`.
+    """
+    from harness.analysis.power import study_power
+
+    return study_power(run, target_p=target_p, power=power, **options)
+
+
+def correlate(
+    *sources: str | Path,
+    x: str,
+    y: str,
+    rows: RowKind = "system",
+    by: str | None = None,
+    groups: Sequence[str] | None = None,
+    drop: DropRule = "published",
+    strata: int | None = None,
+    strata_by: str | None = None,
+    judgments: Sequence[str] | None = None,
+) -> Study:
+    """Return the correlations of two groups of columns over a table, runs, or human judgments.
+
+    Parameters
+    ----------
+    *sources : str or Path
+        One TSV or CSV file, run directories, or (with ``judgments``) one file of human judgments.
+    x, y : str
+        Comma-separated columns, patterns (``mean_*``) or metric names.
+    rows : {"system", "example"}
+        Row of a run.
+    by : str, optional
+        Column of groups; default: ``dataset`` or ``task`` where there is more than one; ``"none"``: no groups.
+    groups : sequence of str, optional
+        Groups to use, in this order.
+    drop : {"published", "never"}
+        Rule for columns with infinities or constant columns.
+    strata : int, optional
+        Split each system's examples into 1..K strata by the metric ``strata_by`` (default: CIDEr) and compute all metrics on
+        each.
+    judgments : sequence of str, optional
+        Metrics that become columns beside the human scores.
+    """
+    from harness.analysis.correlate import correlate_sources
+
+    return correlate_sources(
+        sources, x, y, rows=rows, by=by, groups=groups, drop=drop, strata=strata, strata_by=strata_by,
+        judgments=judgments,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Analysis of finished runs. In: run directories, tables, judgments. Out: comparisons, correlations, power, strata."""

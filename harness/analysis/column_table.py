@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
-from harness.rundir.store import read_run
+from harness.rundir.rundir import RunDir
 
 MISSING = frozenset({"", "na", "nan", "none", "null"})
 RowKind = Literal["system", "example"]
@@ -39,7 +40,7 @@ class ColumnTable:
         if column in self.labels:
             return list(self.labels[column])
         if column in self.numbers:
-            return [f"{value:g}" for value in self.numbers[column]]
+            return [_number_text(value) for value in self.numbers[column]]
         options = [*self.labels, *self.numbers]
         raise UnknownName(f"{self.source} has no column '{column}'{did_you_mean(column, options)}")
 
@@ -94,6 +95,11 @@ def _cell(value: Any) -> str:
     return "" if value is None else (repr(float(value)) if isinstance(value, (float, np.floating)) else str(value))
 
 
+def _number_text(value: float) -> str:
+    """Return a number with all its digits, whole ones without a fraction."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
 def _lines(path: Path, file: Iterable[str], delimiter: str, width: int) -> Iterator[list[str]]:
     reader = csv.reader(file, delimiter=delimiter)
     for row in reader:
@@ -117,44 +123,46 @@ def _typed(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnTable:
 
 # --------------------------------------------------------------------------- runs
 def _from_runs(paths: Sequence[Path], rows: RowKind) -> ColumnTable:
-    shown = ", ".join(map(str, paths))
-    made = [record for path in paths for record in (_systems(path) if rows == "system" else _examples(path))]
-    return from_records(shown, made)
+    runs = [RunDir.open(path) for path in paths]
+    records = [record for run in runs for record in (_systems(run) if rows == "system" else _examples(run))]
+    return from_records(", ".join(map(str, paths)), records)
 
 
-def _systems(path: Path) -> list[dict[str, Any]]:
-    """One record per model and decoding; numbers of level ``model`` belong to every decoding of their model."""
-    _, results = read_run(path)
-    by_model: dict[str, dict[str, Any]] = {}
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for record in results["results"]:
-        value = record["value"]
-        if not isinstance(value, (int, float)) and value not in ("inf", "-inf"):
-            continue  # undefined there: the cell stays empty
-        if record.get("level") == "model":
-            by_model.setdefault(str(record["model"]), {})[record["metric"]] = value
-            by_model[str(record["model"])].setdefault("dataset", str(record["task"]))
+def _systems(run: RunDir) -> list[dict[str, object]]:
+    """Return one record per model and decoding; columns of level ``model`` belong to every decoding of their model."""
+    of_models: dict[str, dict[str, object]] = {}
+    rows: dict[tuple[str, str, str], dict[str, object]] = {}
+    for record in run.records:
+        if math.isnan(record.value):
+            continue  # undefined: the cell stays empty
+        if record.level == "model":
+            columns = of_models.setdefault(record.model, {"dataset": record.task})
+            columns[record.metric] = record.value
             continue
-        key = (str(record["task"]), str(record["model"]), json.dumps(record.get("decoding", {}), sort_keys=True))
-        row = found.setdefault(key, {"run": str(path), "dataset": key[0], "model": key[1], "decoding": key[2]})
-        row[record["metric"]] = value
-    for model, columns in by_model.items():
-        own = [row for (_, name, _), row in found.items() if name == model]
-        if not own:
-            own = [found.setdefault((columns["dataset"], model, ""), {"run": str(path), "model": model})]
-        for row in own:
+        key = (record.task, record.model, json.dumps(dict(record.decoding), sort_keys=True))
+        labels: dict[str, object] = {"run": str(run.path), "dataset": key[0], "model": key[1], "decoding": key[2]}
+        rows.setdefault(key, labels)[record.metric] = record.value
+    for model, columns in of_models.items():
+        targets = [row for (_, name, _), row in rows.items() if name == model]
+        if not targets:
+            key = (str(columns["dataset"]), model, "")
+            targets = [rows.setdefault(key, {"run": str(run.path), "model": model})]
+        for row in targets:
             row.update(columns)
-    return list(found.values())
+    return list(rows.values())
 
 
-def _examples(path: Path) -> list[dict[str, Any]]:
-    """One record per model, decoding and example."""
-    import pyarrow.parquet as pq
-
-    manifest, _ = read_run(path)
-    file = path / "samples.parquet"
-    if not file.is_file():
-        raise InputError("has no samples.parquet: there are no scores per example", str(path))
-    keep = [name for name in pq.read_schema(file).names if name not in ("candidates", "references")]
-    task = str(manifest.get("task", path.name))
-    return [{"run": str(path), "dataset": task, **row} for row in pq.read_table(file, columns=keep).to_pylist()]
+def _examples(run: RunDir) -> list[dict[str, object]]:
+    """Return one record per model, decoding and example."""
+    samples = run.require_samples("there are no scores per example")
+    names = samples.scored_columns
+    columns = [samples.numbers(name) for name in names]
+    keys = zip(samples.texts("model"), samples.texts("decoding"), samples.texts("example"))
+    task = run.provenance.task or run.path.name
+    return [
+        {
+            "run": str(run.path), "dataset": task, "model": model, "decoding": decoding, "example": example,
+            **{name: None if np.isnan(column[row]) else float(column[row]) for name, column in zip(names, columns)},
+        }
+        for row, (model, decoding, example) in enumerate(keys)
+    ]  # fmt: skip

@@ -1,9 +1,8 @@
-"""Does model A beat model B? Paired tests on the per-example scores of one run or of two."""
+"""Paired comparisons of systems on the per-example scores of one run or of two."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,132 +10,158 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError, InputError, did_you_mean
-from harness.reporting.console import decoding_text
-from harness.rundir.store import read_run
-from harness.stats.paired import compare
+from harness.errors import HarnessError, did_you_mean
+from harness.rundir.records import ResultRecord
+from harness.rundir.rundir import RunDir
+from harness.rundir.samples import System
+from harness.stats.paired import LEVEL, Paired, compare
 
-FIXED = ("model", "decoding", "example", "candidates", "references")
+Sizes = dict[str, list[int]]
 
 
 @dataclass(frozen=True)
-class System:
-    """One model under one decoding of one run, with its per-example scores by metric."""
+class ComparedRun:
+    """One side of a comparison: a run, or one model of it (``RUN::MODEL``)."""
 
-    run: str
+    run: RunDir
     model: str
-    decoding: str
-    scores: dict[str, dict[str, float | None]]
-    """metric -> example -> score."""
+
+    @classmethod
+    def open(cls, path: str | Path) -> ComparedRun:
+        """Open ``RUN`` or ``RUN::MODEL``; raise :class:`HarnessError` when the run is not finished or has no such model."""
+        folder, _, model = str(path).partition("::")
+        side = cls(RunDir.open(folder), model)
+        side.run.require_samples("there are no scores per example")
+        if model and not side.systems:
+            names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
+            raise HarnessError(
+                f"{folder} has no model '{model}'{did_you_mean(model, names)}; models are {', '.join(names)}"
+            )
+        return side
 
     @property
-    def label(self) -> str:
-        return f"{self.model} {decoding_text(json.loads(self.decoding))}".strip()
+    def name(self) -> str:
+        """Path of the run."""
+        return str(self.run.path)
+
+    @property
+    def systems(self) -> list[System]:
+        """Systems of the run, or of the chosen model."""
+        return [system for system in self.run.samples.systems if not self.model or system.model == self.model]
+
+    def record(self, system: System, metric: str) -> ResultRecord | None:
+        """Return the result record of a system and metric."""
+        for record in self.run.records:
+            if record.metric == metric and record.model == system.model and record.decoding == system.decoding:
+                return record
+        return None
 
 
-def systems(path: str | Path) -> tuple[dict[str, Any], list[System]]:
-    """The manifest of a run and its systems, in order; raises :class:`InputError` when the run is not whole."""
-    import pyarrow.parquet as pq
+def compare_runs(
+    paths: Sequence[str | Path], *, any_data: bool = False, draws: int = 10_000, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Return one row per pair of systems and metric.
 
-    folder, _, model = str(path).partition("::")
-    manifest, _ = read_run(folder)
-    file = Path(folder) / "samples.parquet"
-    if not file.is_file():
-        raise InputError("has no samples.parquet", folder)
-    table = pq.read_table(file)
-    metrics = [name for name in table.column_names if name not in FIXED and not name.startswith("p:")]
-    columns = {name: table.column(name).to_pylist() for name in ("model", "decoding", "example", *metrics)}
-    found: dict[tuple[str, str], System] = {}
-    for row, key in enumerate(zip(columns["model"], columns["decoding"])):
-        if key not in found:
-            found[key] = System(folder, key[0], key[1], {name: {} for name in metrics})
-        for name in metrics:
-            found[key].scores[name][columns["example"][row]] = columns[name][row]
-    chosen = [system for system in found.values() if not model or system.model == model]
-    if not chosen:
-        names = list(dict.fromkeys(system.model for system in found.values()))
+    Parameters
+    ----------
+    paths : sequence of one or two
+        Run directories, or ``RUN::MODEL``.
+    any_data : bool
+        Compare runs on different data by their ids.
+    draws, seed : int
+        Random sign patterns of the permutation test and their seed.
+
+    Raises
+    ------
+    HarnessError
+        The runs share no system, no example, or no metric with per-example scores.
+    """
+    sides = [ComparedRun.open(path) for path in paths]
+    one, other = sides[0], sides[-1]
+    rows: list[dict[str, Any]] = []
+    for a, b in pairs(sides, any_data):
+        for row in compare_systems(a, b, names=(one.name, other.name), draws=draws, seed=seed):
+            records = one.record(a, row["metric"]), other.record(b, row["metric"])
+            direction = records[0].higher_is_better if records[0] is not None else None
+            rows.append({**row, "higher_is_better": direction, "better": _verdict(row, *records)})
+    return rows
+
+
+def pairs(sides: Sequence[ComparedRun], any_data: bool = False) -> list[tuple[System, System]]:
+    """Return the pairs to compare: all of one run, or for two runs the systems of the same name (or the only ones)."""
+    if len(sides) == 1:
+        systems = sides[0].systems
+        if len(systems) < 2:
+            raise HarnessError(f"{sides[0].name} holds one system; give two runs to compare")
+        return list(itertools.combinations(systems, 2))
+    one, other = sides
+    if not any_data and one.run.provenance.data["fingerprint"] != other.run.provenance.data["fingerprint"]:
+        readers = ", ".join(str(side.run.provenance.data["reader"]) for side in sides)
         raise HarnessError(
-            f"{folder} has no model '{model}'{did_you_mean(model, names)}; models are {', '.join(names)}"
+            f"{one.name} and {other.name} read different data ({readers}): equal ids would be paired by chance; "
+            "--any-data compares them all the same"
         )
-    return manifest, chosen
+    matched = _matched(one.systems, other.systems, by_model=True)
+    if not matched and one.model and other.model:  # two chosen models: the same decodings
+        matched = _matched(one.systems, other.systems, by_model=False)
+    if not matched and len(one.systems) == len(other.systems) == 1:
+        matched = [(one.systems[0], other.systems[0])]
+    if not matched:
+        labels = [", ".join(system.label for system in side.systems) for side in sides]
+        raise HarnessError(f"the runs share no system: {labels[0]} and {labels[1]}; choose with RUN::MODEL")
+    return matched
 
 
-def pairs(paths: Sequence[str], any_data: bool = False) -> list[tuple[System, System]]:
-    """What to compare: all pairs of one run, or for two runs the systems of the same name (or the only ones)."""
-    if len(paths) == 1:
-        _, found = systems(paths[0])
-        if len(found) < 2:
-            raise HarnessError(f"{paths[0]} holds one system; give two runs to compare")
-        return list(itertools.combinations(found, 2))
-    (one, a), (other, b) = systems(paths[0]), systems(paths[1])
-    if not any_data and one["data"]["fingerprint"] != other["data"]["fingerprint"]:
-        raise HarnessError(
-            f"{a[0].run} and {b[0].run} read different data ({one['data']['reader']}, {other['data']['reader']}): equal ids would be "
-            "paired by chance; --any-data compares all the same"
-        )
-    by_name = {(system.model, system.decoding): system for system in b}
-    matched = [
-        (system, by_name[system.model, system.decoding]) for system in a if (system.model, system.decoding) in by_name
-    ]
-    if matched:
-        return matched
-    if all("::" in path for path in paths):  # two chosen models: the same decodings
-        by_decoding = {system.decoding: system for system in b}
-        matched = [(system, by_decoding[system.decoding]) for system in a if system.decoding in by_decoding]
-        if matched:
-            return matched
-    if len(a) == len(b) == 1:
-        return [(a[0], b[0])]
-    raise HarnessError(
-        f"the runs share no system: {', '.join(s.label for s in a)} and {', '.join(s.label for s in b)}; choose with RUN::MODEL"
-    )
+def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) -> list[tuple[System, System]]:
+    def key(system: System) -> tuple[str, str]:
+        return (system.model if by_model else "", system.decoding_key)
+
+    by_key = {key(system): system for system in other}
+    return [(system, by_key[key(system)]) for system in one if key(system) in by_key]
 
 
-def compare_systems(a: System, b: System, *, draws: int = 10_000, seed: int = 0) -> list[dict[str, Any]]:
-    """One row per metric that both have, on the examples that both have. Raises :class:`HarnessError` when they share none."""
-    rows = []
-    for metric in a.scores:
-        if metric not in b.scores:
-            continue
-        shared = [example for example in a.scores[metric] if example in b.scores[metric]]
-        if not shared:
-            raise HarnessError(f"{a.label} ({a.run}) and {b.label} ({b.run}) share no example")
-        x, y = (np.array([s.scores[metric][e] for e in shared], dtype=np.float64) for s in (a, b))
-        if np.all(np.isnan(x) | np.isnan(y)):
-            continue
-        outcome = asdict(compare(x, y, draws=draws, seed=seed))
-        means = {"a": float(np.nanmean(x)), "b": float(np.nanmean(y))}
-        rows.append({"metric": metric, "system_a": a.label, "system_b": b.label, **means, **outcome})
+def compare_systems(
+    a: System, b: System, *, names: tuple[str, str] = ("", ""), draws: int = 10_000, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Return one row per metric that both systems have, on the examples that both have.
+
+    Raises :class:`HarnessError` when they share no example or no metric with per-example scores.
+    """
+    shared = [example for example in a.examples if example in b.row_of]
+    if not shared:
+        raise HarnessError(f"{a.label} ({names[0]}) and {b.label} ({names[1]}) share no example")
+    rows: list[dict[str, Any]] = []
+    for metric in a.table.metrics:
+        outcome = compare_on(a, b, metric, shared, draws=draws, seed=seed) if metric in b.table.metrics else None
+        if outcome is not None:
+            paired, (mean_a, mean_b) = outcome
+            row = {"metric": metric, "system_a": a.label, "system_b": b.label, "a": mean_a, "b": mean_b}
+            rows.append({**row, **asdict(paired)})
     if not rows:
         raise HarnessError(f"{a.label} and {b.label} share no metric with scores per example")
     return rows
 
 
-def set_sizes(paths: Sequence[str]) -> dict[tuple[str, str, str], Any]:
-    """(run, system label, metric) -> set sizes, for metrics of level ``set``, whose values compare within one size only."""
-    out: dict[tuple[str, str, str], Any] = {}
-    for path in paths:
-        folder = str(path).partition("::")[0]
-        _, results = read_run(folder)
-        for record in results["results"]:
-            if record["level"] == "set":
-                decoding = json.dumps(record["decoding"], sort_keys=True)
-                label = System(folder, record["model"], decoding, {}).label
-                out[folder, label, record["metric"]] = record.get("sizes")
-    return out
+def compare_on(
+    a: System, b: System, metric: str, shared: Sequence[str], *, draws: int, seed: int = 0, samples: int = 2000
+) -> tuple[Paired, tuple[float, float]] | None:
+    """Return the paired test of one metric on shared examples with both means; None without a pair of scores."""
+    x, y = (s.scores(metric)[[s.row_of[example] for example in shared]] for s in (a, b))
+    if np.all(np.isnan(x) | np.isnan(y)):
+        return None
+    return compare(x, y, draws=draws, samples=samples, seed=seed), (float(np.nanmean(x)), float(np.nanmean(y)))
 
 
-def directions(manifest_paths: Sequence[str]) -> dict[str, bool | None]:
-    """metric -> higher is better, from the results of the runs."""
-    out: dict[str, bool | None] = {}
-    for path in manifest_paths:
-        _, results = read_run(str(path).partition("::")[0])
-        out.update({record["metric"]: record["higher_is_better"] for record in results["results"]})
-    return out
+def _verdict(row: dict[str, Any], a: ResultRecord | None, b: ResultRecord | None) -> str:
+    """Return ``A`` or ``B`` for the better system, ``=``, or ``sizes differ`` for set metrics of different set sizes."""
+    sizes = [record.sizes if record is not None and record.level == "set" else None for record in (a, b)]
+    if sizes[0] != sizes[1]:
+        return "sizes differ"
+    return verdict(row["difference"], row["p_value"], a.higher_is_better if a is not None else None)
 
 
-def verdict(row: dict[str, Any], higher_is_better: bool | None, level: float = 0.05) -> str:
-    """``A`` or ``B`` is better, or ``=`` where the difference is not significant at ``level``."""
-    if row["p_value"] > level or row["difference"] == 0 or higher_is_better is None:
+def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
+    """Return ``A`` or ``B`` for the better system, or ``=`` where the difference is not significant at ``level``."""
+    if p_value > level or difference == 0 or higher_is_better is None:
         return "="
-    return "A" if (row["difference"] > 0) == higher_is_better else "B"
+    return "A" if (difference > 0) == higher_is_better else "B"

@@ -10,12 +10,17 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from harness.analysis.column_table import ColumnTable
+from harness.analysis.column_table import ColumnTable, RowKind, read_columns
+from harness.analysis.judgments import judgment_table
+from harness.analysis.strata import stratified_runs
+from harness.contracts import HasColumnNames
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
+from harness.registry import current
 from harness.stats.correlation import CorrelationTable, correlate_columns, problem_of
 
 ALL = "all"
@@ -34,7 +39,11 @@ class Study:
     dropped: Mapping[str, str] = field(default_factory=dict)
     """x column -> why it left the study, ``inf in mscoco``."""
     left_out: int = 0
-    """Rows in which a chosen column is missing."""
+    """Number of rows in which a chosen column is missing."""
+    by: str | None = None
+    """Column of the groups."""
+    table: ColumnTable | None = None
+    """The columns that were correlated."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -58,6 +67,43 @@ class Study:
         return [self.record(x, y, group) for y in self.y for x in self.best(y, count) for group in self.groups]
 
 
+def correlate_sources(
+    sources: Sequence[str | Path], x: str, y: str, *, rows: RowKind, by: str | None, groups: Sequence[str] | None,
+    drop: DropRule, strata: int | None, strata_by: str | None, judgments: Sequence[str] | None,
+) -> Study:  # fmt: skip
+    """Return the study of sources as given to :func:`harness.correlate`."""
+    table = source_table(sources, rows, strata, strata_by, judgments)
+    return study(table, choose(table, x), choose(table, y), by=grouping(table, by), groups=groups, drop=drop)
+
+
+def source_table(
+    sources: Sequence[str | Path],
+    rows: RowKind,
+    strata: int | None,
+    strata_by: str | None,
+    judgments: Sequence[str] | None,
+) -> ColumnTable:
+    """Return the columns of a table file, of runs, of runs on strata, or of a file of human judgments."""
+    if strata is not None:
+        by = strata_by or current().with_role("metrics", "strata").name
+        return stratified_runs([Path(source) for source in sources], strata, by)
+    if judgments is not None:
+        if len(sources) != 1:
+            raise HarnessError(f"--judgments takes one file; found {len(sources)}", parameter="judgments")
+        return judgment_table(Path(sources[0]), judgments, rows)
+    return read_columns(sources, rows)
+
+
+def grouping(table: ColumnTable, by: str | None) -> str | None:
+    """Return the column of groups: ``by`` (None for ``"none"``), by default ``dataset`` or ``task`` where there are several."""
+    if by is not None:
+        return None if by == "none" else by
+    for name in ("dataset", "task"):
+        if name in table.labels and len(set(table.labels[name])) > 1:
+            return name
+    return None
+
+
 def choose(table: ColumnTable, selection: str) -> list[str]:
     """Number columns by a comma-separated list of column names, patterns (``mean_*``) and metric names.
 
@@ -79,12 +125,11 @@ def choose(table: ColumnTable, selection: str) -> list[str]:
 
 
 def _of_metric(name: str, columns: Sequence[str]) -> list[str]:
-    from harness.registry import current
-
     if not any(entry.name == name for entry in current().entries("metrics")):
         return []
-    own = set(getattr(current().load("metrics", name), "column_names", ()))
-    return [column for column in columns if column in own]
+    factory = current().load("metrics", name)
+    names = set(factory.column_names) if isinstance(factory, HasColumnNames) else set[str]()
+    return [column for column in columns if column in names]
 
 
 def _some(names: Sequence[str], count: int = 8) -> str:
@@ -127,7 +172,7 @@ def study(
         raise InputError(f"no column is left to correlate ({reasons})", table.source)
     tables = {name: correlate_columns(a[mask][:, kept], b[mask]) for name, mask in masks.items()}
     missing = int((np.isin(labels, names) & ~usable).sum())
-    return Study(table.source, tuple(x[k] for k in kept), tuple(y), tables, dropped, missing)
+    return Study(table.source, tuple(x[k] for k in kept), tuple(y), tables, dropped, missing, by, table)
 
 
 def _dropped(names: Sequence[str], columns: np.ndarray, masks: Mapping[str, np.ndarray]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from harness.contracts import CaptionSet
 from harness.errors import InputError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.metric_plan import MetricPlan
+from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,38 +93,36 @@ def judgment_table(path: Path, metrics: Sequence[Any], rows: RowKind = "example"
     A system's metrics are the corpus numbers of its captions, its judgments their means. Metrics are given as to
     :func:`harness.score`. Document frequencies and other corpus state come from the references of all items.
     """
-    from harness.api import metric_plans
-
-    judged, plans = read_judgments(path), metric_plans(metrics)
+    judged, plans = read_judgments(path), caption_plans(metric_plans(metrics))
     sets = [CaptionSet(f"{j.item}/{j.system}", (j.caption,), j.references) for j in judged]
     features = FeatureCache([item.references for item in sets])
     parts = scoring.batches(sets, features)
-    found = {plan.label: scoring.score(plan.metric, parts, features, None, 0) for plan in plans}
-    records = []
+    scored = {plan.label: scoring.score(plan.metric, parts, features, None, 0) for plan in plans}
     if rows == "example":
-        values = {plan.label: _per_example(plan, found[plan.label]) for plan in plans}
-        for k, j in enumerate(judged):
-            records.append(
-                {"item": j.item, "system": j.system, **{m: _cell(v[k]) for m, v in values.items()}, **j.scores}
-            )
+        values = {plan.label: scored[plan.label].per_example(plan.metric) for plan in plans}
+        records = [
+            {"item": j.item, "system": j.system, **{m: _cell(v[k]) for m, v in values.items()}, **j.scores}
+            for k, j in enumerate(judged)
+        ]
         return from_records(str(path), records)
-    for system in dict.fromkeys(j.system for j in judged):
-        own = np.array([j.system == system for j in judged])
-        record: dict[str, Any] = {"system": system}
-        for plan in plans:
-            stats = found[plan.label].stats[own & found[plan.label].defined]
-            record[plan.label] = _cell(float(plan.metric.reduce(stats)) if len(stats) else float("nan"))
-        chosen = [j for j, mine in zip(judged, own) if mine]
-        record.update({name: float(np.mean([j.scores[name] for j in chosen])) for name in chosen[0].scores})
-        records.append(record)
-    return from_records(str(path), records)
+    return from_records(str(path), [_system_record(name, judged, plans, scored) for name in _systems(judged)])
 
 
-def _per_example(plan: MetricPlan, scored: scoring.Scored) -> np.ndarray:
-    out = np.full(len(scored.stats), np.nan)
-    if scored.defined.any():
-        out[scored.defined] = plan.metric.per_example(scored.stats[scored.defined])
-    return out
+def _systems(judged: Sequence[Judged]) -> list[str]:
+    return list(dict.fromkeys(j.system for j in judged))
+
+
+def _system_record(
+    system: str, judged: Sequence[Judged], plans: Sequence[MetricPlan], scored: Mapping[str, scoring.Scored]
+) -> dict[str, object]:
+    """Return the corpus numbers of a system's captions and the means of its judgments."""
+    members = np.array([j.system == system for j in judged])
+    record: dict[str, object] = {"system": system}
+    for plan in plans:
+        stats = scored[plan.label].stats[members & scored[plan.label].defined]
+        record[plan.label] = _cell(float(plan.metric.reduce(stats)) if len(stats) else float("nan"))
+    judgments = [j.scores for j, member in zip(judged, members) if member]
+    return {**record, **{name: float(np.mean([scores[name] for scores in judgments])) for name in judgments[0]}}
 
 
 def _cell(value: float) -> float | None:

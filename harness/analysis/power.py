@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.api import metric_plans
 from harness.contracts import CaptionSet, ExactTestable, Testable
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.errors import HarnessError, did_you_mean
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.metric_plan import MetricPlan
-from harness.rundir.store import read_run
+from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
+from harness.rundir.rundir import RunDir
 from harness.spec.models import SignificanceSpec
 from harness.stats.seeds import derive
 
@@ -44,42 +43,35 @@ class Size:
     method: str
 
 
-def pilot(path: str | Path) -> tuple[dict[str, Any], dict[str, list[CaptionSet]]]:
-    """Manifest and caption sets by model of a finished run; the largest decoding of each model counts."""
-    import pyarrow.parquet as pq
-
-    manifest, _ = read_run(path)
-    file = Path(path) / "samples.parquet"
-    if not file.is_file():
-        raise InputError("has no samples.parquet", str(path))
-    rows = pq.read_table(file, columns=["model", "decoding", "example", "candidates", "references"]).to_pylist()
-    groups: dict[tuple[str, str], list[CaptionSet]] = {}
-    for row in rows:
-        item = CaptionSet(row["example"], tuple(row["candidates"]), tuple(row["references"]))
-        groups.setdefault((row["model"], row["decoding"]), []).append(item)
+def pilot(run: RunDir) -> dict[str, list[CaptionSet]]:
+    """Return caption sets by model of a finished run; for each model those of the decoding with the largest sets."""
     best: dict[str, tuple[tuple[int, int], list[CaptionSet]]] = {}
-    for (model, decoding), sets in groups.items():
+    for system in run.require_samples("there are no captions to subsample").systems:
+        sets = system.caption_sets()
         size = (max(len(s.candidates) for s in sets), max(len(s.references) for s in sets))
-        other = {k: v for k, v in json.loads(decoding).items() if k not in ("candidates", "references")}
-        label = model if not other else f"{model} {json.dumps(other, sort_keys=True)}"
+        other = {k: v for k, v in system.decoding.items() if k not in ("candidates", "references")}
+        label = system.model if not other else f"{system.model} {json.dumps(other, sort_keys=True)}"
         if label not in best or size > best[label][0]:
             best[label] = (size, sets)
-    return manifest, {label: sets for label, (_, sets) in best.items()}
+    return {label: sets for label, (_, sets) in best.items()}
 
 
-def testable_plans(manifest: dict[str, Any], wanted: Sequence[str]) -> list[MetricPlan]:
-    """The pilot's metrics that have p-values (or those asked for); raises :class:`HarnessError` naming the nearest."""
-    plans = metric_plans(manifest["spec"]["metrics"])
+def testable_plans(run: RunDir, labels: Sequence[str]) -> list[MetricPlan]:
+    """Return the pilot's metrics that have p-values, or those with the given labels.
+
+    Raises :class:`HarnessError` with the nearest label for one that the pilot does not have.
+    """
+    plans = caption_plans(metric_plans(run.provenance.spec["metrics"]))
     plans = [plan for plan in plans if isinstance(plan.metric, (Testable, ExactTestable))]
-    labels = [plan.label for plan in plans]
-    for name in wanted:
-        if name not in labels:
+    names = [plan.label for plan in plans]
+    for label in labels:
+        if label not in names:
             raise HarnessError(
-                f"the pilot has no testable metric '{name}'{did_you_mean(name, labels)}; there are {', '.join(labels)}"
+                f"the pilot has no testable metric '{label}'{did_you_mean(label, names)}; there are {', '.join(names)}"
             )
     if not plans:
         raise HarnessError("the pilot has no metric with p-values")
-    return [plan for plan in plans if not wanted or plan.label in wanted]
+    return [plan for plan in plans if not labels or plan.label in labels]
 
 
 def shuffled(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
@@ -106,9 +98,9 @@ def plan_sizes(
     progress: Callable[[int], None] = lambda steps: None,
 ) -> list[Size]:
     """p and power for every metric, model and size up to the pilot's; raises :class:`HarnessError` for a pilot too small."""
-    manifest, models = pilot(path)
-    plans = testable_plans(manifest, metrics)
-    made = []
+    run = RunDir.open(path)
+    models, plans = pilot(run), testable_plans(run, metrics)
+    out: list[Size] = []
     for model, all_sets in models.items():
         sets = all_sets[:limit] if limit else all_sets
         most_n = max(len(item.candidates) for item in sets)
@@ -118,10 +110,10 @@ def plan_sizes(
         if not sizes_n or not sizes_m:
             raise HarnessError(f"the pilot's model '{model}' has at most {most_n} candidates and {most_m} references")
         runs = _runs(plans, sets, sizes_n, sizes_m, repeats, seed, progress)
-        made += [_summary(model, key, values, alpha) for key, values in runs.items() if values]
-    if not made:
+        out += [_summary(model, key, values, alpha) for key, values in runs.items() if values]
+    if not out:
         raise HarnessError("no size of the pilot is large enough for its metrics")
-    return made
+    return out
 
 
 def _runs(
@@ -158,12 +150,50 @@ def _summary(model: str, key: tuple[str, int, int], runs: Sequence[tuple[np.ndar
     return Size(model, *key, p, float(combined.min()), float(combined.max()), power, len(runs[0][0]), method)
 
 
-def needed(sizes: Sequence[Size], *, target_p: float | None = None, power: float | None = None) -> list[dict[str, Any]]:
-    """For every model and metric the smallest size that reaches the target; None where the pilot does not reach it."""
+@dataclass(frozen=True)
+class PowerStudy:
+    """Sizes of a pilot with their p-values and power, and the sizes needed to reach a target."""
+
+    sizes: tuple[Size, ...]
+    needed: tuple[Needed, ...]
+    target_p: float | None
+    power: float | None
+
+
+def study_power(
+    path: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any
+) -> PowerStudy:
+    """Return the sizes of a pilot run and those needed; ``options`` are those of :func:`plan_sizes`."""
+    target = target_p if target_p is not None or power is not None else 0.05
+    for name, value in (("target_p", target), ("power", power), ("alpha", options.get("alpha"))):
+        if value is not None and not 0 < value <= 1:
+            option = f"--{name.replace('_', '-')}"
+            raise HarnessError(f"{option} is {value:g}; expected more than 0 and at most 1", parameter=name)
+    for name in ("repeats", "limit"):
+        value = options.get(name)
+        if value is not None and value < 1:
+            raise HarnessError(f"--{name} is {value}; expected at least 1", parameter=name)
+    sizes = plan_sizes(path, **options)
+    return PowerStudy(tuple(sizes), tuple(needed(sizes, target_p=target, power=power)), target, power)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Smallest size of a pilot that reaches a target, for one model and metric."""
+
+    model: str
+    metric: str
+    needed: Size | None
+    """None where the pilot does not reach the target."""
+    largest: Size
+
+
+def needed(sizes: Sequence[Size], *, target_p: float | None = None, power: float | None = None) -> list[Needed]:
+    """Return for every model and metric the smallest size that reaches the target."""
     groups: dict[tuple[str, str], list[Size]] = {}
     for size in sizes:
         groups.setdefault((size.model, size.metric), []).append(size)
-    rows = []
+    rows: list[Needed] = []
     for (model, metric), group in groups.items():
         reached = [
             size
@@ -171,8 +201,5 @@ def needed(sizes: Sequence[Size], *, target_p: float | None = None, power: float
             if (target_p is None or size.p <= target_p) and (power is None or size.power >= power)
         ]
         best = min(reached, key=lambda size: (size.n + size.m, size.n), default=None)
-        largest = max(group, key=lambda size: (size.n + size.m, size.n))
-        rows.append(
-            {"model": model, "metric": metric, "needed": asdict(best) if best else None, "largest": asdict(largest)}
-        )
+        rows.append(Needed(model, metric, best, max(group, key=lambda size: (size.n + size.m, size.n))))
     return rows

@@ -17,46 +17,36 @@ from harness.cli.options import add_json, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness compare``."""
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
-    parser.add_argument(
-        "--any-data", action="store_true", help="compare runs on different data by their ids all the same"
-    )
+    parser.add_argument("--any-data", action="store_true", help="compare runs on different data by their ids")
     parser.add_argument(
         "--draws", type=int, default=10_000, metavar="N", help="random sign patterns (exact up to 16 examples)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random sign patterns")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.analysis.compare import compare_systems, directions, pairs, set_sizes, verdict
+    """Print the comparisons."""
+    from harness import api
 
-    paths = [args.run_a, *([args.run_b] if args.run_b else [])]
-    better = directions(paths)
-    rows = []
-    sizes = set_sizes(paths)
-    for a, b in pairs(paths, args.any_data):
-        for row in compare_systems(a, b, draws=args.draws, seed=args.seed):
-            same = sizes.get((a.run, a.label, row["metric"])) == sizes.get((b.run, b.label, row["metric"]))
-            rows.append({**row, "better": verdict(row, better.get(row["metric"])) if same else "sizes differ"})
+    rows = api.compare(args.run_a, args.run_b, any_data=args.any_data, draws=args.draws, seed=args.seed)
     if args.json:
         print_json({"comparisons": rows})
-        return 0
-    _show(rows, better)
+    else:
+        _print(rows)
     return 0
 
 
-def _show(rows: Sequence[Mapping[str, Any]], better: Mapping[str, bool | None]) -> None:
-    from rich.console import Console
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from harness.reporting.console import ARROWS, number
+    from harness.reporting.console import console_for_tables
+    from harness.reporting.numbers import ARROWS, number
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in ("A", "B"):
         table.add_column(name, justify="right")
@@ -66,12 +56,12 @@ def _show(rows: Sequence[Mapping[str, Any]], better: Mapping[str, bool | None]) 
     pair = None
     for row in rows:
         names = (row["system_a"], row["system_b"])
-        shown = [escape(name) for name in names] if names != pair else ["", ""]
+        labels = [escape(name) for name in names] if names != pair else ["", ""]
         pair = names
         ci = row["ci95"]
         interval = f"{number(ci[0])} … {number(ci[1])}" if ci else "–"
-        better_name = {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"])
-        metric = f"{row['metric']} {ARROWS[better.get(row['metric'])]}"
-        cells = [*shown, escape(metric), number(row["a"]), number(row["b"]), number(row["difference"]), interval]
-        table.add_row(*cells, number(row["p_value"]), str(row["n"]), escape(better_name))
-    console.print(table)
+        better = {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"])
+        metric = f"{row['metric']} {ARROWS[row['higher_is_better']]}"
+        cells = [*labels, escape(metric), number(row["a"]), number(row["b"]), number(row["difference"]), interval]
+        table.add_row(*cells, number(row["p_value"]), str(row["n"]), escape(better))
+    console_for_tables().print(table)

@@ -8,15 +8,13 @@ harness correlate judgments.jsonl.gz --judgments cider,bleu:n=4 --x '*' --y huma
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 
 if TYPE_CHECKING:
-    from harness.analysis.column_table import ColumnTable
     from harness.analysis.correlate import Study
-
-GROUPINGS = ("dataset", "task")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--strata", type=int, nargs="?", const=5, metavar="K",
         help="over runs: split each system's examples into 1..K strata by a score, and compute all metrics anew on each",
     )  # fmt: skip
-    parser.add_argument("--strata-by", default="cider", metavar="METRIC", help="the score that makes the strata")
+    parser.add_argument("--strata-by", metavar="METRIC", help="the score that makes the strata")
     parser.add_argument(
         "--judgments", metavar="METRICS",
         help="the source is a file of human judgments; these metrics (separated by commas) become the columns of its captions",
@@ -49,43 +47,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from harness.analysis.column_table import read_columns
-    from harness.analysis.correlate import choose, study
+    """Print the correlations, and write plots with ``--plot``."""
+    from harness import api
+    from harness.analysis.correlate import choose
     from harness.errors import HarnessError
 
     use_registry(args)
     if args.top is not None and args.top < 1:
         raise HarnessError(f"--top is {args.top}; expected at least 1")
-    if args.strata is not None:
-        from harness.analysis.strata import stratified_runs
-
-        table = stratified_runs([Path(source) for source in args.source], args.strata, args.strata_by)
-    elif args.judgments is not None:
-        from harness.analysis.judgments import judgment_table
-
-        if len(args.source) != 1:
-            raise HarnessError(f"--judgments takes one file; found {len(args.source)}")
-        table = judgment_table(Path(args.source[0]), _metric_names(args.judgments), args.rows)
-    else:
-        table = read_columns(args.source, args.rows)
-    by = _grouping(table, args.by)
-    groups = [name.strip() for name in args.groups.split(",")] if args.groups else None
-    done = study(table, choose(table, args.x), choose(table, args.y), by=by, groups=groups, drop=args.drop)
-    baseline = choose(table, args.baseline)[0] if args.baseline else None
-    files = []
-    if args.plot:
+    study = api.correlate(
+        *args.source, x=args.x, y=args.y, rows=args.rows, by=args.by, drop=args.drop, strata=args.strata,
+        groups=[name.strip() for name in args.groups.split(",")] if args.groups else None, strata_by=args.strata_by,
+        judgments=None if args.judgments is None else _metric_names(args.judgments),
+    )  # fmt: skip
+    table = study.table
+    baseline = choose(table, args.baseline)[0] if args.baseline and table is not None else None
+    files: list[Path] = []
+    if args.plot and table is not None:
         from harness.reporting.correlation_plots import write_plots
 
-        files = write_plots(done, table, Path(args.plot), by=by, baseline=baseline)
+        files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline)
     if args.json:
         print_json({
-            "source": done.source, "by": by, "groups": done.groups, "correlations": done.records(args.top),
-            "dropped": done.dropped, "left_out": done.left_out, "plots": [str(file) for file in files],
+            "source": study.source, "by": study.by, "groups": study.groups, "correlations": study.records(args.top),
+            "dropped": study.dropped, "left_out": study.left_out, "plots": [str(file) for file in files],
         })  # fmt: skip
     else:
-        print_study(done, args.top, baseline)
+        print_study(study, args.top, baseline)
         for file in files:
             print(f"wrote {file}")
     return 0
@@ -100,15 +88,6 @@ def _metric_names(text: str) -> list[str]:
         else:
             names.append(part)
     return names
-
-
-def _grouping(table: ColumnTable, asked: str | None) -> str | None:
-    if asked is not None:
-        return None if asked == "none" else asked
-    for name in GROUPINGS:
-        if name in table.labels and len(set(table.labels[name])) > 1:
-            return name
-    return None
 
 
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
@@ -137,7 +116,7 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
             print("no column has a defined correlation")
 
 
-def _shown(value: Any, form: str) -> str:
+def _shown(value: float | None, form: str) -> str:
     return f"{'–':>{form.split('.')[0]}}" if value is None else f"{value:{form}}"
 
 

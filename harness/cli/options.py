@@ -27,6 +27,6 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: Any) -> None:
     """JSON on stdout: no NaN, keys in order."""
-    from harness.rundir.store import to_json
+    from harness.rundir.format import to_json
 
     sys.stdout.write(json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n")

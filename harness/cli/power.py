@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.analysis.power import PowerStudy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,25 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    use_registry(args)
-    from harness.analysis.power import needed, plan_sizes
+    """Print the p-value and power of each size, and the sizes needed."""
+    from harness import api
 
-    for option, value in (("--target-p", args.target_p), ("--power", args.power), ("--alpha", args.alpha)):
-        if value is not None and not 0 < value <= 1:
-            raise HarnessError(f"{option} is {value:g}; expected more than 0 and at most 1")
-    for option, value in (("--repeats", args.repeats), ("--limit", args.limit)):
-        if value is not None and value < 1:
-            raise HarnessError(f"{option} is {value}; expected at least 1")
-    target = args.target_p if args.target_p is not None or args.power is not None else 0.05
-    sizes = plan_sizes(
-        args.run, metrics=args.metric, candidates=_numbers(args.candidates), references=_numbers(args.references),
-        repeats=args.repeats, alpha=args.alpha, seed=args.seed, limit=args.limit,
+    use_registry(args)
+    study = api.power(
+        args.run, target_p=args.target_p, power=args.power, metrics=args.metric, alpha=args.alpha,
+        candidates=_numbers(args.candidates), references=_numbers(args.references), repeats=args.repeats,
+        seed=args.seed, limit=args.limit,
     )  # fmt: skip
-    rows = needed(sizes, target_p=target, power=args.power)
     if args.json:
-        print_json({"sizes": [asdict(size) for size in sizes], "needed": rows})
-        return 0
-    _print(sizes, rows, target, args.power)
+        print_json({"sizes": [asdict(size) for size in study.sizes], "needed": [asdict(item) for item in study.needed]})
+    else:
+        _print(study)
     return 0
 
 
@@ -66,42 +64,32 @@ def _numbers(text: str | None) -> list[int] | None:
         raise HarnessError(f"expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
 
 
-def _print(sizes: list, rows: list, target: float | None, power: float | None) -> None:  # type: ignore[type-arg]
-    from rich.console import Console
+def _print(study: PowerStudy) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from harness.reporting.console import number
+    from harness.reporting.console import console_for_tables
+    from harness.reporting.numbers import number
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=140)
+    console = console_for_tables(140)
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for header in ("model", "metric", "n", "m", "p", "over repeats", "power"):
         table.add_column(header, justify="left" if header in ("model", "metric") else "right", no_wrap=True)
     last = None
-    for size in sizes:
+    for size in study.sizes:
         names = (size.model, size.metric)
-        shown = [escape(name) if names != last else "" for name in names]
+        labels = [escape(name) if names != last else "" for name in names]
         last = names
-        table.add_row(
-            *shown,
-            str(size.n),
-            str(size.m),
-            number(size.p),
-            f"{number(size.p_low)} … {number(size.p_high)}",
-            number(size.power),
-        )
+        interval = f"{number(size.p_low)} … {number(size.p_high)}"
+        table.add_row(*labels, str(size.n), str(size.m), number(size.p), interval, number(size.power))
     console.print(table)
-    goal = " and ".join(
-        part for part in (f"p <= {target:g}" if target else "", f"power >= {power:g}" if power else "") if part
-    )
-    for row in rows:
-        found = row["needed"]
-        if found:
-            told = f"reached with {found['n']} candidates and {found['m']} references"
+    goals = [f"p <= {study.target_p:g}"] if study.target_p else []
+    goals += [f"power >= {study.power:g}"] if study.power else []
+    for row in study.needed:
+        if row.needed:
+            text = f"reached with {row.needed.n} candidates and {row.needed.m} references"
         else:
-            most = row["largest"]
-            reached = f"p {number(most['p'])}, power {number(most['power'])}"
-            told = f"not reached within the pilot ({most['n']} candidates, {most['m']} references: {reached})"
-        console.print(f"{escape(row['model'])}, {escape(row['metric'])}: {goal}: {told}", soft_wrap=True)
+            reached = f"p {number(row.largest.p)}, power {number(row.largest.power)}"
+            size = f"{row.largest.n} candidates, {row.largest.m} references"
+            text = f"not reached within the pilot ({size}: {reached})"
+        console.print(f"{escape(row.model)}, {escape(row.metric)}: {' and '.join(goals)}: {text}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Make an HTML page of one or several finished runs; it needs no network and no server.
+"""Write an HTML page of one or several finished runs; it needs no network and no server.
 
 harness report runs/coco
 harness report runs/a runs/b --output both.html
@@ -8,25 +8,24 @@ harness report runs/a --tables tables/                # its tables, texts and ve
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness report``."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
-    parser.add_argument("--output", metavar="FILE", help="where to write (default: report.html in the first run)")
+    parser.add_argument("--output", metavar="FILE", help="the page (default: report.html in the first run)")
     parser.add_argument(
         "--tables", metavar="FOLDER", help="write every table, texts and verdicts view as CSV and Markdown"
     )
-    parser.add_argument("--title", default="", help="the page's title")
+    parser.add_argument("--title", default="", help="title of the page")
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.reporting.page import write
+    """Write the report and print the files."""
+    from harness import api
 
-    print(write(args.runs, Path(args.output) if args.output else None, args.title))
-    if args.tables:
-        from harness.reporting.export import write_tables
-
-        written = write_tables(args.runs, Path(args.tables))
-        print("\n".join(map(str, written)) or "no tables: no view of these runs is a table, texts or verdicts")
+    files = api.report(*args.runs, output=args.output, tables=args.tables, title=args.title)
+    print("\n".join(map(str, files)))
+    if args.tables and len(files) == 1:
+        print("no tables: no view of these runs is a table, texts or verdicts")
     return 0

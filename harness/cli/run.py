@@ -14,16 +14,17 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness run``."""
     parser.add_argument("spec", help="a YAML file, or the name of a shipped task ('harness list tasks')")
-    parser.add_argument("--output", metavar="DIR", help="the run directory (default: runs/TASK)")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples")
-    parser.add_argument("--seed", type=int, metavar="N", help="the run's seed")
+    parser.add_argument("--output", metavar="DIR", help="run directory (default: runs/TASK)")
+    parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the run")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="override any key: decoding.temperature=0.7"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key: decoding.temperature=0.7"
     )
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
-        "--resume", action="store_true", help="go on with the run in the output directory; an error if there is none"
+        "--resume", action="store_true", help="continue the run in the output directory; an error if there is none"
     )
     group.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
     add_registry(parser)
@@ -31,33 +32,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.run.execute import merged, run
-    from harness.run.plan import make_plan
-    from harness.spec.loading import load_specs
+    """Run the spec; return 1 when examples failed."""
+    from harness import api
 
     use_registry(args)
-    loaded = load_specs(args.spec, args.set, limit=args.limit, seed=args.seed)
-    plans = [make_plan(item) for item in loaded]
-    mode = "fresh" if args.fresh else "resume" if args.resume else "auto"
-    runs = []
-    for plan in plans:
-        base = Path(args.output) if args.output else Path("runs") / Path(plan.spec.task).name
-        folder = base if len(plans) == 1 or not args.output else base / plan.spec.task
-        if plan.spec.notice and not args.json:
-            _loudly(plan.spec.notice, plan.spec.variant)
-        runs.append(run(plan, output=folder, mode=mode, show=not args.json))
-    done = merged(runs)
+    runs = api.evaluate_all(
+        args.spec,
+        output=Path(args.output) if args.output else None,
+        default_output=Path("runs"),
+        mode="fresh" if args.fresh else "resume" if args.resume else "auto",
+        overrides=args.set,
+        show=not args.json,
+        on_notice=None if args.json else _print_notice,
+        limit=args.limit,
+        seed=args.seed,
+    )
     if args.json:
-        print_json({"runs": [str(item.path) for item in runs], "results": done.results, "failed": done.failed})
+        failed = {name: reason for item in runs for name, reason in item.failed.items()}
+        results = [result for item in runs for result in item.results]
+        print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed})
     else:
         from harness.reporting.console import print_table
 
         for item in runs:
             print_table(item)
-    return 1 if done.failed else 0
+    return 1 if any(item.failed for item in runs) else 0
 
 
-def _loudly(notice: str, variant: str) -> None:
+def _print_notice(notice: str, variant: str) -> None:
     from rich.console import Console
     from rich.panel import Panel
 

@@ -22,6 +22,37 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 # --------------------------------------------------------------------------- values
+def check_text(value: Any, where: str, *, what: str = "caption") -> str:
+    """Return one text unchanged when it is valid; an empty text is valid.
+
+    Parameters
+    ----------
+    value : object
+        Value to check.
+    where : str
+        Place of the value for the message, such as ``file:line``.
+    what : str, default "caption"
+        Noun for the value in the message.
+
+    Raises
+    ------
+    InputError
+        When the value is not a string, or contains NUL or an unpaired surrogate.
+
+    Examples
+    --------
+    >>> check_text("a dog", "captions.json: record 1")
+    'a dog'
+    """
+    if not isinstance(value, str):
+        raise InputError(f"the {what} is {kind(value)}; expected text", where)
+    if "\0" in value:
+        raise InputError(f"the {what} holds the character NUL: {value!r:.80}", where)
+    if not value.isascii() and _SURROGATE.search(value):
+        raise InputError(f"the {what} holds an unpaired surrogate, half of a character: {value!r:.80}", where)
+    return value
+
+
 def caption(value: Any, where: str, *, what: str = "caption", allow_empty: bool = False) -> str:
     """The caption, unchanged. Raises :class:`InputError` when it is no text, is empty, or holds NUL or half a character."""
     if not isinstance(value, str):

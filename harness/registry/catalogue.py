@@ -93,6 +93,10 @@ class Registry:
             )
         return matches[0]
 
+    def with_role(self, kind: str, role: str) -> Entry:
+        """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``."""
+        return next(entry for entry in self.entries(kind) if entry.role == role and entry.provider == BUILT_IN)
+
     def bare_name(self, entry: Entry) -> str:
         """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
         rivals = [e for e in self.entries(entry.kind) if e.name == entry.name or entry.name in e.aliases]

@@ -37,6 +37,7 @@ ENTRY_KEYS = {
     "higher_is_better",
     "aliases",
     "version",
+    "role",
 }
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
@@ -62,6 +63,8 @@ class Entry:
     aliases: tuple[str, ...] = ()
     version: str = ""
     """Version of the component, as its manifest declares it; part of the provenance of a run."""
+    role: str = ""
+    """Use of the component by the engine itself, such as ``reference-files``; built-in entries only."""
     local: bool = False
 
     @property
@@ -266,5 +269,6 @@ def _entry(path: Path, kind: str, name: str, raw: Mapping[str, Any], provider: s
         higher_is_better=raw.get("higher_is_better"),
         aliases=tuple(map(str, raw.get("aliases") or ())),
         version=str(raw.get("version", "")),
+        role=str(raw.get("role", "")),
         local=local,
     )

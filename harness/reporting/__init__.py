@@ -1,1 +1,1 @@
-"""Reports: one self-contained HTML page of one or several runs, readable offline."""
+"""Reports. In: finished runs (records, samples, views). Out: console tables, HTML pages, plots, CSV and Markdown files."""

@@ -1,150 +1,155 @@
-"""The page: manifest, results with interval bars, views, examples, sections from plugins."""
+"""The HTML page: provenance, results with interval bars, views, examples, sections of plugins."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from harness.errors import require
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.reporting.captions import Samples, read_samples, texts_table
-from harness.reporting.console import ARROWS, decoding_text, number, rows, size_text
+from harness.reporting.captions import texts_table
+from harness.reporting.console import grouped
+from harness.reporting.numbers import ARROWS, number, size_text
 from harness.reporting.plots import draw
-from harness.reporting.verdicts import HOW, verdict_table
-from harness.reporting.views import view_table, view_title
-from harness.rundir.store import read_run, write_atomically
+from harness.reporting.verdicts import METHOD_NOTE, verdict_table
+from harness.reporting.views import view_table
+from harness.rundir.format import write_atomically
+from harness.rundir.records import ResultRecord, decoding_text
+from harness.rundir.rundir import RunDir
+from harness.rundir.samples import SampleTable
+from harness.spec.models import ViewSpec
 
 EXAMPLES = 12
+"""Number of examples on the page."""
 
 
 def build(paths: Sequence[str | Path], title: str = "") -> str:
-    """The HTML text of a report over finished runs. Raises :class:`InputError` for a run that is not whole."""
+    """Return the HTML of a report on finished runs; raise :class:`InputError` for a run that is not finished."""
     require("jinja2", extra="plots", needed_by="harness report")
     import jinja2
 
-    runs = [_run(Path(path)) for path in paths]
+    runs = [_run(path) for path in paths]
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["number"] = number
     template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    name = title or ", ".join(run["manifest"]["task"] for run in runs)
+    name = title or ", ".join(str(run["task"]) for run in runs)
     return template.render(title=name, runs=runs, style=style)
 
 
 def write(paths: Sequence[str | Path], output: Path | None = None, title: str = "") -> Path:
-    """Write the report (into the first run's folder unless told otherwise) and return its path."""
+    """Write the report (default: ``report.html`` in the first run) and return its path."""
     target = output or Path(paths[0]) / "report.html"
     write_atomically(target, build(paths, title).encode("utf-8"))
     return target
 
 
-def _run(path: Path) -> dict[str, Any]:
-    manifest, file = read_run(path)
-    results = file["results"]
-    views = manifest["spec"].get("views") or _default_views(results)
-    samples = read_samples(path)
+def _run(path: str | Path) -> dict[str, object]:
+    """Return the template's values of one run."""
+    run = RunDir.open(path)
+    records, samples = run.records, run.samples
+    content, results = run.provenance.content, [record.to_dict() for record in records]
     plugins = Plugins().load(current())
-    sections = [
-        item for part in plugins.call("harness_report_sections", manifest=manifest, results=results) for item in part
-    ]
+    sections = plugins.call("harness_report_sections", manifest=content, results=results)
     return {
         "path": str(path),
-        "manifest": manifest,
-        "failed": file.get("failed", {}),
-        "groups": [_group(group) for group in rows(results)],
-        "has_decoding": len({decoding_text(record["decoding"]) for record in results}) > 1,
-        "has_p": any(record.get("p_value") is not None for record in results),
-        "views": [_view(view, results, samples) for view in views],
-        "examples": _examples(samples, results),
-        "sections": sections,
-        "json": json.dumps(manifest, indent=1, ensure_ascii=False),
+        "task": run.provenance.task,
+        "manifest": content,
+        "failed": run.failed,
+        "groups": [_group(group) for group in grouped(records)],
+        "has_decoding": len({decoding_text(record.decoding) for record in records}) > 1,
+        "has_p": any(record.p_value is not None for record in records),
+        "views": [_view(view, records, samples) for view in run.provenance.views or _default_views(records)],
+        "examples": _examples(samples, records),
+        "sections": [item for part in sections for item in part],
+        "json": json.dumps(content, indent=1, ensure_ascii=False),
     }
 
 
-def _group(group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The rows of one metric with the ends of their interval bars in percent."""
-    ends = [x for record in group for x in (*(record["ci95"] or ()), record["value"]) if isinstance(x, (int, float))]
+def _group(group: Sequence[ResultRecord]) -> dict[str, object]:
+    """Return the rows of one metric with the ends of their interval bars in per cent."""
+    ends = [x for record in group for x in (*(record.ci95 or ()), record.value) if math.isfinite(x)]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     span = (high - low) or 1.0
 
-    def at(value: Any) -> float:
-        return round(100 * (value - low) / span, 2) if isinstance(value, (int, float)) else 0.0
+    def position(value: float) -> float:
+        return round(100 * (value - low) / span, 2) if math.isfinite(value) else 0.0
 
-    shown = []
+    rows: list[dict[str, object]] = []
     for record in group:
-        ci = record["ci95"]
-        bar = {"low": at(ci[0]), "width": round(at(ci[1]) - at(ci[0]), 2)} if ci else None
-        shown.append(
+        bar = None
+        if record.ci95:
+            left, right = map(position, record.ci95)
+            bar = {"low": left, "width": round(right - left, 2)}
+        rows.append(
             {
-                **record,
-                "shown_decoding": decoding_text(record["decoding"]),
-                "set": size_text(record),
+                **record.to_dict(),
+                "shown_decoding": decoding_text(record.decoding),
+                "set": size_text(record.sizes),
                 "bar": bar,
-                "dot": at(record["value"]),
+                "dot": position(record.value),
             }
         )
     first = group[0]
-    direction = {True: "higher is better", False: "lower is better", None: ""}[first["higher_is_better"]]
     return {
-        "metric": first["metric"],
-        "arrow": ARROWS[first["higher_is_better"]],
-        "direction": direction,
-        "rows": shown,
-        "first": first,
+        "metric": first.metric,
+        "arrow": ARROWS[first.higher_is_better],
+        "direction": {True: "higher is better", False: "lower is better", None: ""}[first.higher_is_better],
+        "rows": rows,
+        "first": first.to_dict(),
     }
 
 
-def _default_views(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A line over each decoding axis that varies, for every metric, when the spec names no views."""
-    views = []
+def _default_views(records: Sequence[ResultRecord]) -> list[ViewSpec]:
+    """Return a line over each decoding axis that varies, for every metric, for a spec without views."""
+    views: list[ViewSpec] = []
     for axis in ("temperature", "top_p", "candidates", "references"):
-        values = {record["decoding"].get(axis) for record in results}
+        values = {record.decoding.get(axis) for record in records}
         if len(values - {None}) > 1:
-            metrics = list(dict.fromkeys(record["metric"] for record in results))
-            views += [
-                {"plot": "line", "x": f"decoding.{axis}", "y": name, "by": "model", "title": name} for name in metrics
-            ]
+            metrics = dict.fromkeys(record.metric for record in records)
+            views += [ViewSpec(plot="line", x=f"decoding.{axis}", y=name, by="model", title=name) for name in metrics]
     return views
 
 
-def _view(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples: Samples) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "title": view_title(view),
-        "note": view.get("note", ""),
-        "svg": "",
-        "table": None,
-        "texts": None,
-    }
-    if view["plot"] == "table":
-        made["table"] = view_table(view, results)
-    elif view["plot"] == "verdicts":
-        made["table"] = verdict_table(view, results, samples)
-        made["note"] = f"{made['note']} ({HOW})".strip()
-    elif view["plot"] == "texts":
-        made["texts"] = texts_table(view, samples)
+def _view(view: ViewSpec, records: Sequence[ResultRecord], samples: SampleTable) -> dict[str, object]:
+    values: dict[str, object] = {"title": view.heading, "note": view.note, "svg": "", "table": None, "texts": None}
+    if view.plot == "table":
+        values["table"] = view_table(view, records)
+    elif view.plot == "verdicts":
+        values["table"] = verdict_table(view, records, samples)
+        values["note"] = f"{view.note} ({METHOD_NOTE})".strip()
+    elif view.plot == "texts":
+        values["texts"] = texts_table(view, samples)
     else:
-        made["svg"] = draw(view, results)
-    return made
+        values["svg"] = draw(view, records)
+    return values
 
 
-def _examples(samples: Samples, results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The first examples with every model's candidates and scores."""
-    metrics = [name for name in dict.fromkeys(record["metric"] for record in results) if name in samples]
-    rows: dict[str, list[int]] = {}
-    for at, name in enumerate(samples["example"]):
-        rows.setdefault(name, []).append(at)
-    examples = []
-    for name, places in list(rows.items())[:EXAMPLES]:
-        models = []
-        for at in places:
-            scores = [(metric, samples[metric][at]) for metric in metrics if samples[metric][at] is not None]
-            decoding = decoding_text(json.loads(samples["decoding"][at]))
-            made = {"model": samples["model"][at], "decoding": decoding, "candidates": samples["candidates"][at]}
-            models.append({**made, "scores": scores})
-        examples.append({"id": name, "references": samples["references"][places[0]], "models": models})
+def _examples(samples: SampleTable, records: Sequence[ResultRecord]) -> list[dict[str, object]]:
+    """Return the first examples with every model's candidates and scores."""
+    names = set(samples.metrics)
+    metrics = [name for name in dict.fromkeys(record.metric for record in records) if name in names]
+    examples: list[dict[str, object]] = []
+    for example in list(dict.fromkeys(samples.texts("example")))[:EXAMPLES]:
+        systems = [system for system in samples.systems if example in system.row_of]
+        rows = [int(system.rows[system.row_of[example]]) for system in systems]
+        models = [
+            {
+                "model": system.model,
+                "decoding": decoding_text(system.decoding),
+                "candidates": samples.lists("candidates")[row],
+                "scores": [
+                    (metric, float(samples.numbers(metric)[row]))
+                    for metric in metrics
+                    if not math.isnan(samples.numbers(metric)[row])
+                ],
+            }
+            for system, row in zip(systems, rows)
+        ]
+        examples.append({"id": example, "references": samples.lists("references")[rows[0]], "models": models})
     return examples

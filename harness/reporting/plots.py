@@ -9,26 +9,28 @@ from typing import Any
 
 from harness.errors import require
 from harness.reporting.views import Series, series
+from harness.rundir.records import ResultRecord
+from harness.spec.models import ViewSpec
 
 SIZE = (7.2, 4.0)
 MARKS = "osD^vP*Xh<>"
 
 
-def draw(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> str:
-    """One view as an ``<svg>`` element."""
+def draw(view: ViewSpec, records: Sequence[ResultRecord]) -> str:
+    """Return one view as an ``<svg>`` element."""
     require("matplotlib", extra="plots", needed_by="a report's plots")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=SIZE, layout="constrained")
     axes = figure.subplots()
-    groups = series(results, view["x"], view["y"], view.get("by"))
-    {"line": _line, "scatter": _scatter, "bar": _bar, "heatmap": _heatmap}[view["plot"]](axes, groups)
-    axes.set_xlabel(view["x"].removeprefix("decoding.").removeprefix("metric:"))
-    if isinstance(view["y"], str) and view["plot"] != "heatmap":
-        axes.set_ylabel(view["y"])
-    if view.get("title"):
-        axes.set_title(view["title"])
-    if view["plot"] != "heatmap" and (len(groups) > 1 or (groups and groups[0].label)):
+    groups = series(records, view.x, view.y, view.by)
+    {"line": _line, "scatter": _scatter, "bar": _bar, "heatmap": _heatmap}[view.plot](axes, groups)
+    axes.set_xlabel(view.x.removeprefix("decoding.").removeprefix("metric:"))
+    if isinstance(view.y, str) and view.plot != "heatmap":
+        axes.set_ylabel(view.y)
+    if view.title:
+        axes.set_title(view.title)
+    if view.plot != "heatmap" and (len(groups) > 1 or (groups and groups[0].label)):
         axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return to_svg(figure)
 

@@ -1,77 +1,59 @@
-"""Views that say who beats a baseline: paired tests on the scores of the same examples."""
+"""Views of verdicts: paired tests of every model against a baseline on the scores of the same examples."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
+from harness.analysis.compare import compare_on, verdict
 from harness.errors import HarnessError, did_you_mean
-from harness.reporting.captions import FIXED, Samples
-from harness.reporting.console import decoding_text, number
+from harness.reporting.captions import system_heads
+from harness.reporting.numbers import number
 from harness.reporting.views import ViewTable
-from harness.stats.paired import compare
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable, System
+from harness.spec.models import ViewSpec
+from harness.stats.paired import LEVEL
 
-LEVEL = 0.05
 DRAWS = 10_000
-HOW = f"mean difference of the examples' scores; paired sign flips, {DRAWS} draws, level {LEVEL}, no correction for many tests"
+"""Random sign patterns of the paired test."""
+METHOD_NOTE = f"mean difference of the examples' scores; paired sign flips, {DRAWS} draws, level {LEVEL}, no correction for many tests"
 
 
-def verdict_table(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]], samples: Samples) -> ViewTable:
-    """A row per model (and decoding), a column per metric: ``better``, ``worse`` or ``=`` beside the model called ``view["against"]``,
-    with the mean difference. Metrics without scores per example or without a direction are left out where ``y`` is ``"*"``.
+def verdict_table(view: ViewSpec, records: Sequence[ResultRecord], samples: SampleTable) -> ViewTable:
+    """Return a row per model (and decoding) and a column per metric: ``better``, ``worse`` or ``=`` with the mean difference.
 
-    Raises :class:`HarnessError` for a baseline or a metric that is not there.
+    The baseline is the model ``view.against``. For ``y: "*"`` metrics without scores per example or without a direction are
+    left out. Raises :class:`HarnessError` for an unknown baseline or metric.
     """
-    directions = {record["metric"]: record["higher_is_better"] for record in results}
-    scored = [name for name in samples if name not in FIXED and directions.get(name) is not None]
-    wanted = [view["y"]] if isinstance(view["y"], str) else list(view["y"])
-    metrics = scored if wanted == ["*"] else wanted
+    directions = {record.metric: record.higher_is_better for record in records}
+    scored = [name for name in samples.scored_columns if directions.get(name) is not None]
+    metrics = scored if view.metrics == ["*"] else view.metrics
     for name in metrics:
         if name not in scored:
             raise HarnessError(
                 f"a view of verdicts asks for '{name}'{did_you_mean(name, scored)}; with a score per example there are {', '.join(scored)}"
             )
-    systems = _systems(samples)
-    models = list(dict.fromkeys(model for model, _ in systems))
-    against = str(view["against"])
-    if against not in models:
-        hint = did_you_mean(against, models)
-        raise HarnessError(f"there is no model '{against}'{hint} to compare with; there are {', '.join(models)}")
-    several = len({decoding for _, decoding in systems}) > 1
-    rows = []
-    for (model, decoding), own in systems.items():
-        if model == against or (against, decoding) not in systems:
-            continue
-        other = systems[against, decoding]
-        label = f"{model} {decoding_text(json.loads(decoding))}".strip() if several else model
-        rows.append((label, tuple(_cell(own, other, samples[name], bool(directions[name])) for name in metrics)))
-    return ViewTable(f"against {against}", tuple(metrics), tuple(rows), None)
+    models = list(dict.fromkeys(system.model for system in samples.systems))
+    baseline = str(view.against)
+    if baseline not in models:
+        hint = did_you_mean(baseline, models)
+        raise HarnessError(f"there is no model '{baseline}'{hint} to compare with; there are {', '.join(models)}")
+    baselines = {system.decoding_key: system for system in samples.systems if system.model == baseline}
+    rows: list[tuple[str, tuple[str, ...]]] = []
+    for label, system in zip(system_heads(samples.systems), samples.systems):
+        if system.model != baseline and system.decoding_key in baselines:
+            other = baselines[system.decoding_key]
+            rows.append((label, tuple(_cell(system, other, name, directions[name]) for name in metrics)))
+    return ViewTable(f"against {baseline}", tuple(metrics), tuple(rows), None)
 
 
-def _systems(samples: Samples) -> dict[tuple[str, str], dict[str, int]]:
-    """(model, decoding) -> example -> row of the samples."""
-    systems: dict[tuple[str, str], dict[str, int]] = {}
-    for row, key in enumerate(zip(samples["model"], samples["decoding"])):
-        systems.setdefault(key, {})[samples["example"][row]] = row
-    return systems
-
-
-def _cell(own: Mapping[str, int], other: Mapping[str, int], scores: Sequence[float | None], higher: bool) -> str:
-    shared = [example for example in own if example in other]
-    a, b = (np.array([_float(scores[at[e]]) for e in shared]) for at in (own, other))
-    if not shared or np.all(np.isnan(a) | np.isnan(b)):
+def _cell(system: System, baseline: System, metric: str, higher_is_better: bool | None) -> str:
+    shared = [example for example in system.examples if example in baseline.row_of]
+    outcome = compare_on(system, baseline, metric, shared, draws=DRAWS, samples=0) if shared else None
+    if outcome is None:
         return "–"
-    outcome = compare(a, b, draws=DRAWS, samples=0)
-    sign = "+" if outcome.difference > 0 else ""
-    told = f"{sign}{number(outcome.difference)}"
-    if outcome.p_value > LEVEL or outcome.difference == 0:
-        return f"= {told} (p {outcome.p_value:.2g})"
-    return f"{'better' if (outcome.difference > 0) == higher else 'worse'} {told}"
-
-
-def _float(value: float | None) -> float:
-    return math.nan if value is None else value
+    paired, _ = outcome
+    sign = "+" if paired.difference > 0 else ""
+    difference = f"{sign}{number(paired.difference)}"
+    word = {"A": "better", "B": "worse"}.get(verdict(paired.difference, paired.p_value, higher_is_better))
+    return f"{word} {difference}" if word else f"= {difference} (p {paired.p_value:.2g})"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.contracts import Decoding
 from harness.errors import HarnessError, did_you_mean
+from harness.rundir.records import ResultRecord, lookup, number
+from harness.spec.models import ViewSpec
 
 
 @dataclass(frozen=True)
@@ -27,39 +28,16 @@ TESTS = {"combined p": "harmonic_mean_test", "fisher p": "fisher", "discoveries"
 are significant at the false discovery rate."""
 
 
-def lookup(record: Mapping[str, Any], path: str) -> Any:
-    """``decoding.temperature``, ``params.distance``, ``model``, ``metric`` of a record; None where absent.
-
-    A record names only the decoding fields that differ from the defaults; the others are looked up there.
-
-    >>> lookup({"decoding": {"temperature": 0.5}}, "decoding.temperature")
-    0.5
-    """
-    here: Any = record
-    for part in path.split("."):
-        if not isinstance(here, Mapping) or part not in here:
-            return getattr(Decoding(), part, None) if path == f"decoding.{part}" else None
-        here = here[part]
-    return here
-
-
-def quantity(record: Mapping[str, Any], what: str) -> tuple[float, tuple[float, float] | None]:
-    """The number of a record that a view asks for: its value, ``p``, ``log p``, or one of :data:`TESTS`."""
+def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float] | None]:
+    """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of :data:`TESTS`."""
     if what == "value":
-        value, ci = record["value"], record.get("ci95")
-        return _number(value), (float(ci[0]), float(ci[1])) if ci else None
+        return record.value, record.ci95
     if what == "seconds":
-        return _number(record["seconds"]), None
+        return record.seconds, None
     if what in TESTS:
-        return _number((record.get("p") or {}).get(TESTS[what])), None
-    p = _number(record.get("p_value"))
+        return number((record.p or {}).get(TESTS[what])), None
+    p = number(record.p_value)
     return (math.log(p) if what == "log p" and p > 0 else p), None
-
-
-def _number(value: Any) -> float:
-    if value is None:
-        return math.nan
-    return float(value)
 
 
 def split_quantity(y: str) -> tuple[str, str]:
@@ -70,26 +48,26 @@ def split_quantity(y: str) -> tuple[str, str]:
     return "value", y
 
 
-def series(results: Sequence[Mapping[str, Any]], x: str, y: str | Sequence[str], by: str | None) -> list[Series]:
+def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: str | None) -> list[Series]:
     """Group the records for a plot: one series per metric asked for and per value of ``by`` (``x: metric`` makes the metrics
     the axis instead, one series per value of ``by``; ``x: metric:NAME`` puts two metrics of a model and decoding against each other).
 
     Raises :class:`HarnessError` for a metric that the results do not hold, naming the nearest.
     """
-    metrics = list(dict.fromkeys(record["metric"] for record in results))
-    against = _values_of(x.removeprefix("metric:"), results, metrics) if x.startswith("metric:") else None
+    metrics = list(dict.fromkeys(record.metric for record in records))
+    against = _values_of(x.removeprefix("metric:"), records, metrics) if x.startswith("metric:") else None
     wanted = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[Any, float, tuple[float, float] | None]]] = {}
     for item in wanted:
         what, metric = split_quantity(item)
         _check_metric(metric, metrics)
-        for record in results:
-            if record["metric"] != metric:
+        for record in records:
+            if record.metric != metric:
                 continue
             group = lookup(record, by) if by else None
             named = "" if group is None else str(group)
             if against is not None and group is None:
-                named = str(record["model"])  # two metrics against each other: a point without a group is a model
+                named = record.model  # two metrics against each other: a point without a group is a model
             elif x != "metric" and (len(wanted) > 1 or group is None):
                 named = f"{item} {named}".strip()
             place = lookup(record, x) if against is None else against.get(_point(record), math.nan)
@@ -106,16 +84,16 @@ def _check_metric(metric: str, metrics: Sequence[str]) -> None:
 
 
 def _values_of(
-    metric: str, results: Sequence[Mapping[str, Any]], metrics: Sequence[str]
+    metric: str, records: Sequence[ResultRecord], metrics: Sequence[str]
 ) -> dict[tuple[str, str, str], float]:
     """The values of one metric by model and decoding."""
     _check_metric(metric, metrics)
-    return {_point(record): _number(record["value"]) for record in results if record["metric"] == metric}
+    return {_point(record): record.value for record in records if record.metric == metric}
 
 
-def _point(record: Mapping[str, Any]) -> tuple[str, str, str]:
-    decoding = repr(sorted(record.get("decoding", {}).items(), key=lambda item: item[0]))
-    return str(record.get("task")), str(record["model"]), decoding
+def _point(record: ResultRecord) -> tuple[str, str, str]:
+    decoding = repr(sorted(record.decoding.items(), key=lambda item: item[0]))
+    return record.task, record.model, decoding
 
 
 def _expand(wanted: list[str], metrics: list[str]) -> list[str]:
@@ -139,34 +117,28 @@ def _one(label: str, points: Sequence[tuple[Any, float, tuple[float, float] | No
     )
 
 
-def view_title(view: Mapping[str, Any]) -> str:
-    """A view's own title, else what it shows."""
-    wanted = [view["y"]] if isinstance(view["y"], str) else list(view["y"])
-    return view.get("title") or ", ".join("all metrics" if name == "*" else name for name in wanted)
-
-
 @dataclass(frozen=True)
 class ViewTable:
     """A table view: a row per series, a column per value of x, and the published values as a row of their own."""
 
     x: str
     heads: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float, ...]], ...]
+    rows: tuple[tuple[str, tuple[object, ...]], ...]
     published: tuple[Any, ...] | None
     """One entry per column, None where nothing is published."""
 
 
-def view_table(view: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> ViewTable:
-    """The numbers of a view as a table (any view has one; ``plot: table`` shows it)."""
-    groups = series(results, view["x"], view["y"], view.get("by"))
+def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
+    """Return the numbers of a view as a table (every view has one; ``plot: table`` shows it)."""
+    groups = series(records, view.x, view.y, view.by)
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
         values.sort()
     heads = tuple(str(value) for value in values)
-    rows = []
+    rows: list[tuple[str, tuple[float, ...]]] = []
     for group in groups:
-        found = dict(zip(map(str, group.x), group.y))
-        rows.append((group.label or str(view["y"]), tuple(found.get(head, math.nan) for head in heads)))
-    reference = {str(key): value for key, value in (view.get("reference") or {}).items()}
+        cells = dict(zip(map(str, group.x), group.y))
+        rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
+    reference = {str(key): value for key, value in view.reference.items()}
     published = tuple(reference.get(head) for head in heads) if reference else None
-    return ViewTable(view["x"], heads, tuple(rows), published)
+    return ViewTable(view.x, heads, tuple(rows), published)

@@ -4,25 +4,84 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-from harness.contracts import Metric
+from harness.contracts import HasDetails, ListsParameters, Metric, TokenScoreMetric
+from harness.registry import current, split_spec
+from harness.spec.metric_text import parse_metric
 
 
 @dataclass(frozen=True)
 class MetricPlan:
-    """One metric of the run; ``label`` is unique within it."""
+    """One metric of caption sets; ``label`` is unique within the run."""
 
     label: str
     name: str
+    """Registered name."""
     params: Mapping[str, Any]
     metric: Metric
 
+    def details(self, stats: Any) -> dict[str, object] | None:
+        """Return the metric's further numbers for the record, or None when it has none."""
+        return self.metric.details(stats) if isinstance(self.metric, HasDetails) else None
+
+
+@dataclass(frozen=True)
+class TokenMetricPlan:
+    """One metric of level ``model``, which judges token scores; ``label`` is unique within the run."""
+
+    label: str
+    name: str
+    """Registered name."""
+    params: Mapping[str, Any]
+    metric: TokenScoreMetric
+
+
+AnyMetricPlan = MetricPlan | TokenMetricPlan
+
+
+def metric_plan(name: str, params: Mapping[str, Any], metric: Metric | TokenScoreMetric) -> AnyMetricPlan:
+    """Return the plan of a metric instance, labelled with the name of its spec."""
+    if metric.spec.level == "model":
+        return TokenMetricPlan(metric.spec.name, name, params, cast(TokenScoreMetric, metric))
+    return MetricPlan(metric.spec.name, name, params, cast(Metric, metric))
+
+
+def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
+    """Return plans of metrics given as names, ``name:param=value`` texts, ``{name: params}`` mappings or instances."""
+    plans: list[AnyMetricPlan] = []
+    for item in metrics:
+        if isinstance(item, (str, Mapping)):
+            name, params = split_spec(parse_metric(item) if isinstance(item, str) else item, "metric")
+            for choice in expanded(name, params):
+                plans.append(metric_plan(name, choice, current().create("metrics", name, choice)))
+        else:
+            instance = cast(Metric, item)
+            plans.append(metric_plan(instance.spec.name, {}, instance))
+    return with_unique_labels(plans)
+
+
+def caption_plans(plans: Sequence[AnyMetricPlan]) -> list[MetricPlan]:
+    """Return the plans of metrics that score caption sets."""
+    return [plan for plan in plans if isinstance(plan, MetricPlan)]
+
+
+def with_unique_labels(plans: Sequence[AnyMetricPlan]) -> list[AnyMetricPlan]:
+    """Return the plans with labels that differ."""
+    return [replace(plan, label=label) for label, plan in zip(metric_labels(plans), plans)]
+
+
+def expanded(name: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield every combination of the list-valued parameters of a registered metric."""
+    factory = current().load("metrics", name)
+    keep = factory.list_parameters if isinstance(factory, ListsParameters) else ()
+    yield from expand_params(params, tuple(keep))
+
 
 def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Every combination of the list-valued parameters, but for those in ``keep`` which are lists by nature.
+    """Return every combination of the list-valued parameters, except those in ``keep``, which are lists by nature.
 
     >>> expand_params({"distance": ["a", "b"], "n": 2})
     [{'distance': 'a', 'n': 2}, {'distance': 'b', 'n': 2}]
@@ -34,23 +93,27 @@ def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[d
     return [dict(choice) for choice in itertools.product(*axes)]
 
 
-def metric_labels(plans: Sequence[MetricPlan]) -> list[str]:
-    """Labels as given where they differ, else with the parameters that tell them apart."""
+def metric_labels(plans: Sequence[AnyMetricPlan]) -> list[str]:
+    """Return the labels, with the parameters that tell plans apart where two labels are equal."""
     counts = Counter(plan.label for plan in plans)
-    labels = []
+    labels: list[str] = []
     for plan in plans:
         label = plan.label
         if counts[label] > 1 and plan.params:
-            shown = ",".join(f"{name}={value}" for name, value in plan.params.items() if f"({value}" not in label)
-            label = f"{label}[{shown}]" if shown else label
+            text = ",".join(f"{name}={value}" for name, value in plan.params.items() if f"({value}" not in label)
+            label = f"{label}[{text}]" if text else label
         labels.append(label)
     return unique(labels)
 
 
 def unique(labels: Sequence[str]) -> list[str]:
-    """The labels, repeated ones numbered."""
+    """Return the labels with repeated ones numbered.
+
+    >>> unique(["a", "b", "a"])
+    ['a', 'b', 'a #2']
+    """
     seen: Counter[str] = Counter()
-    out = []
+    out: list[str] = []
     for label in labels:
         seen[label] += 1
         out.append(label if seen[label] == 1 else f"{label} #{seen[label]}")

@@ -1,27 +1,31 @@
-"""From a spec to what will be done: components made, grids expanded, names and parameters checked before anything runs."""
+"""The plan of a run: components created, grids expanded, names and parameters checked before anything runs."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
-from harness.contracts import Adapter, Decoding, Reader
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.contracts import Adapter, Decoding, Metric, Reader, TokenScoreMetric
+from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import Key
 from harness.registry import current, split_spec
-from harness.reporting.view_checks import check_cells
-from harness.run.metric_plan import MetricPlan, expand_params, metric_labels, unique
+from harness.run.metric_plan import (
+    AnyMetricPlan,
+    MetricPlan,
+    TokenMetricPlan,
+    expanded,
+    metric_plan,
+    unique,
+    with_unique_labels,
+)
+from harness.run.view_checks import DECODING_AXES, check_cells, check_views
 from harness.spec.loading import LoadedSpec
 from harness.spec.models import DecodingSpec, Spec
 
-RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")
-DECODING_AXES = ("strategy", "temperature", "top_p", "top_k", "beams", "length_penalty", "max_length", "candidates")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,20 @@ class ModelPlan:
 
     label: str
     name: str
+    """Registered name of the adapter."""
     params: Mapping[str, Any]
     adapter: Adapter
 
 
 @dataclass(frozen=True)
-class Point:
+class GridPoint:
     """One decoding of the grid. Points that differ in ``candidates`` alone share one generation."""
 
     decoding: Decoding
     generation: Decoding
 
     def described(self) -> dict[str, Any]:
-        """The fields that differ from the defaults, for results and tables."""
+        """Return the fields that differ from the defaults, for results and tables."""
         default = Decoding()
         return {
             f.name: (dict(value) if f.name == "options" else value)
@@ -53,82 +58,107 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run will do."""
+    """Everything that a run will do."""
 
     spec: Spec
     reader: Reader
     models: tuple[ModelPlan, ...]
-    points: tuple[Point, ...]
-    metrics: tuple[MetricPlan, ...]
+    points: tuple[GridPoint, ...]
+    metrics: tuple[AnyMetricPlan, ...]
     reference_counts: tuple[int | None, ...]
 
-    def caption_metrics(self) -> list[MetricPlan]:
-        """The metrics that score captions (the others judge token scores)."""
-        return [plan for plan in self.metrics if plan.metric.spec.level != "model"]
+    @cached_property
+    def caption_metrics(self) -> tuple[MetricPlan, ...]:
+        """Metrics that score caption sets."""
+        return tuple(plan for plan in self.metrics if isinstance(plan, MetricPlan))
 
-    def generations(self) -> dict[Decoding, list[Point]]:
-        """Decodings to draw, each with the points of the grid that share it."""
-        groups: dict[Decoding, list[Point]] = {}
+    @cached_property
+    def token_metrics(self) -> tuple[TokenMetricPlan, ...]:
+        """Metrics that judge token scores."""
+        return tuple(plan for plan in self.metrics if isinstance(plan, TokenMetricPlan))
+
+    @cached_property
+    def generations(self) -> Mapping[Decoding, Sequence[GridPoint]]:
+        """Decodings to generate with, each with the points of the grid that share it."""
+        groups: dict[Decoding, list[GridPoint]] = {}
         for point in self.points:
             groups.setdefault(point.generation, []).append(point)
         return groups
 
-    def digest(self) -> str:
-        """Changes when anything that could change a number changes: spec, data, models, metric parameters, version."""
-        from harness import __version__
-
-        spec = self.spec.model_dump(mode="json", exclude={"views", "description", "notice"})
-        parts = {
-            "version": __version__,
-            "spec": spec,
-            "data": self.reader.fingerprint(),
-            "models": {model.label: model.adapter.fingerprint() for model in self.models},
-            "metrics": {metric.label: metric.metric.signature() for metric in self.metrics},
-            "code": code_of([self.reader, *(m.adapter for m in self.models), *(m.metric for m in self.metrics)]),
-        }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def code_of(components: Sequence[Any]) -> dict[str, str]:
-    """Module -> hash of its source, for the components and what they hold (a metric's distance): edited code is another run."""
-    parts = list(components) + [
-        part for item in components if hasattr(item, "__dict__") for part in vars(item).values()
-    ]
-    found: dict[str, str] = {}
-    for part in parts:
-        name = type(part).__module__
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if name not in found and file and file.endswith(".py") and hasattr(part, "__dict__"):
-            found[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
-    return found
-
 
 def make_plan(loaded: LoadedSpec) -> Plan:
-    """The plan of a spec. Raises :class:`InputError` with ``file:line`` for every name or parameter that is not known."""
+    """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for an unknown name or parameter."""
     spec = loaded.spec
-    reader = _created(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params)
-    models = _models(loaded)
-    metrics = _metrics(loaded)
-    _check_views(loaded, metrics, [model.label for model in models])
+    reader = cast(Reader, _create(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params))
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
+    models, metrics = _models(loaded), _metrics(loaded)
     plan = Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+    check_views(loaded, plan)
     check_cells(loaded, plan)
     return plan
 
 
-def _created(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Mapping[str, Any]) -> Any:
-    """A component of the spec; a mistake that names one of its parameters' values (a path) is told where that stands."""
+def decoding_points(spec: DecodingSpec) -> tuple[GridPoint, ...]:
+    """Return the product of all list-valued fields, in the order of ``DECODING_AXES``."""
+    axes: list[list[Any]] = []
+    for name in DECODING_AXES:
+        value = getattr(spec, name)
+        axes.append(cast("list[Any]", value) if isinstance(value, list) else [value])
+    sizes = [size for size in axes[-1] if size is not None]
+    largest = max(sizes) if sizes else None
+    points: list[GridPoint] = []
+    for values in itertools.product(*axes):
+        decoding = Decoding(**dict(zip(DECODING_AXES, values)), options=spec.options)
+        points.append(GridPoint(decoding, replace(decoding, candidates=largest)))
+    return tuple(points)
 
-    def make() -> Any:
+
+# --------------------------------------------------------------------------- components
+def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
+    models: list[ModelPlan] = []
+    for index, component in enumerate(loaded.spec.models):
+        name, params = split_spec(component, "model")
+        label = str(params.pop("label", "")) or _short_label(name, params)
+        adapter = cast(Adapter, _create(loaded, ("models", index), "adapters", name, params))
+        models.append(ModelPlan(label, name, params, adapter))
+    labels = unique([model.label for model in models])
+    return tuple(replace(model, label=label) for model, label in zip(models, labels))
+
+
+def _short_label(name: str, params: Mapping[str, Any]) -> str:
+    system = params.get("system")
+    return f"{name}({system})" if isinstance(system, str) else name
+
+
+def _metrics(loaded: LoadedSpec) -> tuple[AnyMetricPlan, ...]:
+    plans: list[AnyMetricPlan] = []
+    for index, component in enumerate(loaded.spec.metrics):
+        name, params = split_spec(component, "metric")
+        key: Key = ("metrics", index)
+
+        def choices(name: str = name, params: Mapping[str, Any] = params) -> list[dict[str, Any]]:
+            return list(expanded(name, params))
+
+        for choice in _located(loaded, key, choices):
+            metric = cast("Metric | TokenScoreMetric", _create(loaded, key, "metrics", name, choice))
+            plans.append(metric_plan(name, choice, metric))
+    return tuple(with_unique_labels(plans))
+
+
+def _create(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Mapping[str, Any]) -> object:
+    """Return a component of the spec; an error that names one of its parameters carries the line of that parameter."""
+
+    def create() -> object:
         try:
             return current().create(kind, name, params)
         except InputError as error:
-            if not loaded.in_file(*key):  # the command line or a mapping of the API: the message's own place says more
+            if not loaded.in_file(*key):  # the command line or a mapping: the error's own place says more
                 raise
             below = key if kind == "readers" else (*key, name)
-            raise InputError(str(error), loaded.where(*below, *_parameter_at_fault(params, error))) from error
+            where = loaded.where(*below, *_parameter_at_fault(params, error))
+            raise InputError(str(error), where, parameter=error.parameter, value=error.value) from error
 
-    return _located(loaded, key, make)
+    return _located(loaded, key, create)
 
 
 def _parameter_at_fault(params: Mapping[str, Any], error: HarnessError) -> list[str]:
@@ -136,7 +166,7 @@ def _parameter_at_fault(params: Mapping[str, Any], error: HarnessError) -> list[
     if error.parameter in params:
         return [str(error.parameter)]
     for name, value in params.items():
-        items = value if isinstance(value, list) else [value]
+        items = cast("list[object]", value) if isinstance(value, list) else [value]
         if any(isinstance(item, str) and item and _is_place(item, error) for item in items):
             return [name]
     return []
@@ -147,96 +177,13 @@ def _is_place(value: str, error: HarnessError) -> bool:
     return error.value == value or place == value or place.startswith(f"{value}:")
 
 
-def _located(loaded: LoadedSpec, key: Key, make: Any) -> Any:
+def _located(loaded: LoadedSpec, key: Key, create: Callable[[], T]) -> T:
+    """Return ``create()``; raise its errors with the spec's line."""
     try:
-        return make()
+        return create()
     except InputError:
         raise
     except HarnessError as error:
-        raise InputError(str(error), loaded.where(*key)) from error
+        raise InputError(str(error), loaded.where(*key), parameter=error.parameter, value=error.value) from error
     except (TypeError, ValueError) as error:
         raise InputError(f"{'.'.join(map(str, key))}: {error}", loaded.where(*key)) from error
-
-
-def _check_views(loaded: LoadedSpec, metrics: Sequence[MetricPlan], models: Sequence[str]) -> None:
-    """Raise :class:`InputError` for a view of a metric or model that the run does not have, before the run is made."""
-    labels = [plan.label for plan in metrics]
-    if any(plan.metric.spec.level == "model" for plan in metrics):  # their columns are known only when they are scored
-        return
-    for index, view in enumerate(loaded.spec.views):
-        for axis in (view.x, view.by):
-            _check_axis(axis, loaded.where("views", index))
-        if view.against is not None and view.against not in models:
-            hint = did_you_mean(view.against, models)
-            told = f"the view compares with the model '{view.against}'{hint}; there are {', '.join(models)}"
-            raise InputError(told, loaded.where("views", index))
-        wanted = [view.y] if isinstance(view.y, str) else list(view.y)
-        wanted += [view.x] if view.x.startswith("metric:") else []
-        for item in wanted:
-            if view.plot == "texts" and ":" in item and not item.startswith("p:"):
-                raise InputError(
-                    f"a view of texts is ordered by a metric or by p:METRIC; found '{item}'",
-                    loaded.where("views", index),
-                )
-            name = item.rpartition(":")[2]
-            if name != "*" and name not in labels and item not in labels:
-                hint = did_you_mean(name, labels)
-                raise InputError(
-                    f"the view asks for the metric '{name}'{hint}; there are {', '.join(labels)}",
-                    loaded.where("views", index),
-                )
-
-
-def _check_axis(axis: str | None, where: str) -> None:
-    root, _, rest = (axis or "model").partition(".")
-    if root.startswith("metric:"):
-        return
-    if root not in RECORD_FIELDS:
-        raise InputError(f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", where)
-    known = (*DECODING_AXES, "references", "options")
-    if root == "decoding" and rest.split(".")[0] not in known:
-        raise InputError(f"the view's axis '{axis}': decoding has no '{rest}'{did_you_mean(rest, known)}", where)
-
-
-def decoding_points(spec: DecodingSpec) -> tuple[Point, ...]:
-    """The product of all list-valued fields, in the order written in :data:`DECODING_AXES`."""
-    axes = []
-    for name in DECODING_AXES:
-        value = getattr(spec, name)
-        axes.append(value if isinstance(value, list) else [value])
-    sizes = [size for size in axes[-1] if size is not None]
-    largest = max(sizes) if sizes else None
-    points = []
-    for values in itertools.product(*axes):
-        decoding = Decoding(**dict(zip(DECODING_AXES, values)), options=spec.options)
-        points.append(Point(decoding, replace(decoding, candidates=largest)))
-    return tuple(points)
-
-
-def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
-    made: list[ModelPlan] = []
-    for index, component in enumerate(loaded.spec.models):
-        name, params = split_spec(component, "model")
-        label = str(params.pop("label", "")) or _short_label(name, params)
-        key = ("models", index)
-        adapter = _created(loaded, key, "adapters", name, params)
-        made.append(ModelPlan(label, name, params, adapter))
-    labels = unique([model.label for model in made])
-    return tuple(replace(model, label=label) for model, label in zip(made, labels))
-
-
-def _short_label(name: str, params: Mapping[str, Any]) -> str:
-    system = params.get("system")
-    return f"{name}({system})" if isinstance(system, str) else name
-
-
-def _metrics(loaded: LoadedSpec) -> tuple[MetricPlan, ...]:
-    made: list[MetricPlan] = []
-    for index, component in enumerate(loaded.spec.metrics):
-        name, params = split_spec(component, "metric")
-        key = ("metrics", index)
-        factory = _located(loaded, key, lambda name=name: current().load("metrics", name))
-        for choice in expand_params(params, getattr(factory, "list_parameters", ())):
-            metric = _created(loaded, key, "metrics", name, choice)
-            made.append(MetricPlan(metric.spec.name, name, choice, metric))
-    return tuple(replace(plan, label=label) for plan, label in zip(made, metric_labels(made)))

@@ -1,18 +1,24 @@
-"""The manifest of a run: what was run, on what, with which versions."""
+"""Provenance of a run: the content of manifest.json."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import platform
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness import __version__
-from harness.contracts import Example
+from harness.contracts import Describes, Example
 from harness.registry import current
 from harness.registry.manifest_files import PluginFailure
-from harness.run.plan import Plan
+from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
+
+if TYPE_CHECKING:
+    from harness.run.plan import Plan
 
 PACKAGES = (
     "numpy",
@@ -25,24 +31,26 @@ PACKAGES = (
     "open_clip_torch",
     "datasets",
 )
+"""Packages whose versions can change a number."""
 
 
-def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure]) -> dict[str, Any]:
-    """manifest.json as a mapping; the same for the same run on the same installation."""
+def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure]) -> JsonObject:
+    """Return the content of manifest.json; the same for the same run on the same installation."""
     spec = plan.spec
     reference_counts = sorted({len(example.references) for example in examples})
+    reader = plan.reader
     return {
-        "schema": 1,
+        "schema": MANIFEST_SCHEMA,
         "task": spec.task,
         "signature": signature(plan, reference_counts),
-        "digest": plan.digest(),
+        "digest": digest(plan),
         "notice": spec.notice,
         "variant": spec.variant,
         "spec": spec.model_dump(mode="json"),
         "data": {
             "reader": spec.dataset.reader,
-            "fingerprint": plan.reader.fingerprint(),
-            "source": getattr(plan.reader, "describe", lambda: "")(),
+            "fingerprint": reader.fingerprint(),
+            "source": reader.describe() if isinstance(reader, Describes) else "",
             "examples": len(examples),
             "references": reference_counts,
         },
@@ -65,8 +73,34 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
     }
 
 
+def digest(plan: Plan) -> str:
+    """Return a hash that changes when anything that could change a number changes: spec, data, models, metrics, code, version."""
+    parts = {
+        "version": __version__,
+        "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice"}),
+        "data": plan.reader.fingerprint(),
+        "models": {model.label: model.adapter.fingerprint() for model in plan.models},
+        "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
+        "code": code_of([plan.reader, *(m.adapter for m in plan.models), *(m.metric for m in plan.metrics)]),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def code_of(components: Sequence[object]) -> dict[str, str]:
+    """Return module -> hash of its source, for the components and the objects they hold (a metric's distance)."""
+    parts = list(components)
+    parts += [part for item in components if hasattr(item, "__dict__") for part in vars(item).values()]
+    hashes: dict[str, str] = {}
+    for part in parts:
+        name = type(part).__module__
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if name not in hashes and file and file.endswith(".py") and hasattr(part, "__dict__"):
+            hashes[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+    return hashes
+
+
 def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
-    """Short and comparable at a glance: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
+    """Return a short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
     sizes = sorted({point.decoding.candidates for point in plan.points if point.decoding.candidates is not None})
     cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
     parts = [plan.spec.task]
@@ -83,24 +117,27 @@ def _span(values: Sequence[int]) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on (installed ones)."""
-    found = {"harness": __version__, "python": platform.python_version(), "platform": sys.platform}
+    """Return the versions of Python and of the installed packages that numbers depend on."""
+    out = {"harness": __version__, "python": platform.python_version(), "platform": sys.platform}
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            out[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return out
 
 
-def plugins(plan: Plan, failures: Sequence[PluginFailure]) -> list[dict[str, Any]]:
-    """Who provided what was used, and what could not be loaded."""
+def plugins(plan: Plan, failures: Sequence[PluginFailure]) -> list[Mapping[str, object]]:
+    """Return the components that the run uses with provider and version, and the plugins that could not be loaded."""
     registry = current()
     names = [("readers", plan.spec.dataset.reader)]
     names += [("adapters", model.name) for model in plan.models] + [("metrics", metric.name) for metric in plan.metrics]
-    used = []
+    used: list[Mapping[str, object]] = []
     for kind, name in dict.fromkeys(names):
         entry = registry.get(kind, name)
-        used.append({"kind": kind, "name": name, "provider": entry.provider, "target": entry.target, "used": True})
+        version = {"version": entry.version} if entry.version else {}
+        used.append(
+            {"kind": kind, "name": name, "provider": entry.provider, "target": entry.target, **version, "used": True}
+        )
     broken = [*registry.failures, *failures]
     return used + [{"provider": f.provider, "phase": f.phase, "reason": f.reason, "used": False} for f in broken]

@@ -1,136 +1,205 @@
 """Scores of one metric on the caption sets of one model and decoding: statistics, p-values, interval.
 
-Sets are batched by shape; rows come back in the order of the examples, so that neither batching nor sharding shows in a
-digit. A row whose first statistic is NaN is undefined: counted, listed, left out of the number, never scored as 0.
+Sets are batched by shape; rows come back in the order of the examples, so that neither batching nor sharding changes a
+digit. A row whose first statistic is NaN is undefined: counted, listed and left out of the number, never scored as 0.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, ExactTestable, Features, Metric, Testable
+from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State, Testable
 from harness.run.garbage_collection import rare_collections
 from harness.stats import bootstrap
 
 if TYPE_CHECKING:
+    from harness.contracts import Batch
     from harness.spec.models import SignificanceSpec
+    from harness.stats.significance import ExamplePValues
 
 BATCH = 512
-_PAIRS = 1 << 18
+"""Examples per batch where p-values are computed."""
+_MAX_PAIRS = 1 << 18
+"""Maximum number of text pairs per batch without p-values."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Per-example outcome of one metric, in the order of the examples that have candidates."""
+    """Per-example results of one metric, in the order of the examples that have candidates."""
 
     stats: np.ndarray
-    """(B, d) sufficient statistics; undefined rows hold NaN in column 0."""
+    """Sufficient statistics, shape (B, d); an undefined row holds NaN in column 0."""
     p_values: np.ndarray | None
-    """(B,) permutation p-values, NaN where undefined."""
+    """Permutation p-values, shape (B,), NaN where undefined."""
     p_method: str
     p_floor: float
-    """Smallest p-value the largest design could give."""
+    """Smallest p-value that the largest design can give."""
     seconds: float
 
     @property
     def defined(self) -> np.ndarray:
-        """(B,) bool."""
+        """Mask of the defined examples, bool, shape (B,)."""
         return ~np.isnan(self.stats[:, 0]) if self.stats.size else np.zeros(len(self.stats), dtype=bool)
+
+    def per_example(self, metric: Metric) -> np.ndarray:
+        """Return one score per example, shape (B,), NaN where undefined."""
+        scores = np.full(len(self.stats), np.nan)
+        if self.defined.any():
+            scores[self.defined] = metric.per_example(self.stats[self.defined])
+        return scores
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the content as arrays, for a statistics piece."""
+        arrays = {
+            "stats": self.stats,
+            "p_method": np.asarray(self.p_method),
+            "p_floor": np.asarray(self.p_floor),
+            "seconds": np.asarray(self.seconds),
+        }
+        return arrays if self.p_values is None else {**arrays, "p_values": self.p_values}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
+        """Return the content of :meth:`to_arrays`."""
+        return cls(
+            arrays["stats"],
+            arrays.get("p_values"),
+            str(arrays["p_method"]),
+            float(arrays["p_floor"]),
+            float(arrays["seconds"]),
+        )
 
 
 @rare_collections()
-def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH) -> list[tuple[np.ndarray, Batch]]:
-    """Batches of one (n, m) shape with the positions of their sets: ``size`` examples each, or, where it is None, more of them the
-    fewer texts they have (nothing wider than N x N numbers an example must then be computed of them: no p-values)."""
+def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH) -> list[PositionedBatch]:
+    """Return the caption sets as batches of one (n, m) shape.
+
+    Parameters
+    ----------
+    sets : sequence of CaptionSet
+        Caption sets of any shapes.
+    features : Features
+        The cache that interns the texts.
+    size : int, optional
+        Examples per batch. None: more examples the fewer texts they have, for metrics without p-values, which need nothing
+        wider than (N, N) numbers per example.
+    """
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, item in enumerate(sets):
         by_shape[len(item.candidates), len(item.references)].append(position)
-    out = []
+    out: list[PositionedBatch] = []
     for shape in sorted(by_shape):
         positions = by_shape[shape]
-        step = size or max(BATCH, _PAIRS // sum(shape) ** 2)
+        step = size or max(BATCH, _MAX_PAIRS // sum(shape) ** 2)
         for start in range(0, len(positions), step):
-            chosen = positions[start : start + step]
-            out.append((np.asarray(chosen), features.batch([sets[i] for i in chosen])))
+            part = positions[start : start + step]
+            out.append(PositionedBatch(np.asarray(part), features.batch([sets[i] for i in part])))
     return out
 
 
-def nested(
-    whole: Sequence[tuple[np.ndarray, Batch]], features: Features, n: int | None, m: int | None
-) -> list[tuple[np.ndarray, Batch]]:
-    """The same batches cut to the first n candidates and m references (None: all)."""
-    out = []
-    for positions, batch in whole:
-        cut = features.sub_batch(batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m))
-        out.append((positions, cut))
-    return out
+def nested(whole: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None) -> list[PositionedBatch]:
+    """Return the batches cut to the first n candidates and m references (None: all)."""
+    return [
+        PositionedBatch(positions, features.sub_batch(batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)))
+        for positions, batch in whole
+    ]
 
 
 def can_score(metric: Metric, batch: Batch) -> bool:
-    """Whether the shape is large enough for the metric."""
+    """Return True when the shape is large enough for the metric."""
     spec = metric.spec
     return batch.n >= spec.min_candidates and batch.m >= spec.min_references and batch.n + batch.m >= spec.min_texts
 
 
-def fitted(metric: Metric, features: Features) -> Any:
-    """The metric's corpus state, made once per run."""
+def fitted(metric: Metric, features: Features) -> State:
+    """Return the corpus state of a metric, fitted once per run."""
     return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
 
 
 @rare_collections()
 def score(
     metric: Metric,
-    parts: Sequence[tuple[np.ndarray, Batch]],
+    parts: Sequence[PositionedBatch],
     features: Features,
     significance: SignificanceSpec | None,
     seed: int,
     advance: Callable[[int], None] = lambda n: None,
 ) -> Scored:
-    """Statistics and p-values of a metric on all batches."""
+    """Compute statistics and p-values of a metric on all batches.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    parts : sequence of PositionedBatch
+        Batches that together hold every example once.
+    features : Features
+        The cache of the run.
+    significance : SignificanceSpec, optional
+        Method of the permutation p-values; None or ``none``: no p-values.
+    seed : int
+        Seed of Monte Carlo relabelings.
+    advance : callable
+        Called with the number of examples after each batch.
+
+    Raises
+    ------
+    ValueError
+        The metric returns statistics of a wrong shape.
+    """
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in parts)
     state = fitted(metric, features)
     rows: dict[int, np.ndarray] = {}
-    wanted = (
-        significance is not None and significance.method != "none" and isinstance(metric, (Testable, ExactTestable))
-    )
-    p_values = np.full(total, np.nan) if wanted else None
+    tested = significance if significance is not None and significance.method != "none" else None
+    if not isinstance(metric, (Testable, ExactTestable)):
+        tested = None
+    p_values = np.full(total, np.nan) if tested else None
     methods: set[str] = set()
     floor = 1.0
     for positions, batch in parts:
         if can_score(metric, batch):
-            stats = np.asarray(metric.stats(batch, features, state), dtype=np.float64)
-            if stats.ndim != 2 or len(stats) != len(batch):
-                raise ValueError(
-                    f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples"
-                )
+            stats = _checked_stats(metric, batch, features, state)
             rows.update(zip(positions.tolist(), stats))
-            if p_values is not None and significance is not None:
-                tested = _p_values(metric, batch, features, state, stats, significance, seed)
-                p_values[positions] = tested.values
-                methods.add(tested.method)
-                floor = min(floor, tested.floor)
+            if p_values is not None and tested is not None:
+                found = _p_values(metric, batch, features, state, stats, tested, seed)
+                p_values[positions] = found.values
+                methods.add(found.method)
+                floor = min(floor, found.floor)
         advance(len(batch))
+    return Scored(_stacked(rows, total), p_values, " + ".join(sorted(methods)), floor, time.perf_counter() - started)
+
+
+def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> np.ndarray:
+    stats = np.asarray(metric.stats(batch, features, state), dtype=np.float64)
+    if stats.ndim != 2 or len(stats) != len(batch):
+        raise ValueError(
+            f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples"
+        )
+    return stats
+
+
+def _stacked(rows: Mapping[int, np.ndarray], total: int) -> np.ndarray:
+    """Return rows as one array; rows of batches may differ in length and are padded with NaN at the end."""
     width = max((len(row) for row in rows.values()), default=1)
-    stats = np.full((total, width), np.nan)  # rows of batches may differ in length: NaN at the end
+    stats = np.full((total, width), np.nan)
     for position, row in rows.items():
         stats[position, : len(row)] = row
-    return Scored(stats, p_values, " + ".join(sorted(methods)), floor, time.perf_counter() - started)
+    return stats
 
 
 def _p_values(
-    metric: Metric, batch: Batch, features: Features, state: Any, stats: np.ndarray, spec: SignificanceSpec, seed: int
-) -> Any:
+    metric: Metric, batch: Batch, features: Features, state: State, stats: np.ndarray, spec: SignificanceSpec, seed: int
+) -> ExamplePValues:
     from harness.stats.significance import metric_p_values
 
     assert spec.method != "none"
-
     return metric_p_values(
         metric, batch, features, state, metric.per_example(stats),
         method=spec.method, budget=spec.budget, draws=spec.draws, seed=seed,
@@ -140,7 +209,10 @@ def _p_values(
 def value_and_interval(
     metric: Metric, stats: np.ndarray, samples: int, seed: int
 ) -> tuple[float, tuple[float, float] | None]:
-    """The corpus number of the defined rows and its bootstrap 95 % interval (None without samples or for one example)."""
+    """Return the corpus number of the defined rows (B, d) and its bootstrap 95 % interval.
+
+    The interval is None without bootstrap samples, for fewer than two examples, or for a metric that is not shardable.
+    """
     if len(stats) == 0:
         return float("nan"), None
     value = float(metric.reduce(stats))
@@ -151,8 +223,11 @@ def value_and_interval(
     return value, (bootstrap.interval(values) if len(values) else None)
 
 
-def combined(p_values: np.ndarray | None, fdr: float) -> dict[str, Any]:
-    """Per-example p-values put together: harmonic mean, its log, the combined tests, counts below levels."""
+def combined(p_values: np.ndarray | None, fdr: float) -> dict[str, float | int]:
+    """Return per-example p-values (B,) combined: harmonic mean, its logarithm, the combined tests, discoveries.
+
+    Empty when no example has a p-value.
+    """
     if p_values is None:
         return {}
     from harness.stats import combine

@@ -43,9 +43,11 @@ class LoadedSpec:
         return self.located.place(key)[1] > 0
 
 
-def load_specs(
-    source: str | Path | Mapping[str, Any] | Spec | Located, overrides: Sequence[str] = (), **replace: Any
-) -> list[LoadedSpec]:
+SpecSource = str | Path | Mapping[str, Any] | Spec | Located
+"""A file, the name of a shipped task, the content of a spec, or a content with places."""
+
+
+def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[LoadedSpec]:
     """The specs of a file (one, or several for a suite), a mapping (with places, where it has any), or a :class:`Spec`.
 
     ``overrides`` are ``a.b=value`` strings, ``replace`` top-level values. Raises :class:`InputError` with ``file:line``.

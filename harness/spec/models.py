@@ -135,6 +135,16 @@ class ViewSpec(Strict):
     against: str | None = None
     """Of a view of verdicts: the label of the model that the others are compared with."""
 
+    @property
+    def metrics(self) -> list[str]:
+        """The quantities of ``y`` as a list."""
+        return [self.y] if isinstance(self.y, str) else list(self.y)
+
+    @property
+    def heading(self) -> str:
+        """The title, or one from the contents."""
+        return self.title or ", ".join("all metrics" if name == "*" else name for name in self.metrics)
+
     @model_validator(mode="after")
     def _own_keys(self) -> ViewSpec:
         if (self.plot == "verdicts") != (self.against is not None):

@@ -9,6 +9,9 @@ import numpy as np
 from harness.stats import bootstrap
 
 EXACT_UP_TO = 16
+"""Maximum number of examples for which all sign patterns are enumerated."""
+LEVEL = 0.05
+"""Level of significance of verdicts."""
 
 
 @dataclass(frozen=True)

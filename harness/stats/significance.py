@@ -16,8 +16,8 @@ MEMORY_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PValues:
-    """The p-values of one batch and how they were made."""
+class ExamplePValues:
+    """Per-example p-values of one batch with their method."""
 
     values: np.ndarray
     """(B,); NaN where the score is undefined."""
@@ -42,7 +42,7 @@ def metric_p_values(
     draws: int = DRAWS,
     seed: int = 0,
     memory_bytes: int = MEMORY_BYTES,
-) -> PValues:
+) -> ExamplePValues:
     """p-values of ``observed`` (B,), the metric's per-example scores of the batch.
 
     "More extreme" is lower where ``spec.higher_is_better``, higher where it is not. Exact while C(N, n) is within the
@@ -65,7 +65,7 @@ def metric_p_values(
         values = permutation.p_values(observed, null, tail, plan.method)
     else:
         raise HarnessError(f"metric '{name}' has an exact test alone, and {plan.note or 'Monte Carlo was asked for'}")
-    return PValues(values, plan.method, plan.floor, plan.relabelings, plan.note)
+    return ExamplePValues(values, plan.method, plan.floor, plan.relabelings, plan.note)
 
 
 def _null(metric: Testable, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:

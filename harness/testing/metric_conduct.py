@@ -85,7 +85,7 @@ def signature_in_use(subject: MetricSubject) -> None:
 @METRIC_CHECKS.add
 def json_safe(subject: MetricSubject) -> None:
     """What goes into a record (value, signature, details) is plain data."""
-    from harness.rundir.store import to_json
+    from harness.rundir.format import to_json
 
     _ = subject.base
     base = subject.numbers(subject.sets)

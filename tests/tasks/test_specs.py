@@ -6,7 +6,7 @@ import pytest
 
 from harness.registry import current
 from harness.registry.torchvision_guard import guard_torchvision
-from harness.run.execute import run
+from harness.run.execute import execute as run
 from harness.run.plan import make_plan
 from harness.spec.loading import load_specs
 

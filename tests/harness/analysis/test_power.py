@@ -23,10 +23,10 @@ def test_more_candidates_never_need_a_larger_size_for_a_weaker_target(project):
     assert [(size.n, size.m) for size in sizes] == [(n, 2) for n in range(1, 5)]
     assert all(0 < size.p <= 1 and 0 <= size.power <= 1 for size in sizes)
     (weak,) = needed(sizes, target_p=1.0)
-    assert weak["needed"]["n"] == 1
+    assert weak.needed is not None and weak.needed.n == 1
     (strong,) = needed(sizes, target_p=1e-9)
-    assert strong["needed"] is None
-    assert strong["largest"]["n"] == 4
+    assert strong.needed is None
+    assert strong.largest.n == 4
 
 
 def test_sizes_are_deterministic_and_mistakes_are_named(project):

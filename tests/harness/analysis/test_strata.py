@@ -7,7 +7,7 @@ from harness.analysis.strata import stratified
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec, TokenScores
 from harness.errors import InputError
 from harness.plugins.pregen.metric import Pregen
-from harness.run.metric_plan import MetricPlan
+from harness.run.metric_plan import metric_plan
 from harness.stats.strata import strata
 
 
@@ -24,7 +24,7 @@ class Length(MeanMetric):
 
 
 def plan(metric):
-    return MetricPlan(metric.spec.name, "pregen" if metric.spec.level == "model" else metric.spec.name, {}, metric)
+    return metric_plan("pregen" if metric.spec.level == "model" else metric.spec.name, {}, metric)
 
 
 SETS = [CaptionSet(str(i), ("a " * (5 - i),), ("b " * (i + 1),)) for i in range(5)]

@@ -10,10 +10,16 @@ import harness
 from harness.errors import HarnessError, InputError
 from harness.reporting import export as files
 from harness.reporting import page
-from harness.reporting.captions import Texts, read_samples, texts_table
-from harness.rundir.store import read_run
+from harness.reporting.captions import Texts, texts_table
+from harness.rundir.rundir import RunDir
+from harness.rundir.samples import SampleTable
+from harness.spec.models import ViewSpec
 
 VIEW = {"plot": "texts", "y": "length", "examples": 2}
+
+
+def table(view, columns):
+    return texts_table(ViewSpec.model_validate(view), SampleTable(columns))
 
 
 def samples(**more):
@@ -30,7 +36,7 @@ def samples(**more):
 
 
 def test_the_examples_that_differ_most_come_first():
-    made = texts_table(VIEW, samples())
+    made = table(VIEW, samples())
     assert made.heads == ("a", "b")
     assert [row.example for row in made.rows] == ["y", "z"]
     assert made.rows[0].references == Texts((("r", 1), ("s", 1)))
@@ -39,13 +45,13 @@ def test_the_examples_that_differ_most_come_first():
 
 
 def test_ties_keep_the_order_of_the_run_and_missing_scores_come_last():
-    made = texts_table({**VIEW, "examples": 9}, samples(length=[1.0, None, 1.0, 2.0, 9.0, 2.0]))
+    made = table({**VIEW, "examples": 9}, samples(length=[1.0, None, 1.0, 2.0, 9.0, 2.0]))
     assert [row.example for row in made.rows] == ["x", "z", "y"]
     assert made.rows[2].cells[0] == Texts((("one", 2), ("two", 1)), None)
 
 
 def test_without_a_metric_they_are_spread_over_the_run():
-    made = texts_table({"plot": "texts", "y": "*", "examples": 1}, samples())
+    made = table({"plot": "texts", "y": "*", "examples": 1}, samples())
     assert [row.example for row in made.rows] == ["y"]
     assert made.rows[0].cells[0] == Texts((("one", 2), ("two", 1)))
     assert made.choice == "1 of 3 examples, evenly spread over the run"
@@ -53,20 +59,20 @@ def test_without_a_metric_they_are_spread_over_the_run():
 
 def test_one_model_is_ordered_by_its_own_scores_and_decodings_are_columns():
     one = {name: column[:3] for name, column in samples().items()}
-    assert [row.example for row in texts_table(VIEW, one).rows] == ["z", "y"]
+    assert [row.example for row in table(VIEW, one).rows] == ["z", "y"]
     several = samples(model=["a"] * 6, decoding=["{}"] * 3 + ['{"temperature": 0.5}'] * 3)
-    assert texts_table(VIEW, several).heads == ("a", "a T=0.5")
+    assert table(VIEW, several).heads == ("a", "a T=0.5")
 
 
 def test_an_example_that_a_model_could_not_do_has_an_empty_cell():
     cut = {name: column[:-1] for name, column in samples().items()}
-    made = texts_table({"plot": "texts", "y": "*"}, cut)
+    made = table({"plot": "texts", "y": "*"}, cut)
     assert [row.cells[1] is None for row in made.rows] == [False, False, True]
 
 
 def test_a_metric_without_scores_per_example_is_told():
     with pytest.raises(HarnessError, match="asks for the scores of 'lenght'; did you mean 'length'.; there are length"):
-        texts_table({**VIEW, "y": "lenght"}, samples())
+        table({**VIEW, "y": "lenght"}, samples())
 
 
 # ------------------------------------------------------------------ in a run
@@ -103,11 +109,10 @@ def test_views_are_written_as_csv_and_markdown(run, tmp_path):
     assert [path.name for path in written] == names
     rows = list(csv.reader((tmp_path / "t" / names[0]).open(encoding="utf-8")))
     assert rows[0] == ["example", "source", "length", "times", "text"]
-    manifest, _ = read_run(run)
-    view = manifest["spec"]["views"][0]
-    table = texts_table(view, read_samples(tmp_path.cwd() / run))
+    opened = RunDir.open(run)
+    content = texts_table(opened.provenance.views[0], opened.samples)
     assert len(rows) - 1 == sum(
-        len(cell.counted) for row in table.rows for cell in (row.references, *row.cells) if cell
+        len(cell.counted) for row in content.rows for cell in (row.references, *row.cells) if cell
     )
     markdown = (tmp_path / "t" / names[1]).read_text(encoding="utf-8")
     assert "# Beside &lt;each> other: the 2 of" in markdown

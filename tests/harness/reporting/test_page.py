@@ -51,7 +51,7 @@ def test_the_page_is_the_same_when_made_again(report):
 
 
 def test_series_group_by_model_and_name_the_nearest_metric(project):
-    results = harness.evaluate(SPEC).results
+    results = harness.evaluate(SPEC).records
     made = series(results, "decoding.candidates", "length", "model")
     assert [(s.label, s.x) for s in made] == [("one <script>alert(1)</script>", (1, 2, 3)), ("two", (1, 2, 3))]
     assert made[0].y == pytest.approx([4, 4.5, 5])

@@ -12,10 +12,17 @@ from harness.errors import HarnessError, InputError
 from harness.reporting import export as files
 from harness.reporting import page
 from harness.reporting.verdicts import verdict_table
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
+from harness.spec.models import ViewSpec
 
 DIRECTIONS = {"up": True, "down": False, "either": None}
-RESULTS = [{"metric": name, "higher_is_better": higher} for name, higher in DIRECTIONS.items()]
+RESULTS = [ResultRecord(model="base", metric=name, higher_is_better=higher) for name, higher in DIRECTIONS.items()]
 VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
+
+
+def table(columns, **changes):
+    return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), RESULTS, SampleTable(columns))
 
 
 def samples(**more):
@@ -30,7 +37,7 @@ def samples(**more):
 
 
 def test_who_is_better_follows_the_metrics_direction():
-    made = verdict_table(VIEW, RESULTS, samples())
+    made = table(samples())
     assert made.heads == ("up", "down")  # a metric without a direction has no better
     assert made.x == "against base"
     rows = dict(made.rows)
@@ -42,23 +49,23 @@ def test_it_is_the_same_in_another_order_and_without_the_missing():
     data = samples()
     order = list(reversed(range(24)))
     turned = {name: [column[i] for i in order] for name, column in data.items()}
-    assert dict(verdict_table(VIEW, RESULTS, turned).rows) == dict(verdict_table(VIEW, RESULTS, data).rows)
+    assert dict(table(turned).rows) == dict(table(data).rows)
     holes = samples(up=[None] * 8 + samples()["up"][8:])
-    assert dict(verdict_table(VIEW, RESULTS, holes).rows)["good"][0] == "–"
+    assert dict(table(holes).rows)["good"][0] == "–"
 
 
 def test_decodings_are_compared_with_the_same_of_the_baseline():
     data = {name: column * 2 for name, column in samples().items()}
     data["decoding"] = ["{}"] * 24 + ['{"temperature": 0.5}'] * 24
-    made = verdict_table(VIEW, RESULTS, data)
+    made = table(data)
     assert [label for label, _ in made.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
 
 
 def test_names_that_are_not_there_are_told():
     with pytest.raises(HarnessError, match="no model 'bace'; did you mean 'base'"):
-        verdict_table({**VIEW, "against": "bace"}, RESULTS, samples())
+        table(samples(), against="bace")
     with pytest.raises(HarnessError, match="asks for 'uppp'; did you mean 'up'"):
-        verdict_table({**VIEW, "y": "uppp"}, RESULTS, samples())
+        table(samples(), y="uppp")
 
 
 SPEC = {

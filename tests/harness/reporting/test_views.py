@@ -3,17 +3,18 @@
 import pytest
 
 from harness.errors import HarnessError
-from harness.reporting.views import lookup, series
+from harness.reporting.views import series
+from harness.rundir.records import ResultRecord, lookup
 
 
 def record(metric, model, value, **decoding):
-    return {"metric": metric, "model": model, "value": value, "decoding": decoding, "task": "t", "model_params": {}}
+    return ResultRecord(metric=metric, model=model, value=value, decoding=decoding, task="t")
 
 
 RESULTS = [
     record("cr", "a", 1.0), record("nrr", "a", -1.0),
     record("cr", "a", 3.0, temperature=0.5), record("nrr", "a", -3.0, temperature=0.5),
-    record("cr", "b", 2.0), record("nrr", "b", None),
+    record("cr", "b", 2.0), record("nrr", "b", float("nan")),
 ]  # fmt: skip
 
 

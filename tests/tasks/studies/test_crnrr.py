@@ -5,7 +5,7 @@ import math
 import pytest
 
 from harness.reporting.views import view_table
-from harness.run.execute import run
+from harness.run.execute import execute as run
 from harness.run.plan import make_plan
 from harness.spec.loading import load_specs
 
@@ -28,8 +28,8 @@ def values(made, metric):
 
 
 def check_views(made):
-    for view in made.manifest["spec"]["views"]:
-        assert view_table(view, made.results).rows
+    for view in made.provenance.views:
+        assert view_table(view, made.records).rows
 
 
 @pytest.mark.parametrize("name", NAMES)

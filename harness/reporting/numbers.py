@@ -1,0 +1,40 @@
+"""Numbers as text for tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+ARROWS = {True: "↑", False: "↓", None: " "}
+"""Direction of a metric: higher is better, lower is better, no direction."""
+
+
+def number(value: object) -> str:
+    """Return four significant digits, at least three decimals below 10; a dash for None and NaN.
+
+    >>> number(0.12345), number(1234567.0), number(float("nan"))
+    ('0.1235', '1.23e+06', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if not isinstance(value, (int, float)):
+        return str(value)
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def size_text(sizes: Mapping[str, Sequence[int]] | None) -> str:
+    """Return the set sizes of a record: ``12 + 4``, ``1-3 + 5`` where they differ.
+
+    >>> size_text({"candidates": [1, 3], "references": [5]})
+    '1-3 + 5'
+    """
+    parts: list[str] = []
+    for name in ("candidates", "references"):
+        values = (sizes or {}).get(name)
+        if values:
+            parts.append(str(values[0]) if len(values) == 1 else f"{values[0]}-{values[-1]}")
+    return " + ".join(parts)

@@ -1,0 +1,71 @@
+"""A finished run, in memory or in a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from harness.errors import require
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.rundir import RunDir
+from harness.rundir.samples import SampleTable
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+
+    from harness.rundir.format import JsonObject
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """One executed spec: provenance, result records, samples."""
+
+    provenance: Provenance
+    records: tuple[ResultRecord, ...]
+    """Result records, in the order of the run."""
+    samples: SampleTable
+    """Captions and per-example scores."""
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Examples that a model could not process: ``model/example`` -> reason."""
+    notes: Sequence[str] = ()
+    """Remarks on the numbers, such as sizes beyond the data."""
+    path: Path | None = None
+    """The run directory, if there is one."""
+
+    @classmethod
+    def of(cls, rundir: RunDir) -> Run:
+        """Return the run of a finished directory."""
+        return cls(rundir.provenance, rundir.records, rundir.samples, rundir.failed, rundir.notes, rundir.path)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Run:
+        """Return the finished run of a directory; raises :class:`~harness.errors.InputError` when there is none."""
+        return cls.of(RunDir.open(path))
+
+    def __repr__(self) -> str:
+        name = self.provenance.signature or "a suite"
+        return f"<run of {name}: {len(self.records)} results, {len(self.failed)} failed>"
+
+    @property
+    def manifest(self) -> JsonObject:
+        """Content of manifest.json."""
+        return self.provenance.content
+
+    @property
+    def results(self) -> list[JsonObject]:
+        """Records as in results.json."""
+        return [record.to_dict() for record in self.records]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the records as a pandas DataFrame, one row per record."""
+        module = require("pandas", extra="datasets", needed_by="Run.to_pandas")
+        return cast("pandas.DataFrame", module.DataFrame(self.results))
+
+    def to_dataset(self) -> datasets.Dataset:
+        """Return the samples as a ``datasets.Dataset``, one row per (model, decoding, example)."""
+        module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
+        return cast("datasets.Dataset", module.Dataset.from_dict(self.samples.to_dict()))

@@ -1,0 +1,112 @@
+"""Checks of the views of a spec before the run starts: known metrics, models and axes, and exactly one result per table cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from harness.errors import InputError, did_you_mean
+from harness.rundir.records import ResultRecord, lookup
+
+if TYPE_CHECKING:
+    from harness.run.plan import Plan
+    from harness.spec.loading import LoadedSpec
+    from harness.spec.models import ViewSpec
+
+RECORD_FIELDS = ("model", "metric", "task", "level", "signature", "decoding", "params", "model_params", "sizes")
+"""Fields of a record that a view's axis may name."""
+DECODING_AXES = ("strategy", "temperature", "top_p", "top_k", "beams", "length_penalty", "max_length", "candidates")
+"""Decoding fields that may be lists, in the order of the grid."""
+ONE_VALUE_PLOTS = ("table", "bar", "heatmap")
+"""Plots with one number per cell; lines and scatters show every point."""
+
+
+def check_views(loaded: LoadedSpec, plan: Plan) -> None:
+    """Raise :class:`InputError` for a view of a metric, model or axis that the run does not have.
+
+    Columns of metrics of level ``model`` are known only after scoring; a run with such metrics is not checked.
+    """
+    if plan.token_metrics:
+        return
+    labels, models = [item.label for item in plan.metrics], [item.label for item in plan.models]
+    for index, view in enumerate(loaded.spec.views):
+        where = loaded.where("views", index)
+        for axis in (view.x, view.by):
+            _check_axis(axis, where)
+        if view.against is not None and view.against not in models:
+            hint = did_you_mean(view.against, models)
+            text = f"the view compares with the model '{view.against}'{hint}; there are {', '.join(models)}"
+            raise InputError(text, where, value=view.against, expected=models)
+        for item in (*view.metrics, *([view.x] if view.x.startswith("metric:") else [])):
+            _check_metric(view, item, labels, where)
+
+
+def _check_metric(view: ViewSpec, item: str, labels: list[str], where: str) -> None:
+    if view.plot == "texts" and ":" in item and not item.startswith("p:"):
+        raise InputError(f"a view of texts is ordered by a metric or by p:METRIC; found '{item}'", where, value=item)
+    name = item.rpartition(":")[2]
+    if name != "*" and name not in labels and item not in labels:
+        hint = did_you_mean(name, labels)
+        text = f"the view asks for the metric '{name}'{hint}; there are {', '.join(labels)}"
+        raise InputError(text, where, value=name, expected=labels)
+
+
+def _check_axis(axis: str | None, where: str) -> None:
+    root, _, rest = (axis or "model").partition(".")
+    if root.startswith("metric:"):
+        return
+    if root not in RECORD_FIELDS:
+        raise InputError(f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", where)
+    names = (*DECODING_AXES, "references", "options")
+    if root == "decoding" and rest.split(".")[0] not in names:
+        raise InputError(f"the view's axis '{axis}': decoding has no '{rest}'{did_you_mean(rest, names)}", where)
+
+
+def check_cells(loaded: LoadedSpec, plan: Plan) -> None:
+    """Raise :class:`InputError` for a view with two results in one cell, naming the field in which they differ.
+
+    Columns of metrics of level ``model`` are known only after scoring; a run with such metrics is not checked.
+    """
+    if plan.token_metrics:
+        return
+    for index, view in enumerate(loaded.spec.views):
+        open_axis = any((axis or "").startswith(("metric:", "sizes")) for axis in (view.x, view.by))
+        if view.plot not in ONE_VALUE_PLOTS or open_axis:
+            continue
+        difference = _shared_cell(plan, view)
+        if difference:
+            name, values = difference
+            raise InputError(
+                f"the view '{view.title or view.plot}' has one cell for several results, which differ in {name} ({values}): "
+                f"make {name} its x or by",
+                loaded.where("views", index),
+            )
+
+
+def _shared_cell(plan: Plan, view: ViewSpec) -> tuple[str, str] | None:
+    """Return the field in which two results of one cell differ, with both values; None when no cell has two results."""
+    seen: dict[tuple[str, ...], ResultRecord] = {}
+    for record in _records(plan, view):
+        cell = tuple(str(lookup(record, axis)) for axis in (view.x, view.by, "metric") if axis)
+        other = seen.setdefault(cell, record)
+        axes = dict.fromkeys((*other.decoding, *record.decoding))
+        for name in ("model", *(f"decoding.{axis}" for axis in axes)):
+            if lookup(other, name) != lookup(record, name):
+                return name, f"{lookup(other, name)}, {lookup(record, name)}"
+    return None
+
+
+def _records(plan: Plan, view: ViewSpec) -> Iterator[ResultRecord]:
+    """Yield the records that the plan will give of the view's metrics, without their numbers."""
+    names = {item.rpartition(":")[2] for item in view.metrics}
+    for model in plan.models:
+        for point in plan.points:
+            for count in plan.reference_counts:
+                references = {"references": count} if count is not None else {}
+                for metric in plan.metrics:
+                    if "*" in names or metric.label in names or metric.label in view.metrics:
+                        yield ResultRecord(
+                            model=model.label, model_params=model.params, task=plan.spec.task,
+                            decoding={**point.described(), **references}, metric=metric.label, params=metric.params,
+                            level=metric.metric.spec.level, signature=metric.metric.signature(),
+                        )  # fmt: skip

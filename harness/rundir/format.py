@@ -1,0 +1,76 @@
+"""File format of the run directory: names, schema versions, JSON, and atomic writing.
+
+``manifest.json`` names the run; ``pieces/`` holds captions and statistics while the run goes on; ``results.json`` and
+``samples.parquet`` appear when the run is finished.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from harness.errors import InputError
+
+RESULTS_SCHEMA = 1
+"""Schema version of results.json."""
+MANIFEST_SCHEMA = 1
+"""Schema version of manifest.json."""
+MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
+PIECE_FOLDERS = ("candidates", "scores")
+RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *PIECE_FOLDERS, "report.html")
+"""Everything that a run writes into its directory."""
+
+JsonObject = dict[str, object]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a temporary name beside ``path``, flush to disk, and rename."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def to_json(value: object) -> bytes:
+    """Return readable JSON: keys in the order given, null for NaN, ``"inf"`` and ``"-inf"`` for infinities."""
+    text = json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def plain(value: object) -> object:
+    """Return a value made of JSON types: numpy arrays as lists, sets sorted, NaN as None, anything else as text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in cast("list[object]", value)]
+    if isinstance(value, (set, frozenset)):
+        return sorted(cast("set[str]", {plain(item) for item in cast("set[object]", value)}))
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def read_json_object(path: Path) -> JsonObject:
+    """Return the JSON object of a file; raise :class:`InputError` when it holds anything else."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"is not valid JSON: {error}", str(path)) from None
+    if not isinstance(value, dict):
+        raise InputError(f"expected a JSON object; found {type(value).__name__}", str(path))
+    return cast(JsonObject, value)

@@ -1,0 +1,89 @@
+"""Provenance of a run: a typed view on manifest.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from harness.rundir.format import JsonObject
+from harness.spec.models import ViewSpec
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """One model of a run."""
+
+    label: str
+    adapter: str
+    params: Mapping[str, Any]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class MetricEntry:
+    """One metric of a run."""
+
+    label: str
+    name: str
+    params: Mapping[str, Any]
+    signature: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Provenance of a run: spec, data, models, metrics, versions."""
+
+    content: JsonObject
+    """The JSON object of manifest.json."""
+
+    def _text(self, name: str) -> str:
+        return str(self.content.get(name) or "")
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return self._text("task")
+
+    @property
+    def signature(self) -> str:
+        """Short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
+        return self._text("signature")
+
+    @property
+    def digest(self) -> str:
+        """Hash of everything that could change a number."""
+        return self._text("digest")
+
+    @property
+    def variant(self) -> str:
+        """Variant of the spec that was run."""
+        return self._text("variant")
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Data set: ``reader``, ``fingerprint``, ``source``, ``examples``, ``references``."""
+        return cast("Mapping[str, Any]", self.content.get("data") or {})
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The resolved spec."""
+        return cast("Mapping[str, Any]", self.content.get("spec") or {})
+
+    @cached_property
+    def views(self) -> tuple[ViewSpec, ...]:
+        """Views of the spec."""
+        return tuple(ViewSpec.model_validate(view) for view in self.spec.get("views") or ())
+
+    @property
+    def models(self) -> tuple[ModelEntry, ...]:
+        """Models, in the order of the spec."""
+        entries = cast("list[dict[str, Any]]", self.content.get("models") or [])
+        return tuple(ModelEntry(**entry) for entry in entries)
+
+    @property
+    def metrics(self) -> tuple[MetricEntry, ...]:
+        """Metrics, in the order of the spec."""
+        entries = cast("list[dict[str, Any]]", self.content.get("metrics") or [])
+        return tuple(MetricEntry(**entry) for entry in entries)

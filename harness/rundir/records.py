@@ -1,0 +1,132 @@
+"""Result records: one number of one metric for one model and decoding, as in results.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from harness.contracts import Decoding, Level
+from harness.rundir.format import JsonObject
+
+_SHORT = {
+    "temperature": "T",
+    "candidates": "n",
+    "references": "m",
+    "top_p": "p",
+    "top_k": "k",
+    "strategy": "",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRecord:
+    """One result: value, interval and p-value of a metric for a model and decoding."""
+
+    model: str
+    """Label of the model."""
+    model_params: Mapping[str, Any] = field(default_factory=dict)
+    task: str = ""
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
+    metric: str
+    """Label of the metric."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    higher_is_better: bool | None = None
+    level: Level = "item"
+    signature: str = ""
+    value: float = math.nan
+    """The corpus number; NaN where undefined."""
+    ci95: tuple[float, float] | None = None
+    """Bootstrap 95 % interval."""
+    p_value: float | None = None
+    p_method: str | None = None
+    n: int = 0
+    """Number of examples for which the metric is defined."""
+    skipped: int = 0
+    """Number of examples without a score."""
+    sizes: Mapping[str, Sequence[int]] | None = None
+    """Set sizes that occur: ``candidates`` and ``references``."""
+    seconds: float = 0.0
+    details: Mapping[str, Any] | None = None
+    p: Mapping[str, Any] | None = None
+    """Combined p-values and counts."""
+
+    def to_dict(self) -> JsonObject:
+        """Return the record as in results.json, keys in their documented order."""
+        values: JsonObject = {
+            "model": self.model,
+            "model_params": dict(self.model_params),
+            "task": self.task,
+            "decoding": dict(self.decoding),
+            "metric": self.metric,
+            "params": dict(self.params),
+            "higher_is_better": self.higher_is_better,
+            "level": self.level,
+            "signature": self.signature,
+            "value": self.value,
+            "ci95": list(self.ci95) if self.ci95 else None,
+            "p_value": self.p_value,
+            "p_method": self.p_method,
+            "n": self.n,
+            "skipped": self.skipped,
+        }
+        if self.sizes is not None:
+            values["sizes"] = {name: list(sizes) for name, sizes in self.sizes.items()}
+        values["seconds"] = self.seconds
+        if self.details is not None:
+            values["details"] = dict(self.details)
+        if self.p is not None:
+            values["p"] = dict(self.p)
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ResultRecord:
+        """Return the record of a mapping as in results.json; unknown keys are ignored."""
+        read = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
+        read["value"] = number(values.get("value"))
+        interval = values.get("ci95")
+        read["ci95"] = (number(interval[0]), number(interval[1])) if interval else None
+        return cls(**read)
+
+
+def records_from(items: object) -> tuple[ResultRecord, ...]:
+    """Return the records of the ``results`` list of results.json."""
+    return tuple(ResultRecord.from_dict(item) for item in cast("Iterable[Mapping[str, Any]]", items))
+
+
+def lookup(record: ResultRecord, path: str) -> Any:
+    """Return ``model``, ``metric``, ``decoding.temperature``, ``params.distance`` of a record; None where absent.
+
+    A record names only the decoding fields that differ from the defaults; the others are taken from the defaults.
+
+    >>> lookup(ResultRecord(model="a", metric="cider", decoding={"temperature": 0.5}), "decoding.temperature")
+    0.5
+    """
+    root, *rest = path.split(".")
+    here: Any = getattr(record, root, None)
+    for part in rest:
+        if not isinstance(here, Mapping) or part not in here:
+            return getattr(Decoding(), part, None) if path == f"decoding.{part}" else None
+        here = cast("Mapping[str, Any]", here)[part]
+    return here
+
+
+def number(value: object) -> float:
+    """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and ``"-inf"``."""
+    return math.nan if value is None else float(cast("float | str", value))
+
+
+def decoding_text(decoding: Mapping[str, Any]) -> str:
+    """Return a short text of the decoding fields that differ from the defaults.
+
+    >>> decoding_text({"strategy": "nucleus", "temperature": 0.7, "candidates": 10})
+    'nucleus T=0.7 n=10'
+    """
+    parts: list[str] = []
+    for name, value in decoding.items():
+        label = _SHORT.get(name, name)
+        shown = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+        parts.append(f"{label}={shown}" if label else shown)
+    return " ".join(parts)

@@ -1,0 +1,215 @@
+"""The run directory as an object: created or resumed by a run, opened by report, compare, power, correlate.
+
+``manifest.json`` is written first and never changes; its ``digest`` decides whether a directory holds this run or another.
+``results.json`` and ``samples.parquet`` are written when the run is finished.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, cast
+
+from harness.errors import InputError
+from harness.rundir.format import (
+    LOG,
+    MANIFEST,
+    RESULTS,
+    RESULTS_SCHEMA,
+    RUN_FILES,
+    SAMPLES,
+    JsonObject,
+    plain,
+    read_json_object,
+    to_json,
+    write_atomically,
+)
+from harness.rundir.lock import RunLock
+from harness.rundir.pieces import PieceStore
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord, records_from
+from harness.rundir.samples import SampleTable, write_samples
+
+Mode = Literal["auto", "resume", "fresh"]
+
+
+class RunDir:
+    """One run directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.pieces = PieceStore(path)
+        self._lock = RunLock(path)
+
+    # ------------------------------------------------------------------ opening
+    @classmethod
+    def open(cls, path: str | Path) -> RunDir:
+        """Return a finished run; raise :class:`InputError` when there is none or it is not finished."""
+        run = cls(Path(path))
+        for name in (MANIFEST, RESULTS):
+            if not (run.path / name).is_file():
+                unfinished = (run.path / MANIFEST).is_file()
+                state = "the run has not finished; continue it with --resume" if unfinished else "no run here"
+                raise InputError(f"has no {name}: {state}", str(run.path))
+        _ = run.provenance, run._results
+        return run
+
+    @classmethod
+    def create(cls, path: Path, manifest: Mapping[str, object], mode: Mode = "auto") -> RunDir:
+        """Take a directory for the run of ``manifest`` and lock it.
+
+        Parameters
+        ----------
+        path : Path
+            The directory; created when missing.
+        manifest : mapping
+            Content of manifest.json; its ``digest`` identifies the run.
+        mode : {"auto", "resume", "fresh"}
+            ``auto``: new, or continue the same run; ``resume``: must hold the same run; ``fresh``: replace the run in it.
+
+        Raises
+        ------
+        InputError
+            The directory holds another run, or files that are no run.
+        HarnessError
+            Another process writes the run.
+        """
+        run = cls(path)
+        held = run._held(mode)
+        run._check(held, manifest, mode)
+        path.mkdir(parents=True, exist_ok=True)
+        run._lock.acquire()
+        if mode == "fresh":
+            run._clear()
+        if held is None or mode == "fresh":
+            write_atomically(path / MANIFEST, to_json(manifest))
+        return run
+
+    def _held(self, mode: Mode) -> JsonObject | None:
+        """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
+        file = self.path / MANIFEST
+        if not file.is_file():
+            return None
+        try:
+            held = read_json_object(file)
+        except InputError:
+            held = {}
+        if "digest" in held or mode == "fresh":
+            return held
+        raise InputError("is no manifest of a run; give another --output or --fresh", str(file))
+
+    def _check(self, held: JsonObject | None, manifest: Mapping[str, object], mode: Mode) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError("is a file; expected a folder for the run", str(self.path))
+        if held is not None and mode != "fresh" and held.get("digest") != manifest["digest"]:
+            raise InputError(
+                f"holds another run ({_name(held)}); this one is {_name(manifest)}. Give another --output, or --fresh to replace it",
+                str(self.path),
+            )
+        if held is None and mode == "resume":
+            raise InputError("holds no run to resume", str(self.path))
+        if held is None and mode == "auto" and self.path.is_dir():
+            foreign = [p.name for p in self.path.iterdir() if p.name not in RUN_FILES and not _is_temporary(p.name)]
+            if foreign:
+                raise InputError("is not empty and is no run directory; give another --output", str(self.path))
+
+    def _clear(self) -> None:
+        """Remove the run in the directory: results first, the manifest last."""
+        for name in (RESULTS, SAMPLES, LOG, "report.html"):
+            (self.path / name).unlink(missing_ok=True)
+        self.pieces.clear()
+        for file in self.path.iterdir():
+            if _is_temporary(file.name):
+                file.unlink(missing_ok=True)
+        (self.path / MANIFEST).unlink(missing_ok=True)
+
+    def discard_if_empty(self) -> None:
+        """Remove the files of a run that failed before it had any captions or scores."""
+        if self.pieces.is_empty() and not (self.path / RESULTS).exists():
+            self._clear()
+            self.close()
+            if not any(self.path.iterdir()):
+                self.path.rmdir()
+
+    def close(self) -> None:
+        """Release the lock."""
+        self._lock.release()
+
+    # ------------------------------------------------------------------ reading
+    @property
+    def finished(self) -> bool:
+        """True when results and samples are on disk."""
+        return (self.path / RESULTS).is_file() and (self.path / SAMPLES).is_file()
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Provenance of the run: spec, data, models, metrics, versions."""
+        return Provenance(read_json_object(self.path / MANIFEST))
+
+    @cached_property
+    def _results(self) -> JsonObject:
+        results = read_json_object(self.path / RESULTS)
+        if not isinstance(results.get("results"), list):
+            raise InputError("holds no list of results", str(self.path / RESULTS))
+        return results
+
+    @cached_property
+    def records(self) -> tuple[ResultRecord, ...]:
+        """Result records, in the order of the run."""
+        return records_from(self._results["results"])
+
+    @cached_property
+    def samples(self) -> SampleTable:
+        """Captions and per-example scores."""
+        return SampleTable.open(self.path / SAMPLES)
+
+    def require_samples(self, purpose: str) -> SampleTable:
+        """Return the samples; raise :class:`InputError` when the run has none."""
+        if not (self.path / SAMPLES).is_file():
+            raise InputError(f"has no {SAMPLES}: {purpose}", str(self.path))
+        return self.samples
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Examples that a model could not process: ``model/example`` -> reason."""
+        return cast("dict[str, str]", self._results.get("failed", {}))
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks on the numbers, such as sizes beyond the data."""
+        return cast("list[str]", self._results.get("notes", []))
+
+    # ------------------------------------------------------------------ writing
+    def write_results(
+        self, records: Sequence[ResultRecord], samples: SampleTable, failed: Mapping[str, str], notes: Sequence[str]
+    ) -> None:
+        """Write samples.parquet, then results.json: a directory with results is finished."""
+        write_samples(self.path / SAMPLES, samples)
+        content: JsonObject = {
+            "schema": RESULTS_SCHEMA,
+            "signature": self.provenance.signature,
+            "digest": self.provenance.digest,
+            "results": [record.to_dict() for record in records],
+        }
+        if failed:
+            content["failed"] = dict(failed)
+        if notes:
+            content["notes"] = list(notes)
+        write_atomically(self.path / RESULTS, to_json(content))
+
+    def log(self, event: str, **values: object) -> None:
+        """Append one event to log.jsonl; a torn last line after a kill is harmless."""
+        line = json.dumps(plain({"time": round(time.time(), 3), "event": event, **values}), ensure_ascii=True)
+        with open(self.path / LOG, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(".") and name.endswith(".tmp")
+
+
+def _name(manifest: Mapping[str, object]) -> str:
+    return f"task {manifest.get('task', '?')}, {str(manifest.get('digest', '?'))[:12]}"

@@ -1,0 +1,231 @@
+"""Samples of a run: one row per (model, decoding, example) with captions, per-example scores and p-values.
+
+Columns are read lazily: from Parquet by column, or from memory for a run without a directory.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from harness.contracts import CaptionSet
+from harness.errors import InputError, UnknownName, did_you_mean
+from harness.rundir.format import plain, write_atomically
+from harness.rundir.records import decoding_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
+P_PREFIX = "p:"
+Column = Sequence[object]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """One model under one decoding: the rows of a sample table that belong to it."""
+
+    model: str
+    decoding_key: str
+    """The decoding as sorted JSON, as in the column ``decoding``."""
+    rows: np.ndarray
+    """Row numbers in the table, shape (B,)."""
+    table: SampleTable
+
+    @cached_property
+    def decoding(self) -> Mapping[str, Any]:
+        """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
+        return cast("Mapping[str, Any]", json.loads(self.decoding_key))
+
+    @property
+    def references(self) -> int | None:
+        """Number of references that the spec cuts to; None: all."""
+        return self.decoding.get("references")
+
+    @property
+    def label(self) -> str:
+        """Model and decoding, for tables."""
+        return f"{self.model} {decoding_text(self.decoding)}".strip()
+
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        """Example ids, length B."""
+        names = self.table.texts("example")
+        return tuple(names[row] for row in self.rows.tolist())
+
+    @cached_property
+    def row_of(self) -> Mapping[str, int]:
+        """Example id -> position within the system."""
+        return {example: position for position, example in enumerate(self.examples)}
+
+    def scores(self, metric: str) -> np.ndarray:
+        """Return per-example scores, float64, shape (B,), NaN where undefined."""
+        return self.table.numbers(metric)[self.rows]
+
+    def p_values(self, metric: str) -> np.ndarray | None:
+        """Return per-example p-values, shape (B,), or None when the metric has none."""
+        name = f"{P_PREFIX}{metric}"
+        return self.table.numbers(name)[self.rows] if name in self.table.names else None
+
+    def caption_sets(self) -> list[CaptionSet]:
+        """Return the captions of the system as caption sets, length B."""
+        candidates, references = self.table.lists("candidates"), self.table.lists("references")
+        return [CaptionSet(name, candidates[row], references[row]) for name, row in zip(self.examples, self.rows)]
+
+
+class SampleTable:
+    """Columns of samples.parquet, read lazily by name."""
+
+    def __init__(self, columns: Mapping[str, Column] | None = None, path: Path | None = None) -> None:
+        self._path = path
+        self._columns: dict[str, Column] = dict(columns or {})
+        self._numbers: dict[str, np.ndarray] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> SampleTable:
+        """Return the table of a Parquet file; an empty table when the file does not exist (a run without captions)."""
+        return cls(path=path) if path.is_file() else cls(dict.fromkeys(KEY_COLUMNS, ()))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Column names."""
+        if self._path is None:
+            return tuple(self._columns)
+        import pyarrow.parquet as pq
+
+        try:
+            return tuple(cast("list[str]", pq.read_schema(self._path).names))
+        except (OSError, ValueError) as error:
+            raise InputError(f"is damaged ({error}); run the spec again to rebuild it", str(self._path)) from None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Labels of the metrics that have per-example scores."""
+        return tuple(name for name in self.names if name not in KEY_COLUMNS and not name.startswith(P_PREFIX))
+
+    @property
+    def scored_columns(self) -> tuple[str, ...]:
+        """Names of all number columns: scores, and p-values as ``p:METRIC``."""
+        return tuple(name for name in self.names if name not in KEY_COLUMNS)
+
+    def __len__(self) -> int:
+        return len(self._column("model"))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Column:
+        """Return a column as stored: texts, lists of texts, or numbers with None for null."""
+        if name not in self.names:
+            raise UnknownName(f"the samples have no column '{name}'{did_you_mean(name, self.names)}", value=name)
+        return self._column(name)
+
+    def _column(self, name: str) -> Column:
+        if name not in self._columns and self._path is not None:
+            import pyarrow.parquet as pq
+
+            try:
+                table = pq.read_table(self._path, columns=[name])
+            except (OSError, ValueError) as error:
+                raise InputError(f"is damaged ({error}); run the spec again to rebuild it", str(self._path)) from None
+            self._columns[name] = cast("Column", table.column(name).to_pylist())
+        return self._columns[name]
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return a text column (``model``, ``decoding`` or ``example``)."""
+        return cast("Sequence[str]", self._column(name))
+
+    def lists(self, name: str) -> Sequence[tuple[str, ...]]:
+        """Return a column of texts lists (``candidates`` or ``references``), one tuple per row."""
+        return [tuple(cast("Sequence[str]", row)) for row in self._column(name)]
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Return a number column, float64, NaN for null."""
+        if name not in self._numbers:
+            self._numbers[name] = np.array([np.nan if x is None else x for x in self._column(name)], dtype=np.float64)
+        return self._numbers[name]
+
+    @cached_property
+    def systems(self) -> tuple[System, ...]:
+        """Models with their decodings, in the order of the run."""
+        rows: dict[tuple[str, str], list[int]] = {}
+        for row, key in enumerate(zip(self.texts("model"), self.texts("decoding"))):
+            rows.setdefault(key, []).append(row)
+        return tuple(System(*key, np.asarray(places), self) for key, places in rows.items())
+
+    def to_dict(self) -> dict[str, list[object]]:
+        """Return all columns as lists."""
+        return {name: list(self._column(name)) for name in self.names}
+
+
+class SampleColumns:
+    """Columns of samples.parquet under construction, system by system."""
+
+    def __init__(self, metrics: Sequence[str]) -> None:
+        self._keys: dict[str, list[object]] = {name: [] for name in KEY_COLUMNS}
+        self._scores: dict[str, list[object]] = {name: [] for name in metrics}
+        self._p_values: dict[str, list[object]] = {}
+        self._rows = 0
+
+    def begin(self, model: str, decoding: Mapping[str, Any], sets: Sequence[CaptionSet]) -> None:
+        """Start the rows of one model and decoding; columns that :meth:`add` does not fill stay null."""
+        self._pad()
+        key = json.dumps(plain(dict(decoding)), sort_keys=True)
+        for item in sets:
+            values = (model, key, item.id, _valid_utf8(item.candidates), _valid_utf8(item.references))
+            for column, value in zip(self._keys.values(), values):
+                column.append(value)
+        self._rows += len(sets)
+
+    def add(self, metric: str, scores: np.ndarray, p_values: np.ndarray | None) -> None:
+        """Add the scores and p-values (B,) of one metric to the rows begun last; NaN becomes null."""
+        self._scores[metric].extend(_nulls(scores))
+        if p_values is not None:
+            column = self._p_values.setdefault(metric, [])
+            column.extend([None] * (self._rows - len(p_values) - len(column)))
+            column.extend(_nulls(p_values))
+
+    def _pad(self) -> None:
+        for column in (*self._scores.values(), *self._p_values.values()):
+            column.extend([None] * (self._rows - len(column)))
+
+    def table(self) -> SampleTable:
+        """Return the table; metrics without any score per example are left out."""
+        self._pad()
+        scores = {name: column for name, column in self._scores.items() if column}
+        p_values = {f"{P_PREFIX}{name}": column for name, column in self._p_values.items()}
+        return SampleTable({**self._keys, **scores, **p_values})
+
+
+def write_samples(path: Path, table: SampleTable) -> None:
+    """Write a table as Parquet, one row group per system."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole = pa.table(table.to_dict())
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, whole.schema, compression="zstd") as writer:
+        for part in _row_groups(whole, table):
+            writer.write_table(part)
+    write_atomically(path, buffer.getvalue())
+
+
+def _row_groups(whole: pa.Table, table: SampleTable) -> Iterator[pa.Table]:
+    for system in table.systems:
+        yield whole.slice(int(system.rows[0]), len(system.rows))
+
+
+def _nulls(values: np.ndarray) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _valid_utf8(texts: Sequence[str]) -> list[str]:
+    """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold, are escaped."""
+    return [text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts]

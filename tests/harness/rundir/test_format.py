@@ -1,0 +1,48 @@
+"""Files of the run directory: atomic writing, JSON without NaN."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from harness.errors import InputError
+from harness.rundir.format import plain, read_json_object, to_json, write_atomically
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
+    file = tmp_path / "x.json"
+    write_atomically(file, b"old")
+
+    def no_rename(*names):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", no_rename)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(file, b"new")
+    assert file.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_json_has_no_nan_and_keeps_odd_text():
+    value = {
+        "a": float("nan"), "b": float("inf"), "c": np.float64(0.1), "d": np.arange(2), "e": "\u202e\U0001f600",
+        "f": "\ud800", "g": {"z", "y"}, "h": -np.inf,
+    }  # fmt: skip
+    back = json.loads(to_json(value).decode("utf-8"))
+    assert back["a"] is None
+    assert (back["b"], back["c"], back["d"], back["e"]) == ("inf", 0.1, [0, 1], "\u202e\U0001f600")
+    assert (back["g"], back["h"]) == (["y", "z"], "-inf")
+
+
+def test_plain_values_are_json_types():
+    assert plain({1: (np.int64(2), None), "p": object}) == {"1": [2, None], "p": str(object)}
+
+
+@pytest.mark.parametrize(("text", "message"), [("{", "not valid JSON"), ("[1]", "expected a JSON object; found list")])
+def test_anything_but_an_object_is_refused(tmp_path, text, message):
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_json_object(tmp_path / "x")

@@ -1,0 +1,134 @@
+"""The run directory: created, resumed, replaced, opened, locked."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.errors import HarnessError, InputError
+from harness.rundir.records import ResultRecord
+from harness.rundir.rundir import RunDir
+from harness.rundir.samples import SampleTable
+
+MANIFEST = {"task": "t", "digest": "abc", "signature": "t|m:1"}
+COLUMNS = {
+    "model": ["a", "a"], "decoding": ["{}", "{}"], "example": ["1", "2"], "candidates": [["x"], ["y"]],
+    "references": [["x"], ["z"]], "m": [0.5, None],
+}  # fmt: skip
+
+
+def create(path, manifest=MANIFEST, mode="auto"):
+    return RunDir.create(path, manifest, mode)
+
+
+def finish(run):
+    run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1)], SampleTable(COLUMNS), {}, ["a note"])
+    run.close()
+
+
+def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
+    finish(create(tmp_path / "r"))
+    run = RunDir.open(tmp_path / "r")
+    assert (run.provenance.task, run.provenance.digest) == ("t", "abc")
+    assert [(record.model, record.metric, record.value) for record in run.records] == [("a", "m", 0.5)]
+    (system,) = run.samples.systems
+    assert system.examples == ("1", "2")
+    assert np.array_equal(system.scores("m"), [0.5, np.nan], equal_nan=True)
+    assert (run.failed, run.notes) == ({}, ["a note"])
+
+
+def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
+    create(tmp_path / "r").close()
+    again = create(tmp_path / "r")
+    assert not again.finished
+    again.close()
+    with pytest.raises(InputError, match=r"holds another run \(task t, abc\); this one is task u, x"):
+        create(tmp_path / "r", {"task": "u", "digest": "x"})
+    create(tmp_path / "r", {"task": "u", "digest": "x"}, "fresh").close()
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
+
+
+def test_fresh_removes_results_before_the_manifest(tmp_path, monkeypatch):
+    finish(create(tmp_path / "r"))
+    removed = []
+    from pathlib import Path
+
+    unlink = Path.unlink
+    monkeypatch.setattr(Path, "unlink", lambda self, **k: (removed.append(self.name), unlink(self, **k))[1])
+    create(tmp_path / "r", mode="fresh").close()
+    assert removed.index("results.json") < removed.index("manifest.json")
+
+
+def test_two_processes_cannot_write_one_run(tmp_path):
+    first = create(tmp_path / "r")
+    with pytest.raises(HarnessError, match="another process is writing this run"):
+        create(tmp_path / "r")
+    assert (tmp_path / "r" / ".lock").exists(), "a refused process leaves the lock of the other"
+    first.close()
+    create(tmp_path / "r").close()
+
+
+def test_a_temporary_file_of_a_killed_process_is_no_obstacle(tmp_path):
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / ".manifest.json.4711.tmp").write_text("{")
+    create(tmp_path / "r").close()
+    assert (tmp_path / "r" / "manifest.json").is_file()
+
+
+def test_an_unfinished_run_is_reported(tmp_path):
+    with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
+        RunDir.open(tmp_path)
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(InputError, match=r"has no results\.json: the run has not finished; continue it with --resume"):
+        RunDir.open(tmp_path)
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(InputError, match="not valid JSON"):
+        RunDir.open(tmp_path)
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(InputError, match="holds no list of results"):
+        RunDir.open(tmp_path)
+
+
+def test_a_file_foreign_files_or_a_broken_manifest_are_refused(tmp_path):
+    (tmp_path / "f").write_text("x")
+    with pytest.raises(InputError, match="is a file; expected a folder"):
+        create(tmp_path / "f")
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "manifest.json").write_text("nonsense")
+    with pytest.raises(InputError, match="is no manifest of a run"):
+        create(tmp_path / "r")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letter.txt").write_text("dear")
+    with pytest.raises(InputError, match="is not empty and is no run directory"):
+        create(tmp_path / "home")
+    with pytest.raises(InputError, match="holds no run to resume"):
+        create(tmp_path / "new", mode="resume")
+
+
+def test_a_run_that_failed_at_once_leaves_nothing(tmp_path):
+    run = create(tmp_path / "r")
+    run.log("started")
+    run.discard_if_empty()
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_run_without_samples_says_so(tmp_path):
+    run = create(tmp_path / "r")
+    finish(run)
+    (tmp_path / "r" / "samples.parquet").unlink()
+    with pytest.raises(InputError, match=r"has no samples\.parquet: there are no scores"):
+        RunDir.open(tmp_path / "r").require_samples("there are no scores")
+
+
+def test_events_are_appended_one_line_each(tmp_path):
+    run = create(tmp_path / "r")
+    run.log("note", text="a\nb")
+    run.log("finished", results=float("nan"))
+    run.close()
+    lines = [json.loads(line) for line in (tmp_path / "r" / "log.jsonl").read_text().splitlines()]
+    assert [(line["event"], line.get("text"), line.get("results")) for line in lines] == [
+        ("note", "a\nb", None),
+        ("finished", None, None),
+    ]
