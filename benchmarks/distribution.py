@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.api import metric_plans
 from harness.contracts import CaptionSet, Features, Metric
 from harness.plugins.trm import statistic
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.metric_plan import caption_plans, metric_plans
 from harness.stats.significance import metric_p_values
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,7 +240,7 @@ def whole() -> None:
     print(f"\nwhole COCO: {len(sets)} x (10 + 5), nine metrics with exact p-values")
     spec = scoring.SignificanceSpec(method="exact")
     total = 0.0
-    for plan in metric_plans(NINE):
+    for plan in caption_plans(metric_plans(NINE)):
         took = timed(lambda p=plan: scoring.score(p.metric, parts, features, spec, 0))
         total += took
         print(f"    {plan.label:<24}{took:>8.1f} s", flush=True)

@@ -17,10 +17,10 @@ import os
 import time
 from pathlib import Path
 
-from harness.api import metric_plans
 from harness.contracts import CaptionSet
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.metric_plan import caption_plans, metric_plans
 
 PAPER = {"meteor": 298, "trm(meteor)": 161, "cider": 131, "trm(cider)": 98, "mmd(minilm)": 54, "frechet(minilm)": 17}
 METRICS = [
@@ -78,7 +78,7 @@ def main() -> None:
     )
     print(f"{'metric':<18}{'cold':>12}{'warm':>12}{'paper':>10}")
     shared = FeatureCache([item.references for item in sets])
-    for plan in metric_plans(METRICS):
+    for plan in caption_plans(metric_plans(METRICS)):
         warm_up = FeatureCache([item.references for item in sets[:4]])
         scoring.score(plan.metric, scoring.batches(sets[:4], warm_up), warm_up, None, 0)
         cold = seconds(plan, sets, FeatureCache([item.references for item in sets]))

@@ -332,27 +332,35 @@ def score(
     return {label: results[label] for label in plans}
 
 
-def caption_sets(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[CaptionSet]:
+def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     """Return lists of texts as caption sets with ids ``0, 1, ...``; raise :class:`InputError` with the place of a mistake."""
-    for name, texts in (("candidates", candidates), ("references", references)):
-        if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
-            raise InputError(f"expected a list with one list of texts per example; found {type(texts).__name__}", name)
-    if len(candidates) != len(references):
-        raise InputError(f"{len(candidates)} examples have candidates but {len(references)} have references")
-    if not candidates:
+    lists = [
+        _sequence(value, name, "with one list of texts per example")
+        for value, name in ((candidates, "candidates"), (references, "references"))
+    ]
+    if len(lists[0]) != len(lists[1]):
+        raise InputError(f"{len(lists[0])} examples have candidates but {len(lists[1])} have references")
+    if not lists[0]:
         raise InputError("there are no examples")
-    sets: list[CaptionSet] = []
-    for index, pair in enumerate(zip(candidates, references)):
-        for name, texts in zip(("candidates", "references"), pair):
-            where = f"{name}: example {index}"
-            if isinstance(texts, (str, bytes)) or not isinstance(texts, Sequence):
-                raise InputError(f"expected a list of texts; found {texts!r:.60}", where)
-            if not texts:
-                raise InputError("the list is empty; expected at least one text", where)
-            for text in texts:
-                check_text(text, where)
-        sets.append(CaptionSet(str(index), tuple(pair[0]), tuple(pair[1])))
-    return sets
+    return [
+        CaptionSet(
+            str(index), _texts(ours, f"candidates: example {index}"), _texts(theirs, f"references: example {index}")
+        )
+        for index, (ours, theirs) in enumerate(zip(*lists))
+    ]
+
+
+def _sequence(value: object, where: str, content: str) -> Sequence[object]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise InputError(f"expected a list {content}; found {value!r:.60}", where)
+    return cast("Sequence[object]", value)
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    texts = _sequence(value, where, "of texts")
+    if not texts:
+        raise InputError("the list is empty; expected at least one text", where)
+    return tuple(check_text(text, where) for text in texts)
 
 
 def _sets(candidates: Any, references: Any, allow_missing: bool) -> list[CaptionSet]:

@@ -36,7 +36,7 @@ class Study:
     y: tuple[str, ...]
     tables: Mapping[str, CorrelationTable]
     """Group -> coefficients (len(x), len(y))."""
-    dropped: Mapping[str, str] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict[str, str])
     """x column -> why it left the study, ``inf in mscoco``."""
     left_out: int = 0
     """Number of rows in which a chosen column is missing."""
@@ -60,7 +60,7 @@ class Study:
         """The x columns by falling R² with ``y``, undefined ones left out; ties keep the order of the columns."""
         r2 = self.tables[group].r2[:, self.y.index(y)]
         order = np.argsort(np.where(np.isnan(r2), np.inf, -r2), kind="stable")
-        return [self.x[k] for k in order if not np.isnan(r2[k])][:count]
+        return [self.x[int(k)] for k in order if not np.isnan(r2[k])][:count]
 
     def records(self, count: int | None = None) -> list[dict[str, Any]]:
         """For every y its best x columns (all by default), each in every group."""

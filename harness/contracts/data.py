@@ -28,7 +28,7 @@ class Example:
     """Path or name of the image, video or feature record."""
     source: str | None = None
     """Conditioning text (translation, simplification, dialogue)."""
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Decoding:
     candidates: int | None = None
     """Number of captions per example; None: as many as the adapter has."""
     max_length: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     """Options of an adapter's own strategy (for example ``alpha`` for rsa)."""
 
 
@@ -104,7 +104,7 @@ class CaptionSet:
     references: tuple[str, ...]
     media: str | None = None
     source: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, eq=False)

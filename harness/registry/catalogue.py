@@ -23,12 +23,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.instance_checks import check_instance
-from harness.registry.manifest_files import BUILT_IN, Entry, Manifest, PluginFailure, find_manifests
+from harness.registry.manifest_files import BUILT_IN, find_manifests
+from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 from harness.registry.parameter_checks import check_parameters, parameters
 
 __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
@@ -39,7 +40,7 @@ class Component:
     """A component instance with the parameters that it was created with."""
 
     instance: Any
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def current() -> Registry:
     return _load(tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"))
 
 
-def split_spec(spec: Any, kind: str) -> tuple[str, dict[str, Any]]:
+def split_spec(spec: object, kind: str) -> tuple[str, dict[str, Any]]:
     """Return ``name`` or ``{name: {params}}`` as (name, params); raises :class:`HarnessError` for anything else.
 
     >>> split_spec({"trm": {"distance": "cider"}}, "metric")
@@ -177,21 +178,22 @@ def split_spec(spec: Any, kind: str) -> tuple[str, dict[str, Any]]:
     """
     if isinstance(spec, str):
         return spec, {}
-    if isinstance(spec, Mapping) and len(spec) == 1:
-        name, params = next(iter(spec.items()))
-        if params is None or isinstance(params, Mapping):
-            return str(name), dict(params or {})
-    raise HarnessError(f"a {kind} is a name or a mapping of one name to its parameters; found {spec!r}", value=spec)
+    if isinstance(spec, Mapping):
+        (name, params), *others = cast("Mapping[str, object]", spec).items() or [("", "")]
+        if not others and (params is None or isinstance(params, Mapping)):
+            return str(name), dict(cast("Mapping[str, Any]", params or {}))
+    text = f"a {kind} is a name or a mapping of one name to its parameters; found {cast(object, spec)!r}"
+    raise HarnessError(text, value=cast(object, spec))
 
 
-def create(kind: str, spec: Any) -> Component:
+def create(kind: str, spec: object) -> Component:
     """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is."""
     if not isinstance(spec, (str, Mapping)):
         return Component(spec)
-    name, params = split_spec(spec, SINGULAR[kind])
+    name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)
 
 
-def resolve(kind: str, spec: Any) -> Any:
+def resolve(kind: str, spec: object) -> Any:
     """Return the instance of :func:`create`."""
     return create(kind, spec).instance

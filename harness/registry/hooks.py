@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from harness.errors import HarnessError
-from harness.registry.manifest_files import PluginFailure, kept_providers
+from harness.registry.manifest_files import kept_providers
+from harness.registry.manifest_schema import PluginFailure
 
 if TYPE_CHECKING:
     from harness.registry.catalogue import Registry

@@ -8,8 +8,10 @@ calling ``torchvision.ops.nms`` itself still raises.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
+from typing import Any
 
 _MISSING = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -28,12 +30,12 @@ def guard_torchvision() -> None:
     if "torchvision" in sys.modules or importlib.util.find_spec("torchvision") is None:
         return
     try:
-        import torchvision
+        importlib.import_module("torchvision")
     except RuntimeError as error:
         if "torchvision::nms" not in str(error):
             raise
         _declare_operators()
-        import torchvision  # noqa: F401
+        importlib.import_module("torchvision")
 
 
 def _declare_operators() -> None:
@@ -41,7 +43,7 @@ def _declare_operators() -> None:
 
     for name in [name for name in sys.modules if name == "torchvision" or name.startswith("torchvision.")]:
         del sys.modules[name]
-    library = torch.library.Library("torchvision", "FRAGMENT")
+    library: Any = torch.library.Library("torchvision", "FRAGMENT")
     for schema in _MISSING:
         library.define(schema)
     _kept.append(library)

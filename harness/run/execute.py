@@ -227,7 +227,7 @@ class Execution:
         decoding = {**point.described(), **({"references": count} if count is not None else {})}
         order = np.argsort(np.concatenate([positions for positions, _ in parts]), kind="stable")
         cut = [item for _, batch in parts for item in batch.sets]
-        sets = [cut[i] for i in order]
+        sets = [cut[int(i)] for i in order]
         sizes = {
             "candidates": sorted({batch.n for _, batch in parts}),
             "references": sorted({batch.m for _, batch in parts}),

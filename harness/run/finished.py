@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import require
 from harness.rundir.provenance import Provenance
@@ -14,9 +14,6 @@ from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 
 if TYPE_CHECKING:
-    import datasets
-    import pandas
-
     from harness.rundir.format import JsonObject
 
 
@@ -60,12 +57,12 @@ class Run:
         """Records as in results.json."""
         return [record.to_dict() for record in self.records]
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> Any:
         """Return the records as a pandas DataFrame, one row per record."""
         module = require("pandas", extra="datasets", needed_by="Run.to_pandas")
-        return cast("pandas.DataFrame", module.DataFrame(self.results))
+        return module.DataFrame(self.results)
 
-    def to_dataset(self) -> datasets.Dataset:
+    def to_dataset(self) -> Any:
         """Return the samples as a ``datasets.Dataset``, one row per (model, decoding, example)."""
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
-        return cast("datasets.Dataset", module.Dataset.from_dict(self.samples.to_dict()))
+        return module.Dataset.from_dict(self.samples.to_dict())

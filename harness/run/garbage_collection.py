@@ -6,7 +6,7 @@ Interning creates hundreds of thousands of small objects that all stay alive, an
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -17,7 +17,7 @@ _active: list[tuple[int, int, int]] = []
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
+def rare_collections() -> Generator[None]:
     """Raise the collection thresholds inside the block; the last block to end restores them. Also a decorator."""
     with _lock:
         before = gc.get_threshold()

@@ -54,7 +54,7 @@ def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
     plans: list[AnyMetricPlan] = []
     for item in metrics:
         if isinstance(item, (str, Mapping)):
-            name, params = split_spec(parse_metric(item) if isinstance(item, str) else item, "metric")
+            name, params = split_spec(parse_metric(item) if isinstance(item, str) else cast(object, item), "metric")
             for choice in expanded(name, params):
                 plans.append(metric_plan(name, choice, current().create("metrics", name, choice)))
         else:
@@ -86,10 +86,10 @@ def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[d
     >>> expand_params({"distance": ["a", "b"], "n": 2})
     [{'distance': 'a', 'n': 2}, {'distance': 'b', 'n': 2}]
     """
-    axes = [
-        [(name, item) for item in value] if isinstance(value, list) and name not in keep else [(name, value)]
-        for name, value in params.items()
-    ]
+    axes: list[list[tuple[str, Any]]] = []
+    for name, value in params.items():
+        choices = cast("list[Any]", value) if isinstance(value, list) and name not in keep else [value]
+        axes.append([(name, choice) for choice in choices])
     return [dict(choice) for choice in itertools.product(*axes)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 
@@ -17,7 +17,7 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def bar(description: str, total: int, *, show: bool = True) -> Iterator[Callable[[int], None]]:
+def bar(description: str, total: int, *, show: bool = True) -> Generator[Callable[[int], None]]:
     """A bar over ``total`` steps; yields ``advance(steps)``. Silent when ``show`` is false or stderr is no terminal."""
     if not show or not sys.stderr.isatty():
         yield lambda steps: None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from harness import __version__
 from harness.contracts import Describes, Example
 from harness.registry import current
-from harness.registry.manifest_files import PluginFailure
+from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def plain(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted(cast("set[str]", {plain(item) for item in cast("set[object]", value)}))
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return plain(cast("list[object]", value.tolist()))
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):

@@ -26,13 +26,13 @@ class ResultRecord:
 
     model: str
     """Label of the model."""
-    model_params: Mapping[str, Any] = field(default_factory=dict)
+    model_params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     task: str = ""
-    decoding: Mapping[str, Any] = field(default_factory=dict)
+    decoding: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
     metric: str
     """Label of the metric."""
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     higher_is_better: bool | None = None
     level: Level = "item"
     signature: str = ""

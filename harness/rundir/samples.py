@@ -5,23 +5,20 @@ Columns are read lazily: from Parquet by column, or from memory for a run withou
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from harness.contracts import CaptionSet
-from harness.errors import InputError, UnknownName, did_you_mean
-from harness.rundir.format import plain, write_atomically
+from harness.errors import UnknownName, did_you_mean
+from harness.rundir.format import plain
+from harness.rundir.parquet import column_names, read_column, write_columns
 from harness.rundir.records import decoding_text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
 P_PREFIX = "p:"
@@ -58,7 +55,7 @@ class System:
     def examples(self) -> tuple[str, ...]:
         """Example ids, length B."""
         names = self.table.texts("example")
-        return tuple(names[row] for row in self.rows.tolist())
+        return tuple(names[int(row)] for row in self.rows)
 
     @cached_property
     def row_of(self) -> Mapping[str, int]:
@@ -77,7 +74,8 @@ class System:
     def caption_sets(self) -> list[CaptionSet]:
         """Return the captions of the system as caption sets, length B."""
         candidates, references = self.table.lists("candidates"), self.table.lists("references")
-        return [CaptionSet(name, candidates[row], references[row]) for name, row in zip(self.examples, self.rows)]
+        rows = [int(row) for row in self.rows]
+        return [CaptionSet(name, candidates[row], references[row]) for name, row in zip(self.examples, rows)]
 
 
 class SampleTable:
@@ -98,12 +96,7 @@ class SampleTable:
         """Column names."""
         if self._path is None:
             return tuple(self._columns)
-        import pyarrow.parquet as pq
-
-        try:
-            return tuple(cast("list[str]", pq.read_schema(self._path).names))
-        except (OSError, ValueError) as error:
-            raise InputError(f"is damaged ({error}); run the spec again to rebuild it", str(self._path)) from None
+        return column_names(self._path)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -129,13 +122,7 @@ class SampleTable:
 
     def _column(self, name: str) -> Column:
         if name not in self._columns and self._path is not None:
-            import pyarrow.parquet as pq
-
-            try:
-                table = pq.read_table(self._path, columns=[name])
-            except (OSError, ValueError) as error:
-                raise InputError(f"is damaged ({error}); run the spec again to rebuild it", str(self._path)) from None
-            self._columns[name] = cast("Column", table.column(name).to_pylist())
+            self._columns[name] = read_column(self._path, name)
         return self._columns[name]
 
     def texts(self, name: str) -> Sequence[str]:
@@ -206,20 +193,7 @@ class SampleColumns:
 
 def write_samples(path: Path, table: SampleTable) -> None:
     """Write a table as Parquet, one row group per system."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    whole = pa.table(table.to_dict())
-    buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, whole.schema, compression="zstd") as writer:
-        for part in _row_groups(whole, table):
-            writer.write_table(part)
-    write_atomically(path, buffer.getvalue())
-
-
-def _row_groups(whole: pa.Table, table: SampleTable) -> Iterator[pa.Table]:
-    for system in table.systems:
-        yield whole.slice(int(system.rows[0]), len(system.rows))
+    write_columns(path, table.to_dict(), [(int(system.rows[0]), len(system.rows)) for system in table.systems])
 
 
 def _nulls(values: np.ndarray) -> list[float | None]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, CaptionSet, ExactTestable, Features, Metric, Testable
-from harness.registry.manifest_files import Entry
+from harness.registry.manifest_schema import Entry
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.testing import sample_captions as samples

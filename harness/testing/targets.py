@@ -14,7 +14,7 @@ from harness.contracts import CaptionSet, Decoding, Example
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
 from harness.registry import current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
-from harness.registry.manifest_files import Entry
+from harness.registry.manifest_schema import Entry
 from harness.registry.parameter_checks import check_parameters
 from harness.testing import sample_captions as samples
 from harness.testing.results import Checks

@@ -1,0 +1,236 @@
+"""Schema of manifests: entries and manifests as dataclasses, parsed from YAML with errors that name the file and the key."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from harness import __version__
+from harness.errors import HarnessError, did_you_mean
+from harness.registry.component_kinds import HIDDEN, KINDS
+from harness.registry.versions import satisfies
+
+API = 1
+"""Version of the manifest schema."""
+ALL_KINDS = (*KINDS, *HIDDEN)
+ENTRY_KEYS = {
+    "name",
+    "import",
+    "target",
+    "path",
+    "summary",
+    "extra",
+    "extras",
+    "level",
+    "needs",
+    "higher_is_better",
+    "aliases",
+    "version",
+    "role",
+}
+TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
+
+Section = Mapping[str, Any]
+"""A mapping of YAML as loaded."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One named component of a manifest."""
+
+    kind: str
+    name: str
+    provider: str
+    source: str
+    """Where it was declared: a file or a distribution."""
+    folder: Path
+    """Folder of the manifest; a project's own code is imported from there."""
+    target: str = ""
+    path: str = ""
+    summary: str = ""
+    extra: str = ""
+    level: str = ""
+    needs: tuple[str, ...] = ()
+    higher_is_better: bool | None = None
+    aliases: tuple[str, ...] = ()
+    version: str = ""
+    """Version of the component, as its manifest declares it; part of the provenance of a run."""
+    role: str = ""
+    """Use of the component by the engine itself, such as ``reference-files``; built-in entries only."""
+    local: bool = False
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.provider}/{self.name}"
+
+    @property
+    def file(self) -> Path:
+        """The file of a task entry: beside the manifest, or ``package:file`` inside a package."""
+        package, colon, name = self.path.partition(":")
+        if not colon:
+            return self.folder / self.path
+        spec = importlib.util.find_spec(package)
+        folders = list(spec.submodule_search_locations or ()) if spec else []
+        return Path(folders[0] if folders else self.folder, name)
+
+    def import_path(self) -> AbstractContextManager[None]:
+        """Return a context in which the folder of a local component is on ``sys.path``."""
+        return _folder_on_path(self.folder if self.local else None)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One manifest file: its provider, its entries and its hook modules."""
+
+    provider: str
+    source: str
+    entries: tuple[Entry, ...]
+    hooks: tuple[str, ...] = ()
+    """Hook modules, ``package.module`` or ``package.module:Object``."""
+    local: bool = False
+
+    def import_path(self) -> AbstractContextManager[None]:
+        """Return a context in which the folder of a local manifest is on ``sys.path``."""
+        return _folder_on_path(Path(self.source).parent if self.local else None)
+
+
+@contextmanager
+def _folder_on_path(folder: Path | None) -> Generator[None]:
+    if folder is None or str(folder) in sys.path:
+        yield
+        return
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+@dataclass(frozen=True)
+class PluginFailure:
+    """A plugin that could not be used: who, at which step, why."""
+
+    provider: str
+    phase: str
+    reason: str
+    error: BaseException | None = field(default=None, compare=False, repr=False)
+
+
+def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> Manifest:
+    """Return the manifest of YAML as loaded.
+
+    Parameters
+    ----------
+    path : Path
+        File of the manifest, for messages and relative places.
+    data : object
+        Content of the file.
+    provider : str
+        Provider when the manifest names none.
+    local : bool
+        True for a manifest of a project: its folder is on ``sys.path`` while its components are imported.
+
+    Raises
+    ------
+    HarnessError
+        Anything that is not as the schema says, with file and key.
+    """
+    content = _mapping(data, f"{path}: a registry is a mapping of kinds")
+    for key in content:
+        if key not in TOP_KEYS and key not in ALL_KINDS:
+            raise HarnessError(f"{path}: unknown key '{key}'{did_you_mean(key, [*ALL_KINDS, *TOP_KEYS])}", value=key)
+    _check_api(path, content)
+    name = str(content.get("provider", provider))
+    entries = [
+        _entry(path, kind, entry_name, raw, name, local)
+        for kind in ALL_KINDS
+        for entry_name, raw in _pairs(path, kind, content.get(kind) or {})
+    ]
+    return Manifest(name, str(path), tuple(entries), _hooks(path, content.get("hooks")), local)
+
+
+def _mapping(value: object, expectation: str) -> Section:
+    if not isinstance(value, Mapping):
+        raise HarnessError(f"{expectation}; found {value!r:.80}")
+    return {str(key): item for key, item in cast("Mapping[object, Any]", value).items()}
+
+
+def _check_api(path: Path, content: Section) -> None:
+    if content.get("api", API) != API:
+        raise HarnessError(f"{path}: manifest api {content['api']!r} is not known; this harness reads api {API}")
+    required = content.get("requires_harness")
+    if required and not satisfies(__version__, str(required)):
+        raise HarnessError(f"{path}: asks for harness {required}; this is harness {__version__}")
+
+
+def _hooks(path: Path, section: object) -> tuple[str, ...]:
+    """Return the hook modules of a manifest: texts, or mappings with ``target``."""
+    items = cast("list[object]", section) if isinstance(section, list) else [section] if section else []
+    targets = [cast(Section, item).get("target") if isinstance(item, Mapping) else item for item in items]
+    modules = [target for target in targets if isinstance(target, str) and target]
+    if len(modules) < len(targets):
+        raise HarnessError(f'{path}: hooks is a list of modules ("package.module"); found {section!r:.80}')
+    return tuple(modules)
+
+
+def _pairs(path: Path, kind: str, section: object) -> list[tuple[str, Section]]:
+    """Return (name, entry) of a kind: a mapping of names to entries, or a list of entries with a name."""
+    if isinstance(section, Mapping):
+        items = cast("Mapping[object, object]", section).items()
+        return [(str(name), _raw_entry(path, kind, str(name), raw)) for name, raw in items]
+    if isinstance(section, list):
+        items = cast("list[object]", section)
+        entries = [cast(Section, item) for item in items if isinstance(item, Mapping)]
+        named = [entry for entry in entries if "name" in entry]
+        if len(named) == len(items):
+            return [(str(entry["name"]), entry) for entry in named]
+    raise HarnessError(f"{path}: '{kind}' must map names to entries, or list entries with a name")
+
+
+def _raw_entry(path: Path, kind: str, name: str, raw: object) -> Section:
+    if isinstance(raw, str):
+        return {"import": raw}
+    return _mapping(raw or {}, f"{path}: {kind}.{name} must be a mapping")
+
+
+def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local: bool) -> Entry:
+    for key in raw:
+        if key not in ENTRY_KEYS:
+            raise HarnessError(f"{path}: {kind}.{name}: unknown key '{key}'{did_you_mean(key, ENTRY_KEYS)}", value=key)
+    target = str(raw.get("import") or raw.get("target") or "")
+    if not target and not raw.get("path"):
+        needed = "needs 'import: \"package.module:Object\"'" + (" or 'path'" if kind == "tasks" else "")
+        raise HarnessError(f"{path}: {kind}.{name} {needed}")
+    if target and ":" not in target and kind not in HIDDEN:
+        raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
+    return Entry(
+        kind=kind,
+        name=name,
+        provider=provider,
+        source=str(path),
+        folder=path.parent,
+        target=target,
+        path=str(raw.get("path", "")),
+        summary=str(raw.get("summary", "")),
+        extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
+        level=str(raw.get("level", "")),
+        needs=_texts(raw.get("needs")),
+        higher_is_better=raw.get("higher_is_better"),
+        aliases=_texts(raw.get("aliases")),
+        version=str(raw.get("version", "")),
+        role=str(raw.get("role", "")),
+        local=local,
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return a text or a list of texts as a tuple; empty for nothing."""
+    if not value:
+        return ()
+    items: Sequence[object] = [value] if isinstance(value, str) else list(cast("Sequence[object]", value))
+    return tuple(map(str, items))
