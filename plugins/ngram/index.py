@@ -18,7 +18,7 @@ import numpy as np
 
 from harness.errors import require
 from harness.plugins.compiled.cache_keys import imported
-from harness.plugins.compiled.growing import grown
+from harness.plugins.compiled.growing import ensure_rows
 from harness.plugins.tokenisers.tokens import tokens_of
 from harness.plugins.tokenisers.words import WordIndex, WordMap, word_index_of, word_rows_of
 
@@ -147,10 +147,10 @@ class NgramIndex:
     def _count(self, words: np.ndarray, starts: np.ndarray) -> None:
         """Count new texts, the runs ``words[starts[t] : starts[t + 1]]``, a chunk of them at a time."""
         n_texts = len(starts) - 1
-        self._ids = grown(self._ids, self.n_entries + ORDERS * len(words))
-        self._counts = grown(self._counts, self.n_entries + ORDERS * len(words))
-        self._bounds = grown(self._bounds, self.n_rows + n_texts)
-        self._lengths = grown(self._lengths, self.n_rows + n_texts)
+        self._ids = ensure_rows(self._ids, self.n_entries + ORDERS * len(words))
+        self._counts = ensure_rows(self._counts, self.n_entries + ORDERS * len(words))
+        self._bounds = ensure_rows(self._bounds, self.n_rows + n_texts)
+        self._lengths = ensure_rows(self._lengths, self.n_rows + n_texts)
         first = 0
         while first < n_texts:
             last = max(first + 1, int(np.searchsorted(starts, starts[first] + _CHUNK_WORDS, side="right")) - 1)
@@ -179,7 +179,7 @@ class NgramIndex:
 
     def _reserve(self, n_new: int) -> None:
         """Room for ``n_new`` more n-grams in the table (at most 60 % full) and in ``seen``."""
-        self._seen = grown(self._seen, self.n_grams + n_new, fill=-1)
+        self._seen = ensure_rows(self._seen, self.n_grams + n_new, fill=-1)
         size = len(self._table_keys)
         while (self._table_used + n_new) > 0.6 * size:
             size *= 2

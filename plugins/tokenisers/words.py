@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.plugins.compiled.growing import grown
+from harness.plugins.compiled.growing import ensure_rows
 from harness.plugins.tokenisers.tokens import tokens_of
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class WordIndex:
             rows.append(row)
         for word in dict.fromkeys(new):
             vocabulary.setdefault(word, len(vocabulary))
-        self._words = grown(self._words, end + len(new))
+        self._words = ensure_rows(self._words, end + len(new))
         self._words[end : end + len(new)] = np.fromiter(
             map(vocabulary.__getitem__, new), dtype=np.int64, count=len(new)
         )
-        self._starts = grown(self._starts, len(known) + 1)
+        self._starts = ensure_rows(self._starts, len(known) + 1)
         self._starts[first + 1 : len(known) + 1] = ends
         return np.asarray(rows, dtype=np.int64)
 
