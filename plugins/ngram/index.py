@@ -289,7 +289,9 @@ def rows_of(features: Features, ids: np.ndarray, tokenizer: str, index: NgramInd
     def compute(texts: list[str]) -> list[int]:
         text_ids = features.intern(texts)
         words = word_rows_of(features, text_ids, tokenizer)
-        return index.add_split(tokens_of(features, text_ids, tokenizer), word_index_of(features, tokenizer), words).tolist()
+        return index.add_split(
+            tokens_of(features, text_ids, tokenizer), word_index_of(features, tokenizer), words
+        ).tolist()
 
     rows = features.per_text(("ngram-row", index.key, tokenizer), ids, compute)
     return np.asarray(rows, dtype=np.int64).reshape(ids.shape)

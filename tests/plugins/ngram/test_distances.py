@@ -105,14 +105,14 @@ def test_a_fitted_state_travels_to_another_process():
 @pytest.mark.parametrize(
     "make, error, words",
     [
-        (lambda: bleu.Bleu(n=5), HarnessError, "n is 1, 2, 3 or 4"),
+        (lambda: bleu.Bleu(n=5), HarnessError, "expected 1, 2, 3 or 4"),
         (lambda: bleu.Bleu(tokenizer="pbt"), UnknownName, "did you mean 'ptb'"),
         (lambda: bleu.matrix(["a"], tokenizer="none", smoothing="x"), HarnessError, "add-one"),
         (lambda: cider.Cider(variant="x"), HarnessError, "'d' or 'plain'"),
         (lambda: cider.Cider(df="refrences"), InputError, "did you mean 'references'"),
         (lambda: cider.Cider(df=[]), InputError, "no documents"),
         (lambda: cider.Cider(df=["a", "b"]), InputError, "document 0"),
-        (lambda: cider.Cider(df=[["a", 3]]), InputError, "found 3"),
+        (lambda: cider.Cider(df=[["a", 3]]), InputError, "3; expected a text"),
         (lambda: cider.matrix(["a"], df="references", tokenizer="none"), HarnessError, "no task"),
     ],
 )

@@ -94,12 +94,12 @@ def test_a_truncated_table_is_named(tmp_path, ending):
     [
         ({"format": "other"}, "not a harness-df table"),
         ({"version": 2}, "version 1"),
-        ({"documents": 0}, "0 documents"),
-        ({"documents": 2}, "'a' stands in 3 of 2"),
+        ({"documents": 0}, "inconsistent table: 0 documents"),
+        ({"documents": 2}, "'a' occurs in 3 of 2"),
         ({"df": {"a b c d e": 1}}, "expected one to four words"),
         ({"df": {"a": 1.5}}, "whole numbers"),
         ({"df": ["a"]}, "not a document-frequency table"),
-        ({"tokenizer": "ptb"}, "made with tokenizer 'ptb'"),
+        ({"tokenizer": "ptb"}, "the table's tokenizer is 'ptb'"),
     ],
 )
 def test_a_damaged_table_is_told_in_one_line(tmp_path, change, words):
@@ -112,9 +112,9 @@ def test_a_damaged_table_is_told_in_one_line(tmp_path, change, words):
 
 
 def test_missing_tables_and_other_endings_are_told_before_anything_runs(tmp_path):
-    with pytest.raises(InputError, match="no document-frequency table there"):
+    with pytest.raises(InputError, match="cannot read the document-frequency table"):
         cider.Cider(df=str(tmp_path / "none.json"))
-    with pytest.raises(InputError, match="ends in"):
+    with pytest.raises(InputError, match="unknown ending"):
         build_df_table(CORPUS, tmp_path / "df.pkl", tokenizer="none")
     with pytest.raises(HarnessError, match="no documents"):
         build_df_table([], tmp_path / "df.json")
