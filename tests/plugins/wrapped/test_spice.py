@@ -80,8 +80,8 @@ def test_many_pairs_go_in_requests_of_bounded_size(metric, tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("die", r"ended in the middle \(exit code 1\): Exception in thread main: java.lang.OutOfMemoryError"),
-        ("mute", r"gave no scores \(FileNotFoundError\): Loading models"),
+        ("die", r"ended during a request \(exit code 1\): Exception in thread main: java.lang.OutOfMemoryError"),
+        ("mute", r"returned no scores \(FileNotFoundError\): Loading models"),
     ],
 )
 def test_a_failure_is_one_line_and_the_next_call_starts_anew(metric, text, told):
@@ -98,7 +98,7 @@ def test_a_sentence_that_would_take_minutes_is_refused(metric):
     assert metric.scores(long, features, None).tolist() == [0.0]
     longer = features.batch([CaptionSet("x", ("a dog",), ("dog " * 10_000,))])
     with pytest.raises(
-        InputError, match=r"^example 'x': a sentence of 10000 words; metric 'spice' takes at most 200: 'dog"
+        InputError, match=r"^example 'x': sentence of 10000 words; metric 'spice' accepts at most 200: 'dog"
     ):
         metric.scores(longer, features, None)
 
