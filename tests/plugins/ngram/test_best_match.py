@@ -54,5 +54,6 @@ def test_a_subclass_without_pairwise_is_named(batch_and_features):
     class Empty(BestMatchMetric):
         spec = MetricSpec("empty", higher_is_better=True)
 
+    batch, features = batch_and_features
     with pytest.raises(NotImplementedError, match="Empty must define pairwise"):
-        Empty().scores(*batch_and_features, None)
+        Empty().scores(batch, features, None)

@@ -54,10 +54,8 @@ def test_texts_of_ten_thousand_words_have_positive_distances(batch_of, kind):
 @pytest.mark.parametrize("kind", METRICS)
 def test_the_order_in_which_texts_are_indexed_changes_no_digit(kind):
     rng = np.random.default_rng(3)
-    sets = [
-        CaptionSet(str(i), *(tuple(" ".join(rng.choice(list("abcdefg"), 9)) for _ in range(k)) for k in (2, 3)))
-        for i in range(40)
-    ]
+    texts = [[" ".join(rng.choice(list("abcdefg"), 9)) for _ in range(5)] for _ in range(40)]
+    sets = [CaptionSet(str(i), tuple(row[:2]), tuple(row[2:])) for i, row in enumerate(texts)]
     references = [item.references for item in sets]
 
     def scores(part, indexed_before):
