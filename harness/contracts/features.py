@@ -49,6 +49,12 @@ class Features(Protocol):
         """Return ``build(batch)``, computed once per ``key`` and batch, or cut from the value of the batch's parent."""
         ...
 
+    def peek(
+        self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None
+    ) -> np.ndarray | None:
+        """Return the value of :meth:`per_batch` where it is computed for the batch or its parent, otherwise None."""
+        ...
+
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
         """Return embedding vectors, shape ``ids.shape + (d,)``, float32; each distinct text is encoded once."""
         ...

@@ -136,13 +136,40 @@ class FeatureCache:
         cache = self._per_batch[key]
         value = cache.get(batch)
         if value is None:
-            if batch.parent is not None and batch.columns is not None:
-                whole = self.per_batch(key, batch.parent, build, cut)
-                value = np.ascontiguousarray((cut or _cut_pairs)(whole, batch))
+            if batch.parent is not None:
+                value = (cut or _cut_pairs)(self.per_batch(key, batch.parent, build, cut), batch)
             else:
-                value = np.ascontiguousarray(build(batch))
-            value.setflags(write=False)
-            cache[batch] = value
+                value = build(batch)
+            value = cache[batch] = _read_only(value)
+        return value
+
+    def peek(
+        self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None
+    ) -> np.ndarray | None:
+        """Return the value of :meth:`per_batch` without computing it.
+
+        For callers that need only a part of the value, and compute that part alone when the whole does not exist.
+
+        Parameters
+        ----------
+        key : hashable
+            Name of the computation and its parameters.
+        batch : Batch
+            A batch whose ``parent`` is set gets its value from the parent's.
+        cut : callable, optional
+            Cuts the parent's value to a batch, as in :meth:`per_batch`.
+
+        Returns
+        -------
+        ndarray or None
+            Read-only array, or None where neither the batch nor a parent of it has a value under ``key``.
+        """
+        cache = self._per_batch[key]
+        value = cache.get(batch)
+        if value is None and batch.parent is not None:
+            whole = self.peek(key, batch.parent, cut)
+            if whole is not None:
+                value = cache[batch] = _read_only((cut or _cut_pairs)(whole, batch))
         return value
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
@@ -169,6 +196,13 @@ class FeatureCache:
         for cache in self._per_batch.values():
             for known in [item for item in cache if item is batch or item.parent is batch]:
                 del cache[known]
+
+
+def _read_only(value: np.ndarray) -> np.ndarray:
+    """Return the array, C-contiguous and write-protected."""
+    value = np.ascontiguousarray(value)
+    value.setflags(write=False)
+    return value
 
 
 def _cut_pairs(whole: np.ndarray, batch: Batch) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""Keys for numba's cache of machine code.
+"""Keys of numba's cache of machine code.
 
-numba recompiles a cached function when the file that defines it changes, but machine code holds the functions it calls, whatever their
-file. An entry point that calls into other files therefore closes over a stamp of all of them, which numba makes part of its key.
+numba recompiles a cached function when the file that defines it changes. The machine code also contains the functions that
+it calls, whatever file defines them. An entry point that calls functions of other files therefore closes over a stamp of
+those files, which numba makes part of the key.
 """
 
 from __future__ import annotations
@@ -15,14 +16,20 @@ from typing import Any
 from harness.errors import HarnessError
 
 INNER: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of a compiled function that only compiled functions call: no code to enter it from outside, half its compile time."""
+"""Options of a function that only compiled functions call: no entry point from Python, half the compile time."""
 
 ONCE: dict[str, Any] = {**INNER, "inline": "always"}
-"""Options of a function with one caller: written into it before types are inferred, which compiles sooner."""
+"""Options of a function with one caller: inlined before type inference, which compiles faster."""
 
 
 def source_stamp(*files: str | None) -> int:
-    """A number that changes with the content of any of the source files (``__file__`` of their modules)."""
+    """Return a CRC-32 of the content of source files.
+
+    Parameters
+    ----------
+    *files : str or None
+        ``__file__`` of modules. None and files that do not exist are skipped.
+    """
     stamp = 0
     for name in files:
         if name is not None and Path(name).is_file():
@@ -32,13 +39,19 @@ def source_stamp(*files: str | None) -> int:
 
 @contextmanager
 def imported() -> Iterator[None]:
-    """Around the first import of compiled functions: numba refuses to keep machine code where it finds no folder to write to, neither
-    beside the source nor in the user's cache; then :class:`HarnessError` says what to set."""
+    """Context of the first import of compiled functions.
+
+    Raises
+    ------
+    HarnessError
+        When numba finds no writable cache folder, neither beside the source nor in the user's cache; the message names the
+        environment variable to set.
+    """
     try:
         yield
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
         raise HarnessError(
-            "no folder for compiled code can be written to: set NUMBA_CACHE_DIR to one (10 MB)"
+            "no writable folder for compiled code: set NUMBA_CACHE_DIR to a writable folder (10 MB)"
         ) from error

@@ -1,7 +1,7 @@
-"""Compiled kernels over slices of a batch, on all cores.
+"""Run compiled kernels over slices of a batch, in threads.
 
-The kernels release the interpreter lock and each writes its own slice, so plain threads do: no threading layer that must
-not be forked or entered twice, and the same digits for any number of threads.
+The kernels release the interpreter lock and each call writes its own slice, so plain threads suffice: no numba threading
+layer, which is unsafe after a fork, and the same digits for any number of threads.
 """
 
 from __future__ import annotations
@@ -10,22 +10,40 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 PAIRS_PER_SLICE = 1024
-"""Less work than this is not worth a thread."""
+"""Smallest amount of work, in pairs of texts, for which a thread is started."""
 SLICES_PER_THREAD = 4
-"""More slices than threads, so that an uneven one does not hold up the rest."""
+"""Number of slices per thread; more than one, so that a slow slice does not delay the end."""
 
 
 def n_threads() -> int:
-    """As many as numba would use: the machine's cores, or ``NUMBA_NUM_THREADS``."""
+    """Return numba's number of threads: the number of cores, or ``NUMBA_NUM_THREADS``."""
     from numba.core import config
 
-    return int(getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009 - set at import, unseen by type checkers
+    return int(getattr(config, "NUMBA_NUM_THREADS"))  # noqa: B009 - set at import, invisible to type checkers
 
 
 def run_slices(work: Callable[[int, int], None], size: int, *, pairs: int = 1) -> None:
-    """Call ``work(start, stop)`` on slices that cover ``range(size)``, in threads when there is enough to share.
+    """Call ``work(start, stop)`` on slices that cover ``range(size)``, in threads when there is enough work.
 
-    ``pairs``: how many pairs of texts (or as much work as that) each of the ``size`` items is.
+    Parameters
+    ----------
+    work : callable
+        Processes the items ``start`` to ``stop``; must release the interpreter lock to gain from threads. An exception
+        that it raises is raised here.
+    size : int
+        Number of items.
+    pairs : int
+        Cost of one item, in pairs of texts.
+
+    Examples
+    --------
+    >>> squares = [0] * 5
+    >>> def work(start, stop):
+    ...     for i in range(start, stop):
+    ...         squares[i] = i * i
+    >>> run_slices(work, 5)
+    >>> squares
+    [0, 1, 4, 9, 16]
     """
     threads = n_threads()
     step = max(-(-PAIRS_PER_SLICE // max(1, pairs)), -(-size // (threads * SLICES_PER_THREAD)))

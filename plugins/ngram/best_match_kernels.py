@@ -1,4 +1,4 @@
-"""The mean over candidates of the best score over references, under relabelings; compiled, imported only when used (numba)."""
+"""Compiled loops of metrics that score a candidate by its best reference; imported only when used (numba)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def relabel(scores, ranked, labels, out):
-    """Fill ``out`` (B, P) from scores (B, N, N), ``ranked`` (B, N, N) columns by falling score, labels (P, N) True = candidate.
+    """Fill ``out`` (B, P) with the mean over candidates of the best score over references, under each relabeling.
 
-    A candidate's best reference is the first in its ranking that is none. The values are added in increasing order, so that relabelings
-    which pick equal values tie exactly.
+    ``scores`` (B, N, N), higher is better, rows the hypothesis; ``ranked`` (B, N, N), for each row the columns by decreasing
+    score; ``labels`` (P, N) bool, True = candidate. The best reference of a candidate is the first column of its ranking that
+    is not a candidate. Values are added in increasing order, so that relabelings with equal values give exactly equal means.
     """
     size = labels.shape[1]
     best = scores[0, 0].copy()

@@ -1,9 +1,9 @@
-"""BLEU-1 to BLEU-4 as the COCO toolkit computes them, all pairs of sentence BLEU, and a distance from it."""
+"""BLEU-1 to BLEU-4 as the COCO caption toolkit computes them, sentence BLEU of all pairs, and a distance from it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal, overload
 
 import numpy as np
 
@@ -17,14 +17,28 @@ from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
 Smoothing = Literal["toolkit", "add-one"]
 
 
+def check_order(n: int) -> int:
+    """Return the highest n-gram order ``n``; raise :class:`HarnessError` unless it is 1, 2, 3 or 4.
+
+    >>> check_order(4)
+    4
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= ORDERS:
+        raise HarnessError(f"bleu: n is {n!r}; expected 1, 2, 3 or 4", parameter="n", value=n)
+    return n
+
+
 def _guesses(lengths: np.ndarray) -> np.ndarray:
-    """(..., 4) how many n-grams of each order a text of so many words has."""
+    """Return the number of n-grams of each order, shape (..., 4), in texts of ``lengths`` (...) words."""
     return np.maximum(lengths[..., None] - np.arange(ORDERS), 0)
 
 
 def _clipped(index: NgramIndex, hyp: np.ndarray, ref: np.ndarray, *, single: bool) -> np.ndarray:
-    """Matches per order: (B, n, m, 4) against single references, or (B, n, 4) against all m together."""
-    kernels()  # says what to install
+    """Return clipped matches per order of rows ``hyp`` (B, n) with rows ``ref`` (B, m).
+
+    Shape (B, n, m, 4) against single references, or (B, n, 4) against all m references together.
+    """
+    kernels()  # raises MissingExtra without numba
     from harness.plugins.ngram import bleu_kernels
 
     kernel = bleu_kernels.clip_pairs if single else bleu_kernels.clip_multi
@@ -40,7 +54,7 @@ def _clipped(index: NgramIndex, hyp: np.ndarray, ref: np.ndarray, *, single: boo
 
 
 def _closest(lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
-    """(B, n) the reference length (of B, m) closest to each length (B, n), the shorter on ties."""
+    """Return, for lengths (B, n), the closest of the reference lengths (B, m), the shorter on ties; shape (B, n)."""
     gap = np.abs(reference_lengths[:, None, :] - lengths[:, :, None])
     best = np.lexsort((np.broadcast_to(reference_lengths[:, None, :], gap.shape), gap))[..., 0]
     return np.take_along_axis(reference_lengths, best, axis=1)
@@ -49,7 +63,24 @@ def _closest(lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
 def pair_scores(
     index: NgramIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit"
 ) -> np.ndarray:
-    """(B, n, m) sentence BLEU of rows ``hyp`` (B, n) against single references, rows ``ref`` (B, m)."""
+    """Return sentence BLEU-n of all pairs of hypotheses and single references.
+
+    Parameters
+    ----------
+    index : NgramIndex
+        Holds the n-grams of the texts.
+    hyp, ref : ndarray
+        Rows of ``index``, shapes (B, n) and (B, m).
+    n : int
+        Highest order, 1 to 4.
+    smoothing : str
+        ``toolkit``, the COCO toolkit's constants, or ``add-one`` (Lin & Och 2004).
+
+    Returns
+    -------
+    ndarray
+        Shape (B, n, m), in [0, 1].
+    """
     correct = _clipped(index, hyp, ref, single=True)
     lengths = np.broadcast_to(index.lengths[hyp][:, :, None], correct.shape[:3])
     others = np.broadcast_to(index.lengths[ref][:, None, :], correct.shape[:3])
@@ -64,24 +95,39 @@ def pair_scores(
 
 
 class Bleu(MeanMetric):
-    """BLEU-n (n = 1..4) in [0, 1]; higher is better.
+    """BLEU-n in [0, 1]; higher is better.
 
-    Of an example: the mean over its candidates of the toolkit's sentence BLEU. Of a corpus: counts and lengths summed over all
-    candidates of all examples, then BLEU once, as the toolkit does; not the mean of the examples.
+    The score of an example is the mean over its candidates of the toolkit's sentence BLEU. The score of a corpus is not the
+    mean of the examples: counts and lengths are summed over all candidates of all examples, then BLEU is computed once.
+
+    Parameters
+    ----------
+    n : int
+        Highest n-gram order, 1 to 4; default 4.
+    tokenizer : str
+        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+
+    References
+    ----------
+    Papineni, Roukos, Ward & Zhu (2002), "BLEU: a Method for Automatic Evaluation of Machine Translation"; smoothing
+    constants of the COCO caption toolkit (``pycocoevalcap``).
     """
 
     def __init__(self, *, n: int = ORDERS, tokenizer: str = "ptb") -> None:
-        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= ORDERS:
-            raise HarnessError(f"bleu: n is 1, 2, 3 or 4; found {n!r}")
-        self.n = n
+        self.n = check_order(n)
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
+        """Return the highest order and the tokeniser as one string."""
         return f"bleu|n:{self.n}|tok:{self.tokenizer}"
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """(B, 11): mean sentence BLEU; sums over candidates of 4 matches, 4 guesses, the length, the reference length."""
+    def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return the statistics of each example, shape (B, 11), float64.
+
+        Columns: mean sentence BLEU; then, summed over candidates, 4 matches, 4 numbers of n-grams, the length and the
+        closest reference length.
+        """
         index = index_of(features, self.tokenizer)
         rows = rows_of(features, batch.text_ids, self.tokenizer)
         hyp, ref = rows[:, : batch.n], rows[:, batch.n :]
@@ -93,17 +139,28 @@ class Bleu(MeanMetric):
         columns = [items, *correct.sum(axis=1).T, *guess.sum(axis=1).T, lengths.sum(axis=1), closest.sum(axis=1)]
         return np.stack(columns, axis=1).astype(np.float64)
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    @overload
+    def reduce(self, stats: np.ndarray) -> float: ...
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return corpus BLEU of statistics (B, 11), or one value per row of ``weights`` (R, B), shape (R,)."""
         if weights is None:
             return self._of_sums(stats[:, 1:].sum(axis=0)).item() if len(stats) else float("nan")
         return self._of_sums(np.asarray(weights, dtype=np.float64) @ stats[:, 1:])
 
     def _of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return BLEU (...) of summed statistics (..., 10)."""
         correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
         return toolkit_bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
-        """(B, P): mean over candidates of multi-reference BLEU, counts clipped at the relabeling's own references."""
+    def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
+        """Return mean sentence BLEU (B, P) under the relabelings ``labels`` (P, N), True = candidate.
+
+        Counts are clipped at the references of each relabeling.
+        """
         kernels()
         from harness.plugins.ngram import bleu_kernels
 
@@ -126,57 +183,69 @@ class Bleu(MeanMetric):
 
 
 def _reference_bits(labels: np.ndarray) -> np.ndarray:
-    """(P, W) uint64: bit j of word w is set where text 64 w + j is a reference."""
+    """Return the references of labels (P, N) as bits, shape (P, W), uint64: bit j of word w is text 64 w + j."""
     padded = np.zeros((len(labels), -(-labels.shape[1] // 64) * 64), dtype=bool)
     padded[:, : labels.shape[1]] = ~labels
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
 
 
 class Bleu1(Bleu):
-    """BLEU-1 by its own name."""
+    """:class:`Bleu` with ``n`` = 1."""
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         super().__init__(n=1, tokenizer=tokenizer)
 
 
 class Bleu2(Bleu):
-    """BLEU-2 by its own name."""
+    """:class:`Bleu` with ``n`` = 2."""
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         super().__init__(n=2, tokenizer=tokenizer)
 
 
 class Bleu3(Bleu):
-    """BLEU-3 by its own name."""
+    """:class:`Bleu` with ``n`` = 3."""
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         super().__init__(n=3, tokenizer=tokenizer)
 
 
 class Bleu4(Bleu):
-    """BLEU-4 by its own name."""
+    """:class:`Bleu` with ``n`` = 4."""
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         super().__init__(n=4, tokenizer=tokenizer)
 
 
 class BleuDistance:
-    """1 - sentence BLEU-n with one added above order 1 (Lin & Och 2004): graded, and exactly 0 for equal texts of any length.
+    """1 - sentence BLEU-n against one reference, in [0, 1]; exactly 0 for equal token sequences of any length.
 
-    The toolkit's own smoothing would put nearly all pairs of captions at distance 1, since one missing order makes the product
-    vanish, and short texts far from themselves.
+    One is added to matches and guesses above order 1, so that the distance is graded. Under the toolkit's smoothing one
+    order without a match makes the product vanish: most pairs of captions would be at distance 1, and a text of fewer than
+    four words would be far from itself. Not symmetric.
+
+    Parameters
+    ----------
+    n, tokenizer
+        As in :class:`Bleu`.
+
+    References
+    ----------
+    Lin & Och (2004), "ORANGE: a Method for Evaluating Automatic Evaluation Metrics for Machine Translation" (BLEU+1).
     """
 
     name = "bleu"
 
     def __init__(self, *, n: int = ORDERS, tokenizer: str = "ptb") -> None:
-        self.n = Bleu(n=n).n
+        self.n = check_order(n)
         self.tokenizer = check_tokenizer(tokenizer)
 
     def signature(self) -> str:
+        """Return the highest order, the smoothing and the tokeniser as one string."""
         return f"bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
         rows = rows_of(features, batch.text_ids, self.tokenizer)
         return 1.0 - pair_scores(index_of(features, self.tokenizer), rows, rows, self.n, "add-one")
 
@@ -184,13 +253,34 @@ class BleuDistance:
 def matrix(
     texts: Sequence[str], *, n: int = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit"
 ) -> np.ndarray:
-    """(T, T) sentence BLEU-n, rows the hypothesis, columns the single reference; ``smoothing`` is the toolkit's or ``add-one``.
+    """Return sentence BLEU-n of all pairs of texts.
 
+    Parameters
+    ----------
+    texts : sequence of str
+        T texts.
+    n, tokenizer
+        As in :class:`Bleu`.
+    smoothing : str
+        As in :func:`pair_scores`.
+
+    Returns
+    -------
+    ndarray
+        Shape (T, T), in [0, 1], rows the hypothesis, columns the single reference.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown order, tokeniser or smoothing.
+
+    Examples
+    --------
     >>> matrix(["a dog runs", "a dog"], n=1, tokenizer="none").round(3).tolist()
     [[1.0, 0.667], [0.607, 1.0]]
     """
     if smoothing not in ("toolkit", "add-one"):
-        raise HarnessError(f"bleu: smoothing is 'toolkit' or 'add-one'; found {smoothing!r}")
+        raise HarnessError(f"bleu: smoothing is {smoothing!r}; expected 'toolkit' or 'add-one'", parameter="smoothing")
     index = NgramIndex()
     rows = index.add(tokenize(texts, check_tokenizer(tokenizer)))
-    return pair_scores(index, np.broadcast_to(rows, (1, len(rows))), rows[None, :], Bleu(n=n).n, smoothing)[0]
+    return pair_scores(index, np.broadcast_to(rows, (1, len(rows))), rows[None, :], check_order(n), smoothing)[0]

@@ -1,4 +1,8 @@
-"""Compiled loops of BLEU: clipped counts; :mod:`harness.plugins.ngram.bleu_formula` is their readable oracle."""
+"""Compiled loops of BLEU; :mod:`harness.plugins.ngram.bleu_formula` is their readable reference.
+
+Imported only when used, because numba is slow to import. The arguments ``bounds``, ``ids`` and ``counts`` are the arrays of a
+:class:`~harness.plugins.ngram.index.NgramIndex`.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,9 @@ from harness.plugins.compiled.cache_keys import INNER
 
 @njit(cache=True, nogil=True)
 def clip_pairs(hyp, ref, bounds, ids, counts, scratch, out):
-    """Fill ``out`` (B, n, m, 4) with the matches of rows ``hyp`` (B, n) clipped at single references ``ref`` (B, m).
+    """Fill ``out`` (B, n, m, 4) with the matches of rows ``hyp`` (B, n), clipped at single references ``ref`` (B, m).
 
-    ``scratch`` (one zero per n-gram) is left zero.
+    ``scratch`` (n_grams,) is zero on entry and on return.
     """
     orders = out.shape[3]
     for b in range(hyp.shape[0]):
@@ -33,7 +37,10 @@ def clip_pairs(hyp, ref, bounds, ids, counts, scratch, out):
 
 @njit(cache=True, nogil=True)
 def clip_multi(hyp, ref, bounds, ids, counts, scratch, out):
-    """Fill ``out`` (B, n, 4) with the matches clipped at the largest count in any one of the references."""
+    """Fill ``out`` (B, n, 4) with the matches of rows ``hyp`` (B, n), clipped at the largest count in any row of ``ref`` (B, m).
+
+    ``scratch`` (n_grams,) is zero on entry and on return.
+    """
     orders = out.shape[2]
     for b in range(hyp.shape[0]):
         for j in range(ref.shape[1]):
@@ -55,49 +62,52 @@ def clip_multi(hyp, ref, bounds, ids, counts, scratch, out):
 
 @njit(**INNER)
 def _masks(rows, i, bounds, ids, counts, local, table, masks, hits):
-    """Which other texts raise the clipped count of text i: distinct sets of texts, with how much each adds per order.
+    """Fill ``masks`` and ``hits`` with the sets of texts that raise the clipped counts of text i; return their number.
 
-    A clipped count is the number of levels 1..c (c = the count in text i) that some reference reaches; the texts that
-    reach a level are a set of bits. Equal sets are merged. Returns how many there are.
+    A clipped count is the number of levels 1..c (c = the count in text i) that at least one reference reaches. Each level of
+    each n-gram gives the set of the other texts that reach it, as bits; equal sets are merged.
+
+    ``rows`` (N,); ``local`` (n_grams,), the row of each n-gram in ``table`` (grams, N), which holds its counts in the texts;
+    ``masks`` (capacity, W) uint64, the sets; ``hits`` (capacity, n), the levels of each order that a set reaches.
     """
     size, words = rows.shape[0], masks.shape[1]
-    found = 0
+    n_masks = 0
     for k in range(hits.shape[1]):
         for e in range(bounds[rows[i], k], bounds[rows[i], k + 1]):
             gram = local[ids[e]]
             for level in range(1, counts[e] + 1):
                 some = False
                 for w in range(words):
-                    masks[found, w] = 0
+                    masks[n_masks, w] = 0
                 for j in range(size):
                     if j != i and table[gram, j] >= level:
-                        masks[found, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+                        masks[n_masks, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
                         some = True
                 if not some:
                     break
-                same = found
-                for other in range(found):
+                same = n_masks
+                for other in range(n_masks):
                     equal = True
                     for w in range(words):
-                        equal &= masks[other, w] == masks[found, w]
+                        equal &= masks[other, w] == masks[n_masks, w]
                     if equal:
                         same = other
                         break
-                if same == found:
+                if same == n_masks:
                     for o in range(hits.shape[1]):
-                        hits[found, o] = 0
-                    found += 1
+                        hits[n_masks, o] = 0
+                    n_masks += 1
                 hits[same, k] += 1
-    return found
+    return n_masks
 
 
 @njit(cache=True, nogil=True)
 def relabel(rows, labels, bits, order, bounds, ids, counts, lengths, n, tiny, small, local, out):
     """Fill ``out`` (B, P) with the mean over candidates of multi-reference BLEU-n under each relabeling.
 
-    ``labels`` (P, N) bool, True = candidate; ``bits`` (P, W) uint64, the references of each relabeling as bits;
-    ``order`` (B, N, N), for text i the texts by closeness of their length, shorter first. ``local`` (one -1 per n-gram) is
-    left as it was.
+    ``rows`` (B, N); ``labels`` (P, N) bool, True = candidate; ``bits`` (P, W) uint64, the references of each relabeling as
+    bits; ``order`` (B, N, N), for text i the texts by increasing difference in length, the shorter first on ties; ``lengths``
+    (rows of the index,). ``local`` (n_grams,) is -1 on entry and on return.
     """
     size = rows.shape[1]
     n_labels = labels.shape[0]
@@ -123,7 +133,7 @@ def relabel(rows, labels, bits, order, bounds, ids, counts, lengths, n, tiny, sm
         for p in range(n_labels):
             out[b, p] = 0.0
         for i in range(size):
-            found = _masks(texts, i, bounds, ids, counts, local, table, masks, hits)
+            n_masks = _masks(texts, i, bounds, ids, counts, local, table, masks, hits)
             length = lengths[texts[i]]
             root = 0.0
             last[:] = -1
@@ -131,7 +141,7 @@ def relabel(rows, labels, bits, order, bounds, ids, counts, lengths, n, tiny, sm
                 if not labels[p, i]:
                     continue
                 correct[:] = 0
-                for s in range(found):
+                for s in range(n_masks):
                     hit = False
                     for w in range(bits.shape[1]):
                         hit |= (masks[s, w] & bits[p, w]) != 0
@@ -142,7 +152,7 @@ def relabel(rows, labels, bits, order, bounds, ids, counts, lengths, n, tiny, sm
                 for k in range(n):
                     changed |= correct[k] != last[k]
                     last[k] = correct[k]
-                if changed:  # neighbouring relabelings mostly share their counts
+                if changed:  # consecutive relabelings mostly have equal counts
                     product = 1.0
                     for k in range(n):
                         product *= (correct[k] + tiny) / (max(0, length - k) + small)

@@ -1,23 +1,24 @@
-"""CIDEr and CIDEr-D: tf-idf weighted n-gram agreement with the references, and all pairs of it.
+"""CIDEr and CIDEr-D: tf-idf weighted n-gram agreement of a candidate with its references, and a distance from it.
 
-What the COCO toolkit prints as *CIDEr* is the CIDEr-D formula; ``cider`` and ``ciderd`` are both that number.
+The COCO caption toolkit prints the CIDEr-D formula under the name *CIDEr*; ``cider`` and ``ciderd`` are both that number.
 """
 
 from __future__ import annotations
 
 import os
-import weakref
+import uuid
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError
 from harness.plugins.compiled.chunks import run_slices
+from harness.plugins.compiled.growing import ensure_rows
 from harness.plugins.ngram.cider_formula import SCALE, SIGMA
 from harness.plugins.ngram.document_frequency import Documents, Frequencies, Source
-from harness.plugins.ngram.index import ORDERS, NgramIndex, grown, index_of, kernels, rows_of
+from harness.plugins.ngram.index import ORDERS, NgramIndex, index_of, kernels, rows_of
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
 from harness.stats import forms
 
@@ -26,10 +27,26 @@ Variant = Literal["d", "plain"]
 
 
 class CiderScores:
-    """Pair scores under one set of document frequencies; texts are rows of its n-gram index."""
+    """Scores of pairs of texts under one set of document frequencies; texts are rows of an n-gram index.
+
+    The tf-idf weights of a row are computed once, when the row is first scored.
+
+    Parameters
+    ----------
+    index : NgramIndex
+        Holds the n-grams of the texts.
+    frequencies : Frequencies
+        Document frequencies of the n-grams of ``index``.
+    tokenizer : str
+        Name of the tokeniser of the texts in ``index``.
+    plain : bool
+        Use the original CIDEr, without clipping and length penalty, instead of CIDEr-D.
+    """
 
     def __init__(self, index: NgramIndex, frequencies: Frequencies, tokenizer: str, plain: bool = False) -> None:
-        kernels()  # says what to install, before anything else can fail
+        kernels()  # raises MissingExtra before any other work
+        self.key = uuid.uuid4().hex
+        """Identifies these scores in caches."""
         self.index = index
         self.frequencies = frequencies
         self.tokenizer = tokenizer
@@ -37,35 +54,27 @@ class CiderScores:
         self._log_n = np.log(float(frequencies.documents))
         self._weights = np.zeros(0)
         self._norms = np.zeros((0, ORDERS))
-        self._done = 0
-        self._pairs: weakref.WeakKeyDictionary[Batch, np.ndarray] = weakref.WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_pairs"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._pairs = weakref.WeakKeyDictionary()
+        self._n_weighed = 0
 
     def _weigh(self) -> None:
-        """Weights and norms of the rows that were added to the index since the last call."""
+        """Compute the weights and norms of the rows that were added to the index since the last call."""
         index = self.index
-        if self._done == index.n_rows:
+        if self._n_weighed == index.n_rows:
             return
         from harness.plugins.ngram import cider_kernels
 
         idf = np.full(index.n_grams, self._log_n)
-        known = self.frequencies.counts
-        idf[: len(known)] -= np.log(np.arange(1, known.max(initial=1) + 1.0))[np.maximum(known, 1) - 1]
-        self._weights = grown(self._weights, index.n_entries)
-        self._norms = grown(self._norms, index.n_rows)
+        df = self.frequencies.counts
+        idf[: len(df)] -= np.log(np.arange(1, df.max(initial=1) + 1.0))[np.maximum(df, 1) - 1]
+        self._weights = ensure_rows(self._weights, index.n_entries)
+        self._norms = ensure_rows(self._norms, index.n_rows)
         cider_kernels.weigh(
-            self._done, index.n_rows, index.bounds, index.ids, index.counts, idf, self._weights, self._norms
+            self._n_weighed, index.n_rows, index.bounds, index.ids, index.counts, idf, self._weights, self._norms
         )
-        self._done = index.n_rows
+        self._n_weighed = index.n_rows
 
     def pairs(self, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
-        """(B, n, m) scores in [0, 10] of rows ``hyp`` (B, n) against single references, rows ``ref`` (B, m)."""
+        """Return the scores (B, n, m), in [0, 10], of rows ``hyp`` (B, n) against single references ``ref`` (B, m)."""
         from harness.plugins.ngram import cider_kernels
 
         self._weigh()
@@ -85,88 +94,115 @@ class CiderScores:
         return out
 
     def rows(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N) rows of a batch's texts."""
+        """Return the index rows (B, N) of the texts of a batch."""
         return rows_of(features, batch.text_ids, self.tokenizer, self.index)
 
-    def known_matrices(self, batch: Batch) -> np.ndarray | None:
-        """The (B, N, N) scores of a batch (or of its parent, sliced) where they have been computed."""
-        if batch.parent is not None and batch.columns is not None:
-            whole = self.known_matrices(batch.parent)
-            return None if whole is None else whole[:, batch.columns[:, None], batch.columns]
-        return self._pairs.get(batch)
-
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N) scores, rows the hypothesis, computed once per batch: metric, distance and p-value read the same."""
-        if batch.parent is not None and batch.columns is not None:
-            return self.matrices(batch.parent, features)[:, batch.columns[:, None], batch.columns]
-        found = self._pairs.get(batch)
-        if found is None:
-            rows = self.rows(batch, features)
-            found = self._pairs[batch] = self.pairs(rows, rows)
-        return found
+        """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis.
+
+        The array is computed once per batch: metric, distance and p-value read the same one.
+        """
+
+        def build(whole: Batch) -> np.ndarray:
+            rows = self.rows(whole, features)
+            return self.pairs(rows, rows)
+
+        return features.per_batch(("cider", self.key), batch, build)
+
+    def block(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the scores (B, n, m) of the candidates against single references.
+
+        The block is read from :meth:`matrices` where these exist; otherwise it alone is computed.
+        """
+        whole = features.peek(("cider", self.key), batch)
+        if whole is not None:
+            return whole[:, : batch.n, batch.n :]
+        rows = self.rows(batch, features)
+        return self.pairs(rows[:, : batch.n], rows[:, batch.n :])
 
 
 def _scores(source: Source, tokenizer: str, plain: bool, features: Features, references: Documents = ()) -> CiderScores:
-    """The pair scores that all users of one df, tokeniser and variant share in a run."""
+    """Return the scores that all metrics and distances of one df, tokeniser and variant share in a run."""
 
     def build() -> CiderScores:
         index = index_of(features, tokenizer)
         return CiderScores(index, source.frequencies(index, tokenizer, features, references), tokenizer, plain)
 
-    if source.name == "given":  # differs with every fit
+    if source.name == "given":  # depends on the references of each fit
         return build()
     return features.memo(("cider", source.name, tokenizer, plain), build)
 
 
-class Cider(MeanMetric):
-    """CIDEr as the COCO toolkit prints it, mean over the candidates, in [0, 10]; higher is better.
+def _check_variant(variant: str, name: str) -> Variant:
+    """Return ``variant``; raise :class:`HarnessError` for an unknown one."""
+    if variant == "d" or variant == "plain":
+        return variant
+    raise HarnessError(f"{name}: variant is {variant!r}; expected 'd' or 'plain'", parameter="variant", value=variant)
 
-    ``df``: where document frequencies come from (:mod:`harness.plugins.ngram.document_frequency`). ``tokenizer``: ``ptb``,
-    ``java-ptb`` or ``none``. ``variant``: ``d``, the toolkit's CIDEr-D formula (clipped counts, length penalty), or ``plain``,
-    the original CIDEr without either, on the same scale. With one document (N = 1) every score is 0.
+
+class Cider(MeanMetric):
+    """CIDEr as the COCO caption toolkit prints it: mean over candidates, in [0, 10]; higher is better.
+
+    With one document (N = 1) every score is 0, since all idf weights are log 1.
+
+    Parameters
+    ----------
+    df : str, path or list of lists of str
+        Source of the document frequencies (:mod:`harness.plugins.ngram.document_frequency`): ``references``, ``given``,
+        a table's path, or lists of texts.
+    tokenizer : str
+        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+    variant : str
+        ``d`` (default), the CIDEr-D formula with clipped counts and length penalty, or ``plain``, the original CIDEr
+        without both, on the same scale.
+
+    References
+    ----------
+    Vedantam, Zitnick & Parikh (2015), "CIDEr: Consensus-based Image Description Evaluation", sections 4.1 and 4.2.
     """
 
     name = "cider"
 
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
-        if variant not in ("d", "plain"):
-            raise HarnessError(f"{self.name}: variant is 'd' or 'plain'; found {variant!r}")
+        self.variant: Variant = _check_variant(variant, self.name)
         self.source = Source(df)
         self.tokenizer = check_tokenizer(tokenizer)
-        self.variant = variant
         label = self.name if variant == "d" else f"{self.name}(plain)"
         self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE))
 
     def signature(self) -> str:
+        """Return the variant, the source of the document frequencies and the tokeniser as one string."""
         return f"cider-{self.variant}|df:{self.source.name}|tok:{self.tokenizer}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
+        """Return the pair scores under the document frequencies that ``df`` selects."""
         return _scores(self.source, self.tokenizer, self.variant == "plain", features, references)
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        return self._block(batch, features, state).mean(axis=2).mean(axis=1)
-
-    def _block(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """(B, n, m) scores of the candidates against the single references."""
-        known = state.known_matrices(batch)
-        if known is not None:
-            return known[:, : batch.n, batch.n :]
-        rows = state.rows(batch, features)
-        return state.pairs(rows[:, : batch.n], rows[:, batch.n :])
+        """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
+        return state.block(batch, features).mean(axis=2).mean(axis=1)
 
     def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """(B, N, N): the mean over pairs (candidate, reference) is a form in the labels."""
+        """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
         return state.matrices(batch, features) / (batch.n * batch.m)
 
     def null(self, batch: Batch, features: Features, state: CiderScores, labels: np.ndarray) -> np.ndarray:
+        """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
         return forms.evaluate(self._forms(batch, features, state), labels)
 
     def exact_p_values(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the permutation p-values (B,) over all relabelings; lower scores are more extreme."""
         return forms.exact_p_values(self._forms(batch, features, state), batch.n, "lower")
 
 
 class CiderD(Cider):
-    """CIDEr-D by its own name: the same number as ``cider``."""
+    """CIDEr-D under its own name: the same number as :class:`Cider`.
+
+    Parameters
+    ----------
+    df, tokenizer
+        As in :class:`Cider`.
+    """
 
     name = "ciderd"
 
@@ -175,11 +211,16 @@ class CiderD(Cider):
 
 
 class CiderDistance:
-    """10 - CIDEr-D(hyp, ref), one reference; equal token sequences give exactly 0.
+    """10 - CIDEr-D of a hypothesis against one reference, in [0, 10]; exactly 0 for equal token sequences.
 
-    Without that rule a text of fewer than four words (or whose every n-gram stands in all documents) would be far from
-    itself. By the Cauchy-Schwarz inequality a score never passes 10; rounding may by a few units of the last place, and
-    that much is cut off.
+    Equal sequences are set to 0, because a text of fewer than four words, or whose n-grams occur in all documents, scores
+    below 10 against itself. By the Cauchy-Schwarz inequality no score exceeds 10; negative distances from rounding, a few
+    units in the last place, are set to 0. Not symmetric.
+
+    Parameters
+    ----------
+    df, tokenizer
+        As in :class:`Cider`.
     """
 
     name = "cider"
@@ -189,9 +230,11 @@ class CiderDistance:
         self.tokenizer = check_tokenizer(tokenizer)
 
     def signature(self) -> str:
+        """Return the source of the document frequencies and the tokeniser as one string."""
         return f"cider|df:{self.source.name}|tok:{self.tokenizer}"
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
         scores = _scores(self.source, self.tokenizer, False, features)
         rows = scores.rows(batch, features)
         distances = np.maximum(SCALE - scores.matrices(batch, features), 0.0)
@@ -200,18 +243,36 @@ class CiderDistance:
 
 
 def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb", variant: Variant = "d") -> np.ndarray:
-    """(T, T) scores in [0, 10], rows the hypothesis, columns the single reference.
+    """Return the scores of all pairs of texts.
 
-    ``df``: a table's path or lists of texts; by default every one of ``texts`` is a document of its own (N = T), so the
-    numbers depend on the company a text keeps.
+    Parameters
+    ----------
+    texts : sequence of str
+        T texts.
+    df : path or list of lists of str, optional
+        A table's path or lists of texts. By default each text is a document of its own (N = T), so that a pair's score
+        depends on the other texts.
+    tokenizer, variant
+        As in :class:`Cider`.
 
+    Returns
+    -------
+    ndarray
+        Shape (T, T), in [0, 10], rows the hypothesis, columns the single reference.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown variant, or a ``df`` that names the references of a task.
+
+    Examples
+    --------
     >>> matrix(["a dog runs", "a dog", "the cat"], tokenizer="none").round(2).tolist()
     [[7.5, 1.99, 0.0], [1.99, 5.0, 0.0], [0.0, 0.0, 5.0]]
     """
-    if variant not in ("d", "plain"):
-        raise HarnessError(f"cider: variant is 'd' or 'plain'; found {variant!r}")
+    variant = _check_variant(variant, "cider")
     if isinstance(df, str) and df in ("references", "task", "given"):
-        raise HarnessError(f"cider.matrix has no task: df={df!r} is for metrics; give a table's path or lists of texts")
+        raise HarnessError(f"cider.matrix has no task, so df is not {df!r}; expected a table's path or lists of texts")
     index = NgramIndex()
     rows = index.add(tokenize(texts, check_tokenizer(tokenizer)))
     if df is None:
@@ -219,5 +280,5 @@ def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb"
     else:
         frequencies = Source(df).frequencies(index, tokenizer)
     scores = CiderScores(index, frequencies, tokenizer, variant == "plain")
-    # One reference an item, so that columns are shared between threads and a reference is laid out once.
+    # One reference per item: threads share the columns, and each reference is expanded once.
     return scores.pairs(np.broadcast_to(rows, (len(rows), len(rows))), rows[:, None])[:, :, 0].T.copy()

@@ -1,4 +1,8 @@
-"""Compiled loops of CIDEr; :mod:`harness.plugins.ngram.cider_formula` says the same readably and is their oracle."""
+"""Compiled loops of CIDEr; :mod:`harness.plugins.ngram.cider_formula` is their readable reference.
+
+Imported only when used, because numba is slow to import. The arguments ``bounds``, ``ids`` and ``counts`` are the arrays of a
+:class:`~harness.plugins.ngram.index.NgramIndex`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def weigh(start, stop, bounds, ids, counts, idf, weights, norms):
-    """Fill the tf-idf weights of the entries, and the norms of each order, for rows ``start`` to ``stop``."""
+    """Fill ``weights`` (entries,) and ``norms`` (rows, 4) for rows ``start`` to ``stop``.
+
+    The weight of an entry is its count times ``idf`` (n_grams,); the norm is Euclidean, one per order.
+    """
     for row in range(start, stop):
         for k in range(norms.shape[1]):
             total = 0.0
@@ -21,10 +28,12 @@ def weigh(start, stop, bounds, ids, counts, idf, weights, norms):
 
 @njit(cache=True, nogil=True)
 def score_pairs(hyp, ref, bounds, ids, weights, norms, bigrams, penalty, clip, scratch, out):
-    """Fill ``out`` (B, n, m) with ten times the mean over orders, hypotheses ``hyp`` (B, n) against ``ref`` (B, m) rows.
+    """Fill ``out`` (B, n, m) with the scores, in [0, 10], of rows ``hyp`` (B, n) against single references ``ref`` (B, m).
 
-    ``scratch`` (one zero per n-gram) holds one reference at a time and is left zero. Sums run over the hypothesis's
-    n-grams by first occurrence.
+    ``weights`` and ``norms`` as :func:`weigh` fills them; ``bigrams`` (rows,), the number of bigrams of each row; ``penalty``,
+    the length penalty by difference in bigrams; ``clip``, True for CIDEr-D, False for the original CIDEr. ``scratch``
+    (n_grams,) holds one reference at a time and is zero on entry and on return. Sums run over the n-grams of the hypothesis by
+    first occurrence.
     """
     orders = norms.shape[1]
     for b in range(hyp.shape[0]):

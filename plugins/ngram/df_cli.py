@@ -1,9 +1,9 @@
-"""Build a table of document frequencies from a corpus of references, for CIDEr's 'df: path'.
+"""Command ``harness df``: write the document frequencies of a file of references, for CIDEr's parameter ``df``.
 
   harness df --references captions_val2014.json --output coco-val.npz
   harness score ... -m cider:df=coco-val.npz
 
-One document per example (all its references together), as in the COCO toolkit.
+Each example is one document, all its references together, as in the COCO caption toolkit.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``harness df`` to a parser."""
     parser.add_argument(
-        "--references", required=True, metavar="FILE", help="any file of references that 'harness score' takes"
+        "--references", required=True, metavar="FILE", help="references, in any format that 'harness score' reads"
     )
-    parser.add_argument("--output", required=True, metavar="FILE", help="ending in .npz, .parquet, .json or .json.gz")
-    parser.add_argument("--tokenizer", default="ptb", help="as in the metric: ptb (default), none, java-ptb")
-    parser.add_argument("--minimum", type=int, default=1, metavar="N", help="leave out n-grams of fewer documents")
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz"
+    )
+    parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric: ptb (default), none, java-ptb")
+    parser.add_argument(
+        "--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    """Write the table, print its size, and return 0."""
     from harness.plugins.ngram.document_frequency import build_df_table
     from harness.registry import current
 

@@ -1,11 +1,15 @@
-"""Document frequencies: in how many documents (an example's references together are one) an n-gram stands.
+"""Document frequencies: the number of documents that contain an n-gram, where a document is all references of an example.
 
-Where they come from is a parameter of every metric that uses them, and part of its signature:
+The source is the parameter ``df`` of every metric that uses document frequencies, and part of its signature:
 
-``references``  the task's references, one document per example (``df:task``);
-``given``       the references that the metric is fitted on, where these are fewer (a stratum) (``df:given``);
-a path          a table on disk, made by :func:`build_df_table` (``df:table:<sha8>``);
-lists of texts  references given in Python, one list per document (``df:given:<sha8>``).
+``references``
+    The references of the task, one document per example (``df:task``).
+``given``
+    The references that the metric is fitted on, where these are fewer, such as a stratum (``df:given``).
+a path
+    A table on disk, written by :func:`build_df_table` (``df:table:<sha8>``).
+lists of texts
+    Documents passed from Python, one list of texts each (``df:given:<sha8>``).
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,46 +37,74 @@ Documents = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Document frequencies of an index's n-grams; those interned later stand in no document."""
+    """Document frequencies of the n-grams of an index; n-grams that are added to it later have frequency 0."""
 
     counts: np.ndarray
-    """(n-grams,) int64."""
+    """Number of documents that contain each n-gram, shape (n_grams,), int64."""
     documents: int
-    """N, whose logarithm is the largest idf."""
+    """Number of documents N; log N is the largest idf."""
 
 
 class Source:
-    """Where document frequencies come from; raises :class:`InputError` at once for a table that is not there."""
+    """Source of document frequencies.
+
+    Parameters
+    ----------
+    df : str, path or list of lists of str
+        ``references`` or ``given`` (see the module), a table's path, or documents.
+
+    Raises
+    ------
+    InputError
+        For a table that cannot be read, and for documents that are empty or not lists of texts.
+    """
 
     def __init__(self, df: str | os.PathLike[str] | Documents) -> None:
         self.path: Path | None = None
-        self.given: Documents | None = None
+        self.documents: Documents | None = None
         if isinstance(df, str) and df in _NAMES:
             self.name = "given" if df == "given" else "task"
         elif isinstance(df, (str, os.PathLike)):
             self.path = Path(df)
             self.name = f"table:{df_tables.content_hash(self.path, _hint(df))}"
         else:
-            self.given = _checked_documents(df)
-            self.name = f"given:{_hash_documents(self.given)}"
+            self.documents = _checked_documents(df)
+            self.name = f"given:{_hash_documents(self.documents)}"
 
     def frequencies(
         self, index: NgramIndex, tokenizer: str, features: Features | None = None, fitted: Documents = ()
     ) -> Frequencies:
-        """The frequencies for the n-grams of ``index``; raises :class:`HarnessError` where there are no documents."""
+        """Return the frequencies of the n-grams of an index.
+
+        Parameters
+        ----------
+        index : NgramIndex
+            Index to which the n-grams of the documents are added.
+        tokenizer : str
+            Name of the tokeniser of the index.
+        features : Features, optional
+            Feature cache with the task's references; texts are tokenised through it.
+        fitted : sequence of sequence of str
+            References that the metric is fitted on.
+
+        Raises
+        ------
+        HarnessError
+            Without documents, or for a table that is damaged or has another tokeniser.
+        """
         if self.path is not None:
             table = df_tables.read(self.path, tokenizer)
             ids = index.gram_ids(table.grams)
             counts = np.zeros(index.n_grams, dtype=np.int64)
             counts[ids] = table.counts
             return Frequencies(counts, table.documents)
-        documents = self.given
+        documents = self.documents
         if documents is None:
             task = features.references if features is not None and self.name == "task" else ()
             documents = task if len(task) else fitted
         if not len(documents):
             raise HarnessError(
-                "document frequencies need references: the task has none here (give df a table or lists of texts)"
+                "document frequencies need references, and the task has none: set df to a table or to lists of texts"
             )
         return from_documents(index, documents, tokenizer, features)
 
@@ -80,7 +112,19 @@ class Source:
 def from_documents(
     index: NgramIndex, documents: Documents, tokenizer: str, features: Features | None = None
 ) -> Frequencies:
-    """Count the documents that hold each n-gram; texts are tokenised through ``features`` where they are shared."""
+    """Return the document frequencies of lists of texts, one list per document.
+
+    Parameters
+    ----------
+    index : NgramIndex
+        Index to which the n-grams are added.
+    documents : sequence of sequence of str
+        Texts of each document.
+    tokenizer : str
+        Name of the tokeniser.
+    features : Features, optional
+        Feature cache through which texts are tokenised; without it they are tokenised here.
+    """
     sizes = [len(texts) for texts in documents]
     texts = [text for document in documents for text in document]
     if features is None:
@@ -92,12 +136,32 @@ def from_documents(
 
 
 def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer: str = "ptb", minimum: int = 1) -> int:
-    """Write the document frequencies of a corpus to ``path`` (.json, .json.gz, .parquet or .npz); returns how many n-grams.
+    """Write the document frequencies of a corpus to a table and return its number of n-grams.
 
-    ``corpus`` holds one list of texts per document; n-grams in fewer than ``minimum`` documents are left out (they then
-    count as unseen: frequency 0 and 1 have the same idf). Written atomically. Raises :class:`InputError` for a corpus
-    that is empty or not lists of texts, or for another file ending.
+    Parameters
+    ----------
+    corpus : sequence of sequence of str
+        Texts of each document.
+    path : path
+        File to write, atomically; ends in ``.json``, ``.json.gz``, ``.parquet`` or ``.npz``.
+    tokenizer : str
+        ``ptb`` (default), ``java-ptb`` or ``none``.
+    minimum : int
+        n-grams in fewer documents are omitted and then count as unseen. Frequencies 0 and 1 have the same idf, so 2 changes no
+        score.
 
+    Returns
+    -------
+    int
+        Number of n-grams in the table.
+
+    Raises
+    ------
+    InputError
+        For a corpus that is empty or not lists of texts, and for an unknown file ending.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> folder = tempfile.TemporaryDirectory()
     >>> build_df_table([["a dog"], ["a cat", "the cat"]], pathlib.Path(folder.name, "df.json"), tokenizer="none")
@@ -105,33 +169,36 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     """
     documents = _checked_documents(corpus)
     index = NgramIndex()
-    found = from_documents(index, documents, tokenizer)
-    keep = np.flatnonzero(found.counts >= max(1, minimum))
+    frequencies = from_documents(index, documents, tokenizer)
+    keep = np.flatnonzero(frequencies.counts >= max(1, minimum))
     names = index.names()
-    table = df_tables.Table([names[i] for i in keep], found.counts[keep], found.documents, tokenizer)
+    table = df_tables.Table([names[i] for i in keep], frequencies.counts[keep], frequencies.documents, tokenizer)
     df_tables.write(Path(path), table)
     return len(keep)
 
 
 def _hint(df: str | os.PathLike[str]) -> str:
-    return f"df is 'references', 'given', lists of texts, or a table's path{did_you_mean(str(df), _NAMES)}"
+    """Return the accepted values of ``df``, and the name nearest to this one."""
+    return f"expected 'references', 'given', lists of texts, or a table's path{did_you_mean(str(df), _NAMES)}"
 
 
-def _checked_documents(corpus: Any) -> Documents:
+def _checked_documents(corpus: object) -> Documents:
+    """Return a corpus; raise :class:`InputError` when it is empty or not lists of texts."""
     if not isinstance(corpus, Sequence) or isinstance(corpus, (str, bytes)):
-        raise InputError(f"expected one list of texts per document; found {type(corpus).__name__}", "df")
+        raise InputError(f"{type(corpus).__name__}; expected one list of texts per document", "df")
     if not len(corpus):
-        raise InputError("there are no documents", "df")
+        raise InputError("no documents; expected one list of texts per document", "df")
     for number, texts in enumerate(corpus):
         if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
-            raise InputError(f"expected a list of texts; found {texts!r:.60}", f"df: document {number}")
+            raise InputError(f"{texts!r:.60}; expected a list of texts", f"df: document {number}")
         for text in texts:
             if not isinstance(text, str):
-                raise InputError(f"expected a text; found {text!r:.60}", f"df: document {number}")
+                raise InputError(f"{text!r:.60}; expected a text", f"df: document {number}")
     return corpus
 
 
 def _hash_documents(documents: Documents) -> str:
+    """Return the first eight hex digits of a SHA-256 over texts and document boundaries."""
     digest = hashlib.sha256()
     for texts in documents:
         for text in texts:

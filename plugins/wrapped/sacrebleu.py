@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -10,17 +10,38 @@ from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.errors import require
 
 
-class _Sacre(MeanMetric):
-    """Mean over candidates of sacrebleu's own multi-reference sentence score, divided by 100."""
+class _Score(Protocol):
+    """A sacrebleu score."""
 
-    scorer: Any
+    score: float
+
+
+class _Scorer(Protocol):
+    """A sacrebleu metric."""
+
+    def sentence_score(self, hypothesis: str, references: list[str]) -> _Score:
+        """Return the score of one sentence, in percent."""
+        ...
+
+
+class _SentenceMetric(MeanMetric):
+    """Mean over candidates of sacrebleu's multi-reference sentence score, divided by 100.
+
+    A subclass sets ``spec`` and the three attributes.
+    """
+
+    scorer: _Scorer
     settings: str
+    """Parameters as they are in the signature."""
     version: str
+    """Version of sacrebleu."""
 
     def signature(self) -> str:
+        """Return the name, the parameters and sacrebleu's version as one string."""
         return f"{self.spec.name}|{self.settings}|sacrebleu:{self.version}"
 
-    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+    def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return the mean sentence score over the candidates of each example, shape (B,)."""
         out = np.empty(len(batch))
         for row, item in enumerate(batch.sets):
             references = list(item.references)
@@ -28,10 +49,25 @@ class _Sacre(MeanMetric):
         return out
 
 
-class Chrf(_Sacre):
-    """chrF (Popović 2015): F-score of character n-grams; chrF++ with ``word_order: 2``. In [0, 1], higher is better.
+class Chrf(_SentenceMetric):
+    """chrF, the F-score of character n-grams, in [0, 1]; higher is better. ``word_order`` = 2 gives chrF++.
 
-    Of several references the best one counts, for each candidate alone.
+    Each candidate is scored against its best reference.
+
+    Parameters
+    ----------
+    char_order : int
+        Highest order of character n-grams; default 6.
+    word_order : int
+        Highest order of word n-grams; default 0.
+    beta : int
+        Weight of recall; default 2.
+    lowercase : bool
+        Convert texts to lower case; default False.
+
+    References
+    ----------
+    Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
     """
 
     def __init__(self, *, char_order: int = 6, word_order: int = 0, beta: int = 2, lowercase: bool = False) -> None:
@@ -42,10 +78,23 @@ class Chrf(_Sacre):
         self.spec = MetricSpec("chrf" + "+" * word_order, higher_is_better=True, bounds=(0.0, 1.0))
 
 
-class Ter(_Sacre):
-    """TER (Snover et al. 2006): edits with shifts per word of the mean reference length; lower is better, 0 at best.
+class Ter(_SentenceMetric):
+    """TER, edits and shifts per word of the mean reference length; lower is better, 0 at best, above 1 possible.
 
-    Of several references the nearest one counts, for each candidate alone. Values above 1 are possible.
+    Each candidate is compared with its nearest reference.
+
+    Parameters
+    ----------
+    normalized : bool
+        Apply sacrebleu's tokenisation of punctuation; default False.
+    no_punct : bool
+        Remove punctuation; default False.
+    case_sensitive : bool
+        Distinguish capitals; default False.
+
+    References
+    ----------
+    Snover, Dorr, Schwartz, Micciulla & Makhoul (2006), "A Study of Translation Edit Rate with Targeted Human Annotation".
     """
 
     def __init__(self, *, normalized: bool = False, no_punct: bool = False, case_sensitive: bool = False) -> None:

@@ -1,16 +1,15 @@
-"""Which characters the toolkit's tokeniser takes for letters, digits and symbols.
+"""Character classes of Stanford's tokeniser: letters, marks, digits and symbols outside ASCII.
 
-Its tables are frozen in the Unicode of their day (6.x) and know nothing above U+FFFF: characters that came later are
-"untokenisable" and vanish. Python's own tables would give other answers, and other ones with every Python release, so
-the ranges are written out: facts about the program, read off its character tables and checked against its answers.
-Each constant is the inside of a regular expression's character class.
+The program's tables are those of Unicode 6 and end at U+FFFF; later characters are untokenisable and removed. Python's own
+tables differ, and change with every release, so the ranges are listed here: facts about the program, read from its
+character tables and checked against its output. Each constant is the inside of a regular expression's character class.
 """
 
 from __future__ import annotations
 
 
 def _read(ranges: str) -> str:
-    """Hexadecimal ranges as the inside of a character class."""
+    """Return hexadecimal ranges as the inside of a character class."""
     return "".join("-".join(f"\\u{end}" for end in item.split("-")) for item in ranges.split())
 
 
@@ -56,7 +55,7 @@ MARKS = _read(
     "09e2-09e3 0a01-0a03 0a3c 0a3e-0a4f 0a81-0a83 0abc 0abe-0acf 0b82 0bbe-0bc2 0bc6-0bc8 0bca-0bcd 0c01-0c03 "
     "0c3e-0c56 0d3e-0d44 0d46-0d48 0e31 0e34-0e3a 0e47-0e4e 0eb1 0eb4-0ebc 0ec8-0ecd "
 )
-"""Combining marks and modifiers: part of a word, though no letters."""
+"""Combining marks and modifiers; they are part of a word but not letters."""
 
 DIGITS = _read(
     "0660-0669 06f0-06f9 07c0-07c9 0966-096f 09e6-09ef 0a66-0a6f 0ae6-0aef 0b66-0b6f 0be6-0bef 0c66-0c6f 0ce6-0cef "
@@ -73,4 +72,4 @@ SYMBOLS = _read(
     "2125 2127 2129 212e 213a-213b 2140-2144 214a-214d 214f 2190-2bff 3001-3002 3012 30fb ff01-ff0f ff1a-ff20 "
     "ff3b-ff40 ff5b-ff65 "
 )
-"""Characters outside ASCII that become a token of their own."""
+"""Characters outside ASCII that are single tokens."""

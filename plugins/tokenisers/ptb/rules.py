@@ -1,10 +1,10 @@
-"""The Penn Treebank tokeniser as rules: at every position the rule that looks furthest wins, the first one on a tie.
+"""Rules of the Penn Treebank tokeniser: at each position the rule with the longest match applies, the first on ties.
 
-The program is a longest-match scanner; Python's regular expressions take the first alternative that fits. So each rule is
-one expression without rivalling alternatives, all rules that can start with the character at hand are tried, and the
-longest match is taken. What a rule looks at counts: group 1 is the token, the rest of the match is trailing context.
+Stanford's program is a longest-match scanner, whereas Python's regular expressions take the first alternative that
+matches. Each rule is therefore an expression of its own; all are tried and the longest match is taken. The length of a match
+includes trailing context: group 1 is the token, the rest of the match is context.
 
-Behaviour matched: edu.stanford.nlp.process.PTBTokenizer 3.4.1 with ``-preserveLines -lowerCase``.
+The behaviour is that of edu.stanford.nlp.process.PTBTokenizer 3.4.1 with ``-preserveLines -lowerCase``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ A = f"[{ASCII_LETTERS}{LETTERS}]"  # a letter
 D = f"[0-9{DIGITS}]"  # a digit
 AD = f"[{ASCII_LETTERS}{LETTERS}0-9{DIGITS}]"
 ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
-W = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad]|{ACCENTED})"  # what a word starts with
+W = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad]|{ACCENTED})"  # first character of a word
 WD = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad0-9{DIGITS}]|{ACCENTED})"
 APOS = "(?:['\u0092\u2019]|&(?i:apos);)"
 APOS2 = "(?:['\u0092\u2019`\u0091\u2018\u201b]|&(?i:apos);)"
@@ -39,9 +39,12 @@ TAG = f"<(?:[!?][A-Za-z-][^>\r\n]*|/?{NAME}(?:[ ]+(?:{NAME}[ ]*=[ ]*(?:'[^'\r\n]
 
 
 class Rule(NamedTuple):
+    """A compiled rule."""
+
     match: Callable[[str, int], re.Match[str] | None]
+    """Matches a text from a position on; its last group is the text of the token."""
     emit: Callable[[str], str | None]
-    """Token text to token; None: nothing comes of it."""
+    """Returns the token of its text, or None where the text is dropped."""
 
 
 def _plain(text: str) -> str:
@@ -114,11 +117,11 @@ def _literal(token: str) -> Callable[[str], str]:
 
 
 _OTHER_CAPITALS = "\ue000"
-"""Stands in a rule for the capitals outside ASCII, which take longer to find than the rules to read."""
+"""Placeholder in a rule for the capitals outside ASCII, which are computed on first use."""
 
 
 def _other_capitals() -> str:
-    """The inside of a character class, with the Roman numerals and circled letters that count as capitals."""
+    """Return the capitals outside ASCII, with Roman numerals and circled letters, as the inside of a character class."""
     letters = re.findall(f"[{LETTERS}]", "".join(map(chr, range(128, 0x10000))))
     return "\u2160-\u216f\u24b6-\u24cf" + "".join(letter for letter in letters if letter.isupper())
 
@@ -141,7 +144,7 @@ EYE = "[-^x=~<>']"
 SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
 ABBREVIATION = re.compile(f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|[A-Za-z]")
 
-# (pattern, what becomes of the token); earlier rules win ties.
+# (pattern, emit); the earlier rule wins a tie.
 TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("((?i:can))(?i:not)", _no_soft_hyphens),
     ("((?i:gon|wan))(?i:na)|((?i:got))(?i:ta)|((?i:lem|gim))(?i:me)", _no_soft_hyphens),
@@ -248,27 +251,43 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 
 
 def longest(text: str, start: int) -> tuple[int, int, str | None]:
-    """End of what the winning rule looks at, end of the token, and the token (None: dropped)."""
+    """Apply the rule with the longest match at a position.
+
+    Returns
+    -------
+    end : int
+        End of the match with its context.
+    token_end : int
+        End of the token in ``text``; scanning continues there.
+    token : str or None
+        The token, None where it is dropped.
+
+    Examples
+    --------
+    >>> longest("can't", 0)
+    (5, 2, 'ca')
+    """
     best, winner = -1, None
     for match, emit in _rules(text.isascii()):
-        found = match(text, start)
-        if found is not None and found.end() > best:
-            best, winner = found.end(), (found, emit)
+        result = match(text, start)
+        if result is not None and result.end() > best:
+            best, winner = result.end(), (result, emit)
     if winner is None:
         return start + 1, start + 1, None
-    found, emit = winner
-    group = found.lastindex or 0
-    return best, found.end(group), emit(found[group])
+    result, emit = winner
+    group = result.lastindex or 0
+    return best, result.end(group), emit(result[group])
 
 
 @lru_cache(maxsize=2)
 def _rules(ascii_only: bool) -> tuple[Rule, ...]:
-    """The rules, compiled; for ASCII texts without the long character classes that cannot match there."""
+    """Return the compiled rules; those for ASCII texts omit the character classes outside ASCII."""
     classes = (LETTERS, MARKS, DIGITS, SYMBOLS)
     return tuple(Rule(re.compile(_pattern(rule, classes if ascii_only else ())).match, emit) for rule, emit in TABLE)
 
 
 def _pattern(rule: str, without: Sequence[str]) -> str:
+    """Return the expression of a rule without some character classes."""
     for characters in without:
         rule = rule.replace(characters, "")
     if _OTHER_CAPITALS in rule:

@@ -1,8 +1,7 @@
-"""The word lists of the Penn Treebank tokeniser: abbreviations, contractions, words that open a sentence.
+"""Word lists of the Penn Treebank tokeniser: abbreviations and words that open a sentence, as regular expressions.
 
-``(?i:...)`` marks lists that ignore case; where the program insists on a capital (``Wash.`` the state against ``wash.``
-at the end of a sentence) the capital stands outside. Which words are listed is a fact about the program, checked against its
-answers; the expressions are ours.
+``(?i:...)`` marks lists that ignore case. Where the program requires a capital (``Wash.``, the state, against ``wash.`` at
+the end of a sentence) the capital is outside. The lists are facts about the program, checked against its output.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ ENDS_SENTENCE = (
     "|A(?i:rk)|A(?i:z)|D(?i:el)|I(?i:ll)|L(?i:a)|M(?i:ass)|M(?i:iss)|O(?i:re)|P(?i:a)|T(?i:ex)|W(?i:ash)"
     "|[Pp]?[Pp][Tt][ey][Ss]?"
 )
-"""Keep their full stop; at the end of a sentence a second one is counted."""
+"""Abbreviations with a full stop; at the end of a sentence the stop is also a token of its own."""
 
 BEFORE_NAME = (
     "(?i:mr|mrs|ms|drs?|profs?|sens?|reps?|attys?|lt|col|gen|messrs|govs?|adm|rev|maj|sgt|cpl|pvt|mt|capt|ste?|ave|pres"
@@ -25,13 +24,13 @@ BEFORE_NAME = (
     "|alex|wm|jos|cie|cf|treas|vs|ph)"
     "|[Mm]fG"
 )
-"""Keep their full stop, and never end a sentence."""
+"""Abbreviations with a full stop that never end a sentence."""
 
 BEFORE_NUMBER = "(?i:art|bldg|ca|figs?|nos?|op|pp|prop)"
-"""Keep their full stop only before a number."""
+"""Abbreviations with a full stop only before a number."""
 
 SENTENCE_OPENERS = (
     "Additionally|According|Earlier|However|About|After|Other|Since|Their|There|These|While|Here|Last|Many|More|Once|Some|Such|That|Then|They|"
     "This|What|When|But|Her|Now|One|Our|She|The|Yet|You|An|As|At|He|If|In|It|So|We|A"
 )
-"""After an acronym or initial with its full stop, only these words tell that a sentence ended there."""
+"""Words after an acronym or initial with a full stop that show the end of a sentence."""

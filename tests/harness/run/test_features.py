@@ -116,6 +116,25 @@ def test_distances_are_built_once_and_nested_batches_slice_them():
     assert distance.calls == 2 * len(SETS)
 
 
+def test_peek_returns_a_value_of_a_batch_or_of_its_parent_and_computes_nothing():
+    features, distance = FeatureCache(), Chars()
+    batch = features.batch(SETS)
+    cut = features.sub_batch(batch, 1, 2)
+    key = ("distance", distance.signature())
+    assert features.peek(key, batch) is None
+    assert features.peek(key, cut) is None
+    whole = features.distances(distance, batch)
+    assert features.peek(key, batch) is whole
+    part = features.peek(key, cut)
+    assert part is not None
+    assert np.array_equal(part, whole[:, [[0], [2], [3]], [0, 2, 3]])
+    assert not part.flags.writeable
+    assert features.peek(key, cut) is part
+    assert features.distances(distance, cut) is part
+    features.forget(batch)
+    assert features.peek(key, cut) is None
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [

@@ -1,4 +1,4 @@
-"""``harness df``: a table built from a file of references gives the scores that the references themselves give."""
+"""``harness df``: a table built from a file of references gives the scores of these references."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
     candidates = {"1": ["a dog runs on grass"], "2": ["the cat sleeps on the mat"], "3": ["two men"]}
     (tmp_path / "r.json").write_text(json.dumps(references))
     command = [sys.executable, "-m", "harness", "df", "--references", "r.json", "--output", "df.npz"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "of 3 documents" in done.stdout
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert "of 3 documents" in process.stdout
     metrics = ["cider", {"cider": {"df": str(tmp_path / "df.npz")}}]
-    own, table = harness.score(candidates, references, metrics).values()
-    assert table.value == pytest.approx(own.value, abs=1e-12)
-    assert own.value > 0.5
+    task, table = harness.score(candidates, references, metrics).values()
+    assert table.value == pytest.approx(task.value, abs=1e-12)
+    assert task.value > 0.5

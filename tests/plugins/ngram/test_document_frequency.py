@@ -1,4 +1,4 @@
-"""Where CIDEr's document frequencies come from: the task, a table on disk, given texts."""
+"""Sources of document frequencies: the task, the references of a fit, a table, documents passed from Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.plugins.ngram import cider
-from harness.plugins.ngram.document_frequency import build_df_table
+from harness.plugins.ngram.document_frequency import Source, build_df_table, from_documents
+from harness.plugins.ngram.index import NgramIndex
 from harness.run.features import FeatureCache
 
 CORPUS = [
@@ -19,18 +20,18 @@ CORPUS = [
     ["a dog sat", "\u00e9t\u00e9 d\u2019or"],
     ["x y z w v"],
 ]
-ENDINGS = ["df.json", "df.json.gz", "df.parquet", "df.npz"]
 
 
 def stats(metric):
+    """(2, 1) scores of two examples whose references are two documents of the corpus."""
     sets = [CaptionSet("0", ("a dog sat on a mat",), tuple(CORPUS[0])), CaptionSet("1", ("a dog",), tuple(CORPUS[2]))]
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     return metric.stats(batch, features, metric.fit(features.references, features))
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_a_table_gives_the_numbers_of_the_corpus_it_was_built_from(tmp_path, ending):
+@pytest.mark.parametrize("ending", ["df.json", "df.json.gz", "df.parquet", "df.npz"])
+def test_a_table_gives_the_scores_of_the_corpus_that_it_was_built_from(tmp_path, ending):
     path = tmp_path / ending
     assert build_df_table(CORPUS, path, tokenizer="none") > 30
     assert [p.name for p in tmp_path.iterdir()] == [ending]
@@ -44,7 +45,7 @@ def test_a_table_gives_the_numbers_of_the_corpus_it_was_built_from(tmp_path, end
     )
 
 
-def test_the_choice_is_part_of_the_signature(tmp_path):
+def test_the_source_is_part_of_the_signature(tmp_path):
     path = tmp_path / "df.json"
     build_df_table(CORPUS, path, tokenizer="none")
     signatures = [
@@ -59,19 +60,39 @@ def test_the_choice_is_part_of_the_signature(tmp_path):
     assert cider.Cider(df=str(path), tokenizer="none").signature() != before
 
 
-def test_given_means_the_references_of_the_fit():
+def test_boundaries_of_documents_are_part_of_the_signature():
+    names = {Source(corpus).name for corpus in ([["a", "b"]], [["a"], ["b"]], [["ab"]])}
+    assert len(names) == 3
+
+
+def test_the_source_given_is_the_references_of_the_fit():
     features = FeatureCache(CORPUS)
     sets = [CaptionSet("0", ("a dog sat on a mat",), tuple(CORPUS[0])), CaptionSet("1", ("a dog",), tuple(CORPUS[2]))]
     batch = features.batch(sets)
     stratum = [item.references for item in sets]
-    given, task = cider.Cider(df="given", tokenizer="none"), cider.Cider(tokenizer="none")
-    assert np.array_equal(given.stats(batch, features, given.fit(stratum, features)), stats(task))
+    fitted, task = cider.Cider(df="given", tokenizer="none"), cider.Cider(tokenizer="none")
+    assert np.array_equal(fitted.stats(batch, features, fitted.fit(stratum, features)), stats(task))
     assert not np.array_equal(task.stats(batch, features, task.fit(stratum, features)), stats(task))
 
 
-def test_rare_n_grams_may_be_left_out_of_a_table(tmp_path):
+def test_n_grams_indexed_later_are_in_no_document():
+    index = NgramIndex()
+    frequencies = from_documents(index, CORPUS, "none")
+    index.add(["an unseen text"])
+    assert frequencies.documents == 4
+    assert len(frequencies.counts) < index.n_grams
+    names = index.names()
+    assert {names[i]: int(n) for i, n in enumerate(frequencies.counts) if n > 1} == {
+        "a": 3,
+        "dog": 2,
+        "a dog": 2,
+        "sat": 2,
+    }
+
+
+def test_rare_n_grams_are_omitted_from_a_table(tmp_path):
     path = tmp_path / "df.json"
-    build_df_table(CORPUS, path, tokenizer="none", minimum=2)
+    assert build_df_table(CORPUS, path, tokenizer="none", minimum=2) == 4
     table = json.loads(path.read_text(encoding="utf-8"))
     assert table["documents"] == 4
     assert set(table["df"]) == {"a", "dog", "a dog", "sat"}
@@ -80,41 +101,26 @@ def test_rare_n_grams_may_be_left_out_of_a_table(tmp_path):
     )
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_a_truncated_table_is_named(tmp_path, ending):
-    path = tmp_path / ending
-    build_df_table(CORPUS, path, tokenizer="none")
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match=f"{ending}: not a document-frequency table"):
-        stats(cider.Cider(df=path, tokenizer="none"))
+def test_a_missing_table_is_reported_by_the_constructor(tmp_path):
+    with pytest.raises(InputError, match=r"none\.json: cannot read the document-frequency table"):
+        cider.Cider(df=str(tmp_path / "none.json"))
 
 
 @pytest.mark.parametrize(
-    "change, words",
+    ("corpus", "message"),
     [
-        ({"format": "other"}, "not a harness-df table"),
-        ({"version": 2}, "version 1"),
-        ({"documents": 0}, "0 documents"),
-        ({"documents": 2}, "'a' stands in 3 of 2"),
-        ({"df": {"a b c d e": 1}}, "expected one to four words"),
-        ({"df": {"a": 1.5}}, "whole numbers"),
-        ({"df": ["a"]}, "not a document-frequency table"),
-        ({"tokenizer": "ptb"}, "made with tokenizer 'ptb'"),
+        ([], "df: no documents"),
+        ("a dog", "df: str; expected one list of texts per document"),
+        ([["a"], "b"], "df: document 1: 'b'; expected a list of texts"),
+        ([["a", None]], "df: document 0: None; expected a text"),
     ],
 )
-def test_a_damaged_table_is_told_in_one_line(tmp_path, change, words):
-    path = tmp_path / "df.json"
-    build_df_table(CORPUS, path, tokenizer="none")
-    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **change}), encoding="utf-8")
-    with pytest.raises(InputError, match=words) as caught:
-        stats(cider.Cider(df=path, tokenizer="none"))
-    assert "\n" not in str(caught.value)
+def test_an_invalid_corpus_is_reported(tmp_path, corpus, message):
+    with pytest.raises(InputError, match=message):
+        build_df_table(corpus, tmp_path / "df.json")
+    assert not list(tmp_path.iterdir())
 
 
-def test_missing_tables_and_other_endings_are_told_before_anything_runs(tmp_path):
-    with pytest.raises(InputError, match="no document-frequency table there"):
-        cider.Cider(df=str(tmp_path / "none.json"))
-    with pytest.raises(InputError, match="ends in"):
-        build_df_table(CORPUS, tmp_path / "df.pkl", tokenizer="none")
-    with pytest.raises(HarnessError, match="no documents"):
-        build_df_table([], tmp_path / "df.json")
+def test_frequencies_without_documents_are_refused():
+    with pytest.raises(HarnessError, match="need references, and the task has none"):
+        Source("references").frequencies(NgramIndex(), "none")

@@ -1,4 +1,4 @@
-"""BLEU, ROUGE-L and CIDEr against values made with pycocoevalcap (golden/coco/README.md describes them)."""
+"""BLEU, ROUGE-L and CIDEr against values of pycocoevalcap (golden/coco; its README describes their computation)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def golden(golden):
 
 
 def run(metric, items):
-    """(corpus value, per-example values) on the golden items, tokenised or as people wrote them."""
+    """Corpus value and per-example values on the golden items, which are tokenised for tokenizer "none"."""
     end = "_tok" if metric.tokenizer == "none" else ""
     sets = caption_sets([[item["hyp" + end]] for item in items], [item["refs" + end] for item in items])
     features = FeatureCache([item.references for item in sets])
@@ -60,10 +60,10 @@ def test_items_and_corpus_equal_the_toolkit(golden, metric, expected):
 @pytest.mark.parametrize("metric, expected", METRICS, ids=[f"{m.spec.name}-{m.tokenizer}" for m, _ in METRICS])
 def test_first_items_alone_equal_the_toolkit(golden, metric, expected):
     items, corpus = golden
-    for size, known in corpus["first_n_items_alone"].items():
+    for size, subset in corpus["first_n_items_alone"].items():
         value, per_example = run(metric, items[: int(size)])
-        assert abs(value - expected(known["corpus"])) <= TOLERANCE
-        assert np.abs(per_example - [expected(item) for item in known["items"]]).max() <= TOLERANCE
+        assert abs(value - expected(subset["corpus"])) <= TOLERANCE
+        assert np.abs(per_example - [expected(item) for item in subset["items"]]).max() <= TOLERANCE
 
 
 def test_order_of_examples_does_not_change_a_digit(golden):

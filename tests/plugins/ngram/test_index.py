@@ -1,13 +1,14 @@
-"""Interned n-grams against counting in dictionaries."""
+"""The n-gram index against counts in dictionaries."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.plugins.ngram import index as ngrams
-from harness.plugins.tokenisers import words
+from harness.plugins.tokenisers.words import WordIndex
 from harness.run.features import FeatureCache
 
 sentences = st.lists(st.sampled_from(["a", "b", "dog", "ünï"]), max_size=9).map(" ".join)
@@ -15,7 +16,7 @@ quick = settings(max_examples=60, deadline=None)
 
 
 def decoded(index, row):
-    """Counts of a row by order, as lists of (n-gram, count) in the order in which they stand."""
+    """Counts of a row: for each order the list of (n-gram, count), in the order of the index."""
     names = index.names()
     return [
         [(tuple(names[index.ids[e]].split()), int(index.counts[e])) for e in range(*index.bounds[row, k : k + 2])]
@@ -50,7 +51,7 @@ def test_tables_grow_past_their_first_size():
     assert index.n_grams == len(set(index.names()))
 
 
-def test_grams_by_name_are_those_of_the_texts():
+def test_ids_of_n_grams_by_name_are_those_of_the_texts():
     index = ngrams.NgramIndex()
     row = index.add(["a b c d"])[0]
     names = ["a", "c d", "b c d", "a b c d"]
@@ -68,11 +69,11 @@ def test_document_frequencies_count_documents_once(documents):
     index = ngrams.NgramIndex()
     df = index.document_frequencies([index.add(texts) for texts in documents])
     for gram, name in enumerate(index.names()):
-        holds = [any(tuple(name.split()) in c for t in d for c in ngrams.count_ngrams(t.split())) for d in documents]
-        assert df[gram] == sum(holds)
+        contains = [any(tuple(name.split()) in c for t in d for c in ngrams.count_ngrams(t.split())) for d in documents]
+        assert df[gram] == sum(contains)
 
 
-def test_texts_of_a_run_are_counted_once():
+def test_a_text_is_counted_once_per_run():
     features = FeatureCache()
     ids = features.intern(["a dog", "a dog", "the dog"])
     index = ngrams.index_of(features, "none")
@@ -82,9 +83,28 @@ def test_texts_of_a_run_are_counted_once():
     assert index.n_entries == entries
 
 
-def test_words_split_at_single_blanks():
-    index = words.WordIndex()
-    rows = index.add(["a b", "", "a\u00a0b", "a b"])
-    assert rows.tolist() == [0, 1, 2, 0]
-    assert np.diff(index.starts).tolist() == [2, 1, 1]
-    assert index.words[:2].tolist() == [0, 1]
+def test_n_grams_by_name_have_one_to_four_words():
+    index = ngrams.NgramIndex()
+    for gram in ("", " ", "a b c d e"):
+        with pytest.raises(ValueError, match="is not an n-gram of one to 4 words"):
+            index.gram_ids(["a", gram])
+
+
+WORDS = ("a", "b", "A", "", "\t", "\n", "\x85", "\u00a0", "3\u00a01/2", "a\tb", "\0", "\u200b", "\ud800", "é")
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max_size=8)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=3))
+def test_texts_that_a_word_index_has_split_are_counted_as_whole_ones(calls):
+    """Texts equal up to white space share a row; a word that contains white space is split."""
+    words, index = WordIndex(), ngrams.NgramIndex()
+    for whole, texts in calls:
+        index.add(whole)
+        texts = [*texts, *texts[:2]]
+        rows = index.add_split(texts, words, words.add(texts))
+        for text, row in zip(texts, rows):
+            assert decoded(index, row) == [list(counts.items()) for counts in ngrams.count_ngrams(text.split())]
+            assert index.lengths[row] == len(text.split())
+        assert len(set(rows.tolist())) == len({tuple(text.split()) for text in texts})
+        assert index.add(texts).tolist() == rows.tolist()

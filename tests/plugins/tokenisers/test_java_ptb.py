@@ -1,13 +1,14 @@
-"""The hardened Java reference and its agreement with the Python tokeniser."""
+"""The Java tokeniser: equal to the Python one, and one clear error without Java or with a wrong output."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
-from harness.errors import MissingExtra
+from harness.errors import HarnessError, MissingExtra
 from harness.plugins.tokenisers import java_ptb
 from harness.plugins.tokenisers import java_runtime as java
 from harness.plugins.tokenisers.ptb import tokeniser as ptb
@@ -34,11 +35,32 @@ def test_real_captions_are_the_same_in_both_engines(golden):
     assert java_ptb.tokenize(captions) == ptb.tokenize(captions)
 
 
-def test_no_java_is_one_clear_line(monkeypatch):
+def test_no_java_is_an_error_with_the_install_command(monkeypatch):
     monkeypatch.setattr(java, "find_java", lambda: None)
     with pytest.raises(MissingExtra, match=r"needs a Java runtime.*caption-harness\[java\]"):
         java_ptb.tokenize(["a"])
 
 
-def test_no_captions_start_nothing():
+def test_no_captions_start_no_process():
     assert java_ptb.tokenize([]) == []
+
+
+def test_each_caption_is_one_line_followed_by_a_separator(monkeypatch, tmp_path):
+    lines = []
+
+    def program(arguments, needed_by):
+        lines.extend(Path(arguments[-1]).read_text(encoding="utf-8").split("\n"))
+        return "\n".join(line if line == "zz" else f"{line.lower()} " for line in lines).encode()
+
+    monkeypatch.setattr(java_ptb, "pycocoevalcap_file", lambda *parts, needed_by: tmp_path)
+    monkeypatch.setattr(java_ptb, "run_java", program)
+    assert java_ptb.tokens_raw(["A dog .", "", "two\nlines"]) == [["a", "dog", "."], [], ["two", "lines"]]
+    assert lines == ["A dog .", "zz", "", "zz", "two lines", "zz", ""]
+
+
+@pytest.mark.parametrize("output", [b"", b"a\nb\n", b"a\nb\nzz\nzz\n"])
+def test_an_output_of_other_lines_is_an_error(monkeypatch, tmp_path, output):
+    monkeypatch.setattr(java_ptb, "pycocoevalcap_file", lambda *parts, needed_by: tmp_path)
+    monkeypatch.setattr(java_ptb, "run_java", lambda arguments, needed_by: output)
+    with pytest.raises(HarnessError, match=r"the program returned \d lines; expected 4"):
+        java_ptb.tokenize(["a", "b"])

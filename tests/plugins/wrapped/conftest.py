@@ -1,0 +1,51 @@
+"""A SPICE metric over a program that replaces the Java program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.plugins.wrapped import spice
+
+PROGRAM = """
+import json, sys
+print("Loading models", file=sys.stderr)
+for line in sys.stdin:
+    store, out = next(sys.stdin).strip(), next(sys.stdin).strip()
+    rows = json.load(open(line.strip()))
+    print(f"request of {len(rows)}", file=open(sys.argv[1], "a"))
+    for row in rows:
+        if row["test"] == "die":
+            print("x" * 200_000 + "\\nException in thread main: java.lang.OutOfMemoryError: Java heap space", file=sys.stderr)
+            sys.exit(1)
+    if rows[0]["test"] != "mute":
+        f = [float("nan") if r["test"] == "empty" else (r["test"] in r["refs"]) / len(r["refs"]) for r in rows]
+        answer = [{"image_id": r["image_id"], "scores": {"All": {"f": value}}} for r, value in zip(rows, f)]
+        json.dump(answer, open(out, "w"))
+    print("done", flush=True)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> list[str]:
+    """Command line of a program that scores 1/m where a candidate is among its m references.
+
+    It writes a line per request to ``log``, exits on the candidate "die", and gives no scores on "mute", NaN on "empty".
+    """
+    (tmp_path / "program.py").write_text(PROGRAM)
+    return [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "log")]
+
+
+@pytest.fixture
+def metric(tmp_path: Path, program: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[spice.Spice]:
+    """The metric over that program."""
+    for name in spice.JARS:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(spice, "command", lambda jars, memory: program)
+    metric = spice.Spice(jars=str(tmp_path))
+    yield metric
+    if metric._process is not None:
+        metric._process.close()
