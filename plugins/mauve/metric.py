@@ -95,10 +95,12 @@ class Mauve(MauveParameters):
         return np.full(len(stats), np.nan)
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float: ...
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return MAUVE of the corpus for statistics (B, 3 + N d)."""
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one value per weight vector, shape (W,), for ``weights`` of shape (W, B)."""
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return MAUVE of the corpus, or values (W,) for ``weights`` of shape (W, B); NaN without examples."""

@@ -38,7 +38,7 @@ def test_samples_are_stacked_and_single_samples_give_a_float():
     vectors, n = geometry.stacked(np.zeros((2, 3)), np.ones((4, 3)))
     assert (vectors.shape, n) == ((1, 6, 3), 2)
     assert geometry.shaped_like(np.array([1.5]), np.zeros((2, 3))) == 1.5
-    assert geometry.shaped_like(np.array([1.5]), np.zeros((1, 2, 3))).tolist() == [1.5]
+    assert np.array_equal(geometry.shaped_like(np.array([1.5]), np.zeros((1, 2, 3))), [1.5])
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])

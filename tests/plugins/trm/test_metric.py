@@ -30,9 +30,11 @@ class Directed(LengthDistance):
 
 def batch_of(n, m, number=3):
     rng = np.random.default_rng(n * 10 + m)
-    sets = [
-        CaptionSet(str(i), *(tuple("x" * rng.integers(0, 30) for _ in range(k)) for k in (n, m))) for i in range(number)
-    ]
+
+    def texts(count):
+        return tuple("x" * rng.integers(0, 30) for _ in range(count))
+
+    sets = [CaptionSet(str(i), texts(n), texts(m)) for i in range(number)]
     features = FeatureCache([item.references for item in sets])
     return features.batch(sets), features
 
