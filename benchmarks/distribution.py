@@ -147,7 +147,7 @@ def metrics_table(sets: list[CaptionSet], theirs: dict[str, dict[str, Any]]) -> 
 
 def embedding_share(sets: list[CaptionSet]) -> None:
     """How much of a cold embedding metric is the embedding model."""
-    from harness.plugins.kernel.embeddings import MiniLm
+    from harness.plugins.embeddings.minilm import MiniLm
 
     model = MiniLm()
     model.encode(["a first text, so that the model is there"])

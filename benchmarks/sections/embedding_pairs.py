@@ -41,7 +41,7 @@ def wmd_by_pairs(vectors: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def precision_of_pair(candidate: Tokens, reference: Tokens) -> float:
-    return (candidate[0] @ reference[0].T).max(axis=1)[candidate[1]].mean(dtype=np.float64)
+    return (candidate.vectors @ reference.vectors.T).max(axis=1)[candidate.counted].mean(dtype=np.float64)
 
 
 def wmd_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
@@ -69,7 +69,7 @@ def bertscore_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
             vectors = rng.normal(size=(len(text.split()) + 2, WIDTH)).astype(np.float32)
             counts = np.ones(len(vectors), dtype=bool)
             counts[[0, -1]] = False
-            row.append((vectors / np.linalg.norm(vectors, axis=1, keepdims=True), counts))
+            row.append(Tokens(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), counts))
         examples.append(row)
     precisions(examples[0])
     start = time.perf_counter()

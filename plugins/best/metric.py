@@ -1,4 +1,4 @@
-"""The best candidate of each example by another metric: what an oracle that picks from the set would get."""
+"""Metric ``best``: the best candidate of each example by another metric, as an oracle would choose it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,20 @@ from harness.registry import resolve
 
 
 class Best(MeanMetric):
-    """Mean over examples of the best single candidate's score; direction and range are the metric's own.
+    """Mean over examples of the best score of a single candidate; direction and range are those of the metric.
 
-    metric: a metric of level ``item`` (``meteor``, ``cider``, ``{bleu: {n: 4}}``). Each candidate is scored as a set of one, with all
-    references. Never below the metric's mean over candidates, and growing with their number: compare equal sizes.
+    Each candidate is scored as a set of one with all references. The value is never worse than the mean over candidates and improves
+    with their number: compare equal sizes.
+
+    Parameters
+    ----------
+    metric : str, mapping or Metric
+        A metric of level ``item`` with a direction: ``meteor``, ``{bleu: {n: 4}}`` or an instance.
+
+    Raises
+    ------
+    HarnessError
+        If the metric has another level or no direction.
     """
 
     def __init__(self, *, metric: str | Mapping[str, Any] | Metric) -> None:
@@ -25,7 +35,7 @@ class Best(MeanMetric):
         inner = self.metric.spec
         if inner.level != "item" or inner.higher_is_better is None:
             raise HarnessError(
-                f"best: '{inner.name}' scores no single candidate (it must be of level item and have a direction)"
+                f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)"
             )
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
@@ -33,20 +43,23 @@ class Best(MeanMetric):
         )  # fmt: skip
 
     def signature(self) -> str:
+        """Return ``best|`` and the signature of the metric."""
         return f"best|{self.metric.signature()}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        """Return the corpus state of the metric."""
         return self.metric.fit(references, features)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """(B,); NaN where no candidate of the example has a score."""
-        each = np.stack([self._one(batch, k, features, state) for k in range(batch.n)])  # [n, B]
+        """Return the best score of each example, shape (B,); NaN if no candidate of the example has a score."""
+        each = np.stack([self._scores_of(k, batch, features, state) for k in range(batch.n)])  # [n, B]
         worst = -np.inf if self.spec.higher_is_better else np.inf
         filled = np.where(np.isnan(each), worst, each)
         best = filled.max(axis=0) if self.spec.higher_is_better else filled.min(axis=0)
         return np.where(np.isinf(best), np.nan, best)
 
-    def _one(self, batch: Batch, k: int, features: Features, state: Any) -> np.ndarray:
+    def _scores_of(self, k: int, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the score of candidate k of each example, shape (B,); NaN where undefined."""
         columns = np.concatenate([[k], batch.n + np.arange(batch.m)])
         sets = tuple(replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets)
         alone = Batch(sets, batch.text_ids[:, columns], 1, batch.m, batch, columns)

@@ -1,0 +1,1 @@
+"""Distribution metrics on text embeddings (MMD, Frechet, energy, sliced Wasserstein); vectors in, divergences and p-values out."""

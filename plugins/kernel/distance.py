@@ -1,4 +1,4 @@
-"""A distance from any embedding: 1 - cosine."""
+"""Cosine distance of text embeddings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,18 @@ from harness.contracts import Batch, Embedding, Features
 
 
 class CosineDistance:
-    """1 - cosine of two texts' embeddings, in [0, 2]; symmetric; exactly 0 for identical texts.
+    """1 - cosine of the embeddings of two texts, in [0, 2]; symmetric; exactly 0 for identical texts.
 
-    ``bert`` in the registry: all-MiniLM-L6-v2 (Chan et al. 2022, A.4). A vector of length 0 is at distance 1 from all others.
+    Registered as ``bert``. A zero vector has distance 1 from all other texts.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+
+    References
+    ----------
+    Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language Generation*, A.4.
     """
 
     needs = frozenset({"embeddings"})
@@ -24,10 +33,11 @@ class CosineDistance:
         self.name = "bert" if self.embedding.name == "minilm" else f"cosine-{self.embedding.name}"
 
     def signature(self) -> str:
+        """Return ``cosine|`` and the signature of the embedding."""
         return f"cosine|{self.embedding.signature()}"
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N), float64; rounding below 0 is clipped."""
+        """Return the distances of all pairs, float64, shape (B, N, N); values below 0 by rounding are set to 0."""
         vectors = features.vectors(self.embedding, batch.text_ids).astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, 1.0)

@@ -1,4 +1,4 @@
-"""Energy distance (Szekely & Rizzo 2013), on arrays: 2 mean |c - r| - mean |c - c'| - mean |r - r'|, V-statistics."""
+"""Energy distance (Szekely & Rizzo 2013) of two samples of vectors: 2 mean |c - r| - mean |c - c'| - mean |r - r'|."""
 
 from __future__ import annotations
 
@@ -8,16 +8,41 @@ from harness.plugins.kernel import geometry
 
 
 def energy(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
-    """Energy distance (not its square root) of x (n, d) and y (m, d), or (B,) for batches; >= 0, 0 for equal distributions."""
+    """Return the energy distance (not its square root) of two samples, as V-statistics with the diagonals.
+
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
+        Vectors of the samples.
+
+    Returns
+    -------
+    float, or ndarray of shape (B,)
+        At least 0; 0 for equal samples.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match or a sample is empty.
+
+    References
+    ----------
+    Szekely & Rizzo 2013, *Energy statistics: A class of statistics based on distances*.
+
+    Examples
+    --------
+    >>> energy(np.array([[0.0], [0.0]]), np.array([[1.0]]))
+    2.0
+    """
     vectors, n = geometry.stacked(x, y)
     return geometry.shaped_like(geometry.two_sample(energy_kernel(geometry.gram(vectors)), n, "biased"), x)
 
 
 def energy_form(inner: np.ndarray, n: int) -> np.ndarray:
-    """(B, N, N) forms whose values under all labels are the energy distance, from Gram matrices (B, N, N)."""
+    """Return forms (B, N, N) whose value under any labels is the energy distance, for Gram matrices (B, N, N)."""
     return geometry.two_sample_form(energy_kernel(inner), n, "biased")
 
 
 def energy_kernel(inner: np.ndarray) -> np.ndarray:
-    """(B, N, N) negative distances: the kernel whose MMD is the energy distance."""
+    """Return the negative distances (B, N, N) for Gram matrices (B, N, N): the kernel whose MMD is the energy distance."""
     return -np.sqrt(geometry.squared_distances(inner))

@@ -1,27 +1,49 @@
-"""Frechet distance between two sets of vectors, without a d x d matrix.
+"""Frechet distance between Gaussian fits of two samples of vectors, without a d x d matrix.
 
     |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2}),   covariances with n - 1; a single vector has covariance 0
 
-(Dowson & Landau 1982; Chan et al. 2022, A.7, there called bottlenecked by the matrix square root.) With centred samples A (n, d)
-and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of A B' / sqrt((n-1)(m-1)), an n x m matrix; it and all the rest are
-read from the N x N Gram matrix, also under any relabeling.
+(Dowson & Landau 1982; Chan et al. 2022, A.7, where the matrix square root is called the bottleneck.) For centred samples A (n, d)
+and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of the n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other terms
+are read from the N x N Gram matrix, for the observed labels and for any relabeling.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from harness.plugins.kernel import geometry
+from harness.plugins.kernel import geometry, symmetric_relabelings
 from harness.stats import permutation
 
 _CHUNK = 1 << 15
-"""Relabeled examples handled at once."""
+"""Maximum number of relabelings evaluated at once."""
 
 
 def frechet(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
-    """Frechet distance of x (n, d) and y (m, d), or (B,) values of (B, n, d) and (B, m, d); >= 0.
+    """Return the Frechet distance of two samples.
 
-    Raises ValueError for shapes that do not fit.
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
+        Vectors of the samples.
+
+    Returns
+    -------
+    float, or ndarray of shape (B,)
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match or a sample is empty.
+
+    References
+    ----------
+    Dowson & Landau 1982, *The Frechet distance between multivariate normal distributions*.
+
+    Examples
+    --------
+    >>> round(frechet(np.array([[0.0], [2.0]]), np.array([[3.0], [7.0]])), 9)  # means 1 and 5, deviations sqrt(2) and sqrt(8)
+    18.0
     """
     vectors, n = geometry.stacked(x, y)
     if min(n, vectors.shape[1] - n) > vectors.shape[2]:
@@ -30,7 +52,7 @@ def frechet(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
 
 
 def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(B,) for samples larger than d: with A = Q R the nuclear norm of A B' is that of the d x d matrix R_A R_B'."""
+    """Return distances (B,) of samples larger than d. For A = Q R the nuclear norm of A B' is that of the d x d matrix R_A R_B'."""
     means, factors = [], []
     for sample in (x.astype(np.float64), y.astype(np.float64)):
         mean = sample.mean(axis=1, keepdims=True)
@@ -43,12 +65,12 @@ def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def from_gram(inner: np.ndarray, n: int) -> np.ndarray:
-    """(B,) Frechet distances from Gram matrices (B, N, N), the n candidates first."""
+    """Return distances (B,) for Gram matrices (B, N, N) with the n candidates first."""
     return _distances(inner[:, :n, :n], inner[:, :n, n:], inner[:, n:, n:])
 
 
 def relabeled(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(B, P) Frechet distances from Gram matrices (B, N, N) under labels (P, N) bool, n candidates in each row."""
+    """Return distances (B, P) for Gram matrices (B, N, N) under labels (P, N), bool, with n candidates in each row."""
     labels = np.asarray(labels, dtype=bool)
     number, size = labels.shape
     n = int(labels[0].sum())
@@ -64,22 +86,13 @@ def relabeled(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def exact_p_values(inner: np.ndarray, n: int) -> np.ndarray:
-    """(B,) exact p-values over all relabelings (half of them when n = m: the distance is symmetric)."""
-    m = inner.shape[-1] - n
-    total = permutation.count(n, m) // (2 if n == m else 1)
-    observed = from_gram(inner, n)
-    extreme, seen = np.zeros(len(inner), dtype=np.int64), 0
-    for chunk in permutation.chunks(n, m, _CHUNK):
-        chunk = chunk[: total - seen]  # with n = m the first half has text 0 among the candidates
-        if not len(chunk):
-            break
-        seen += len(chunk)
-        extreme += permutation.tail_counts(relabeled(inner, chunk), observed, "upper")
-    return extreme / total
+    """Return exact p-values (B,) for Gram matrices (B, N, N); for n = m half of the relabelings are evaluated."""
+    null = (relabeled(inner, labels) for labels in symmetric_relabelings.chunks(n, inner.shape[-1] - n, _CHUNK))
+    return permutation.p_values(from_gram(inner, n), null, "upper", "exact")
 
 
 def _distances(within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray) -> np.ndarray:
-    """(W,) from the blocks (W, n, n), (W, n, m), (W, m, m) of Gram matrices."""
+    """Return distances (W,) for the blocks (W, n, n), (W, n, m) and (W, m, m) of Gram matrices."""
     n, m = across.shape[1:]
     mean_c, mean_r = within_c.mean(axis=(1, 2)), within_r.mean(axis=(1, 2))
     means = mean_c + mean_r - 2.0 * across.mean(axis=(1, 2))
@@ -95,7 +108,7 @@ def _distances(within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray) -
 
 
 def _reduced(across: np.ndarray) -> np.ndarray:
-    """A B' of the centred samples, in the coordinates of the smaller sample that are left by centring."""
+    """Return A B' of the centred samples, for products (W, n, m); the smaller sample loses its redundant dimension."""
     if across.shape[1] < across.shape[2]:
         across = across.transpose(0, 2, 1)
     rows, columns = across.shape[1:]
@@ -104,7 +117,11 @@ def _reduced(across: np.ndarray) -> np.ndarray:
 
 
 def helmert(size: int) -> np.ndarray:
-    """(size, size - 1) orthonormal basis of the vectors that sum to 0."""
+    """Return an orthonormal basis of the vectors that sum to 0, shape (size, size - 1).
+
+    >>> helmert(2).round(4).tolist()
+    [[0.7071], [-0.7071]]
+    """
     basis = np.triu(np.ones((size, size - 1)))
     basis[np.arange(1, size), np.arange(size - 1)] = -np.arange(1, size)
     return basis / np.sqrt(np.arange(1, size) * np.arange(2, size + 1))

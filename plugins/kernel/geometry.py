@@ -1,4 +1,4 @@
-"""What all embedding metrics need of the vectors of an example: Gram matrices, distances, pair statistics."""
+"""Gram matrices, distances and two-sample statistics of the vectors of an example, shared by the embedding metrics."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from collections.abc import Iterator
 import numpy as np
 
 _ROUNDING = 1e-13
-"""Squared distances below this share of the squared norms are rounding: the vectors are equal."""
+"""Squared distances below this fraction of the squared norms are rounding errors; the vectors are taken as equal."""
 CACHE_BYTES = 8 << 20
-"""Vectors are handled this many bytes at a time."""
+"""Bytes of vectors that are centred at once."""
 
 
 def stacked(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, int]:
-    """(B, n + m, d) of two samples (n, d), (m, d) or (B, n, d), (B, m, d), and n; raises ValueError when they do not fit."""
+    """Return two samples as one array (B, n + m, d), and n.
+
+    ``x`` and ``y`` have shapes (n, d) and (m, d), or (B, n, d) and (B, m, d). Raises ValueError for other shapes or an empty sample.
+    """
     x, y = np.asarray(x), np.asarray(y)
     if x.ndim != y.ndim or x.ndim not in (2, 3) or x.shape[-1] != y.shape[-1] or x.shape[:-2] != y.shape[:-2]:
         raise ValueError(
             f"samples have shapes {x.shape} and {y.shape}; expected (n, d), (m, d) or (B, n, d), (B, m, d)"
         )
     if 0 in x.shape[-2:] or 0 in y.shape[-2:]:
-        raise ValueError(f"samples have shapes {x.shape} and {y.shape}: each needs a vector")
+        raise ValueError(f"samples have shapes {x.shape} and {y.shape}; each must hold at least one vector")
     return np.concatenate([x, y], axis=-2).reshape(-1, x.shape[-2] + y.shape[-2], x.shape[-1]), x.shape[-2]
 
 
 def shaped_like(values: np.ndarray, x: np.ndarray) -> np.ndarray | float:
-    """(B,) values as they are for a batch of samples, as a float for a single pair."""
+    """Return values (B,) unchanged for a batch of samples ``x`` (B, n, d), or as a float for a single sample (n, d)."""
     return values if np.ndim(x) == 3 else float(values[0])
 
 
 def gram(vectors: np.ndarray) -> np.ndarray:
-    """(B, N, N) float64 inner products of vectors (B, N, d) about their mean over N: translations change nothing."""
+    """Return the inner products of vectors (B, N, d) about their mean over N, float64, shape (B, N, N)."""
     batch, size, width = vectors.shape
     out = np.empty((batch, size, size))
     for part in _parts(batch, 8 * size * width):
@@ -41,7 +44,7 @@ def gram(vectors: np.ndarray) -> np.ndarray:
 
 
 def squared_distances(inner: np.ndarray) -> np.ndarray:
-    """(B, N, N) squared Euclidean distances from a Gram matrix; equal vectors have exactly 0."""
+    """Return squared Euclidean distances (B, N, N) for Gram matrices (B, N, N); exactly 0 for equal vectors."""
     norms = np.einsum("bii->bi", inner)
     scale = norms[:, :, None] + norms[:, None, :]
     squared = scale - 2.0 * inner
@@ -50,13 +53,16 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
 
 
 def upper(matrices: np.ndarray) -> np.ndarray:
-    """(B, N(N-1)/2) entries above the diagonal."""
+    """Return the entries above the diagonal of matrices (B, N, N), shape (B, N(N-1)/2)."""
     rows, columns = np.triu_indices(matrices.shape[-1], 1)
     return matrices[:, rows, columns]
 
 
 def two_sample(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
-    """(B,) mean k(C, C) + mean k(R, R) - 2 mean k(C, R) of kernels (B, N, N); see :func:`two_sample_form` for the estimators."""
+    """Return mean k(C, C) + mean k(R, R) - 2 mean k(C, R), shape (B,), for kernels (B, N, N) with the n candidates first.
+
+    See :func:`two_sample_form` for the estimators.
+    """
     within_c, within_r = _pairs(kernel.shape[-1], n, estimator)
     if not within_c or not within_r:
         return np.full(len(kernel), np.nan)
@@ -68,19 +74,38 @@ def two_sample(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
 
 
 def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
+    """Return the numbers of ordered pairs within the candidates and within the references that the estimator averages."""
     m = size - n
     if estimator == "biased":
         return n * n, m * m
     if estimator == "unbiased":
         return n * (n - 1), m * (m - 1)
-    raise ValueError(f"estimator is biased or unbiased; found {estimator!r}")
+    raise ValueError(f"estimator is {estimator!r}; expected biased or unbiased")
 
 
 def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
-    """(B, N, N) forms (see :mod:`harness.stats.forms`) of mean k(C, C) + mean k(R, R) - 2 mean k(C, R).
+    """Return forms (see :mod:`harness.stats.forms`) of mean k(C, C) + mean k(R, R) - 2 mean k(C, R).
 
-    ``biased`` keeps the diagonals (V-statistic); ``unbiased`` leaves them out and divides by n(n-1), m(m-1): NaN when
-    n = 1 or m = 1. Uses s'Ks = sum of the candidates' row sums - pairs with different labels.
+    Uses s'Ks = sum of the row sums of the candidates - sum over pairs with different labels.
+
+    Parameters
+    ----------
+    kernel : ndarray, shape (B, N, N)
+        Symmetric kernel matrices.
+    n : int
+        Number of candidates.
+    estimator : {'biased', 'unbiased'}
+        ``biased`` includes the diagonals (V-statistic); ``unbiased`` excludes them and divides by n(n-1) and m(m-1).
+
+    Returns
+    -------
+    ndarray, shape (B, N, N)
+        Forms; NaN for ``unbiased`` with n = 1 or m = 1.
+
+    Raises
+    ------
+    ValueError
+        For an unknown estimator.
     """
     m = kernel.shape[-1] - n
     within_c, within_r = _pairs(n + m, n, estimator)

@@ -1,7 +1,6 @@
 """Distribution metrics on text embeddings: MMD, Frechet, energy distance, sliced Wasserstein.
 
-Each is the mean over examples of a divergence between the vectors of the candidates and of the references; lower is better.
-``embedding``: a registered embedding (name, ``{name: {params}}`` or instance).
+Each is the mean over examples of a divergence between the vectors of the candidates and those of the references; lower is better.
 """
 
 from __future__ import annotations
@@ -22,16 +21,30 @@ EmbeddingSpec = str | Mapping[str, Any] | Embedding
 
 
 class KernelMetric(MeanMetric):
-    """Shared: resolves the embedding, looks its vectors up."""
+    """Base of the embedding metrics.
+
+    Parameters
+    ----------
+    name : str
+        Registered name.
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    *options : str
+        Further parts of the displayed name and the signature.
+    upper : float, optional
+        Largest possible value.
+    least : int
+        Minimum number of candidates and of references.
+    """
 
     def __init__(
         self, name: str, embedding: EmbeddingSpec, *options: str, upper: float | None = None, least: int = 1
     ) -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         self._signature = "|".join([name, *options, self.embedding.signature()])
-        shown = ", ".join([self.embedding.name, *options])
+        arguments = ", ".join([self.embedding.name, *options])
         self.spec = MetricSpec(
-            name=f"{name}({shown})",
+            name=f"{name}({arguments})",
             higher_is_better=False,
             level="set",
             needs=frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ())),
@@ -42,35 +55,53 @@ class KernelMetric(MeanMetric):
         )
 
     def signature(self) -> str:
+        """Return the name, the options and the signature of the embedding, such as ``mmd|minilm``."""
         return self._signature
 
     def _gram(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the Gram matrices of the vectors, shape (B, N, N)."""
         return geometry.gram(features.vectors(self.embedding, batch.text_ids))
 
 
 class _TwoSampleMetric(KernelMetric):
-    """mean k(C, C) + mean k(R, R) - 2 mean k(C, R): one kernel per example, whatever the labels."""
+    """Metrics of the form mean k(C, C) + mean k(R, R) - 2 mean k(C, R), whose kernel does not depend on the labels."""
 
     estimator = "biased"
 
     def _kernel(self, inner: np.ndarray) -> np.ndarray:
+        """Return kernels (B, N, N) for Gram matrices (B, N, N)."""
         raise NotImplementedError
 
     def _forms(self, batch: Batch, features: Features) -> np.ndarray:
         return geometry.two_sample_form(self._kernel(self._gram(batch, features)), batch.n, self.estimator)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the divergence of each example, shape (B,)."""
         return geometry.two_sample(self._kernel(self._gram(batch, features)), batch.n, self.estimator)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return the divergence of each example under labels (P, N), shape (B, P)."""
         return forms.evaluate(self._forms(batch, features), labels)
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return exact permutation p-values, shape (B,)."""
         return forms.exact_p_values(self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m)
 
 
 class Mmd(_TwoSampleMetric):
-    """Maximum mean discrepancy, Gaussian kernel, half the median distance as its width; see :mod:`harness.plugins.kernel.mmd`."""
+    """Squared maximum mean discrepancy with a Gaussian kernel whose width is half the median distance; at most 2.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    estimator : {'biased', 'unbiased'}
+        The unbiased estimator needs two candidates and two references and may be negative.
+
+    References
+    ----------
+    Gretton et al. 2012, *A Kernel Two-Sample Test*; Chan et al. 2022, section 3.3 and A.6. Formula: :mod:`harness.plugins.kernel.mmd`.
+    """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", estimator: str = "biased") -> None:
         if estimator not in ("biased", "unbiased"):
@@ -87,7 +118,17 @@ class Mmd(_TwoSampleMetric):
 
 
 class Energy(_TwoSampleMetric):
-    """Energy distance; see :mod:`harness.plugins.kernel.energy`."""
+    """Energy distance; at least 0.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+
+    References
+    ----------
+    Szekely & Rizzo 2013, *Energy statistics*. Formula: :mod:`harness.plugins.kernel.energy`.
+    """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
         super().__init__("energy", embedding)
@@ -97,42 +138,78 @@ class Energy(_TwoSampleMetric):
 
 
 class Frechet(KernelMetric):
-    """Frechet distance between Gaussian fits; see :mod:`harness.plugins.kernel.frechet`."""
+    """Frechet distance between Gaussian fits; at least 0.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+
+    References
+    ----------
+    Dowson & Landau 1982; Chan et al. 2022, A.7. Formula: :mod:`harness.plugins.kernel.frechet`.
+    """
 
     def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
         super().__init__("frechet", embedding)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the divergence of each example, shape (B,)."""
         return frechet.from_gram(self._gram(batch, features), batch.n)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return the divergence of each example under labels (P, N), shape (B, P)."""
         return frechet.relabeled(self._gram(batch, features), labels)
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return exact permutation p-values, shape (B,)."""
         return frechet.exact_p_values(self._gram(batch, features), batch.n)
 
 
 class SlicedWasserstein(KernelMetric):
-    """Sliced Wasserstein distance of order ``p`` along seeded directions; see :mod:`harness.plugins.kernel.sliced_wasserstein`."""
+    """Sliced Wasserstein distance along seeded directions; at least 0.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    projections : int
+        Number of directions.
+    p : float
+        Order, at least 1.
+    seed : int
+        Seed of the directions.
+
+    References
+    ----------
+    Bonneel et al. 2015, *Sliced and Radon Wasserstein Barycenters of Measures*. Formula:
+    :mod:`harness.plugins.kernel.sliced_wasserstein`.
+    """
 
     def __init__(
         self, *, embedding: EmbeddingSpec = "minilm", projections: int = 128, p: float = 2.0, seed: int = 0
     ) -> None:
         if projections < 1 or not p >= 1:
-            raise HarnessError(f"sliced-wasserstein: projections >= 1 and p >= 1; found {projections!r} and {p!r}")
+            raise HarnessError(
+                f"sliced-wasserstein: projections is {projections!r} and p is {p!r}; both must be at least 1"
+            )
         self.projections, self.p, self.seed = projections, p, seed
         super().__init__("sliced-wasserstein", embedding)
         self._signature += f"|p:{p:g}|projections:{projections}|seed:{seed}"
 
     def _lines(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the coordinates of the vectors along the directions, shape (B, projections, N)."""
         vectors = features.vectors(self.embedding, batch.text_ids)
         return sliced_wasserstein.projected(vectors, self.projections, self.seed)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the divergence of each example, shape (B,)."""
         return sliced_wasserstein.observed(self._lines(batch, features), batch.n, self.p)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return the divergence of each example under labels (P, N), shape (B, P)."""
         return sliced_wasserstein.relabeled(self._lines(batch, features), labels, self.p)
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return exact permutation p-values, shape (B,)."""
         return sliced_wasserstein.exact_p_values(self._lines(batch, features), batch.n, self.p)

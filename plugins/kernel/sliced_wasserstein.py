@@ -1,10 +1,10 @@
-"""Sliced Wasserstein distance (Bonneel et al. 2015), on arrays.
+"""Sliced Wasserstein distance (Bonneel et al. 2015) of two samples of vectors.
 
     SW_p = (mean over directions u of W_p(C u, R u)^p)^(1/p)
 
-In one dimension the optimal plan pairs quantiles. For samples of different sizes both quantile functions are steps; on each
-interval between consecutive levels i/n, j/m they pair one c with one r, with the interval's length as weight. The
-intervals depend on (n, m) alone.
+In one dimension the optimal plan pairs quantiles. For samples of different sizes both quantile functions are step functions. On each
+interval between consecutive levels i/n, j/m they pair one candidate with one reference, with the length of the interval as
+weight. The intervals depend on (n, m) alone.
 """
 
 from __future__ import annotations
@@ -14,55 +14,94 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.plugins.kernel import geometry
+from harness.plugins.kernel import geometry, symmetric_relabelings
 from harness.stats import permutation
 
 _CHUNK_BYTES = 16 << 20
+_CHUNK = 1 << 14
 
 
 class Coupling(NamedTuple):
-    """Which order statistics of the two samples meet, and with what weight."""
+    """Pairs of order statistics of two samples and their weights; K pairs."""
 
     first: np.ndarray
+    """Ranks in the first sample, shape (K,)."""
     second: np.ndarray
+    """Ranks in the second sample, shape (K,)."""
     weights: np.ndarray
+    """Weights, shape (K,); they sum to 1."""
 
 
 @lru_cache(maxsize=256)
 def coupling(n: int, m: int) -> Coupling:
-    """The quantile coupling of n and m equally weighted points, in exact integer arithmetic (levels in units of 1/(nm))."""
+    """Return the quantile coupling of n and m equally weighted points; levels are exact integers in units of 1/(nm).
+
+    >>> coupling(2, 1).weights.tolist()
+    [0.5, 0.5]
+    """
     levels = np.unique(np.concatenate([np.arange(n + 1) * m, np.arange(m + 1) * n]))
     starts = levels[:-1]
     return Coupling(starts // m, starts // n, np.diff(levels) / (n * m))
 
 
 def directions(width: int, number: int, seed: int) -> np.ndarray:
-    """(d, number) unit vectors, uniform on the sphere, the same for one seed."""
-    drawn = np.random.default_rng([seed, width]).standard_normal((width, number))
-    return drawn / np.linalg.norm(drawn, axis=0)
+    """Return ``number`` directions, uniform on the unit sphere in ``width`` = d dimensions, shape (d, number); fixed by the seed."""
+    normal = np.random.default_rng([seed, width]).standard_normal((width, number))
+    return normal / np.linalg.norm(normal, axis=0)
 
 
 def sliced_wasserstein(
     x: np.ndarray, y: np.ndarray, projections: int = 128, p: float = 2.0, seed: int = 0
 ) -> np.ndarray | float:
-    """SW_p of x (n, d) and y (m, d), or (B,) for batches; >= 0, a Monte Carlo estimate over seeded directions."""
+    """Return the sliced Wasserstein distance of two samples, a Monte Carlo estimate over seeded directions.
+
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
+        Vectors of the samples.
+    projections : int
+        Number of directions.
+    p : float
+        Order, at least 1.
+    seed : int
+        Seed of the directions.
+
+    Returns
+    -------
+    float, or ndarray of shape (B,)
+        At least 0; 0 for equal samples.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match or a sample is empty.
+
+    References
+    ----------
+    Bonneel et al. 2015, *Sliced and Radon Wasserstein Barycenters of Measures*.
+
+    Examples
+    --------
+    >>> sliced_wasserstein(np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]]))
+    2.0
+    """
     vectors, n = geometry.stacked(x, y)
     return geometry.shaped_like(observed(projected(vectors, projections, seed), n, p), x)
 
 
 def projected(vectors: np.ndarray, projections: int, seed: int) -> np.ndarray:
-    """(B, L, N) float64 coordinates of vectors (B, N, d) along L directions."""
+    """Return the coordinates of vectors (B, N, d) along L = ``projections`` directions, float64, shape (B, L, N)."""
     axes = directions(vectors.shape[-1], projections, seed)
     return np.stack([(part.astype(np.float64) @ axes).T for part in vectors])
 
 
 def observed(lines: np.ndarray, n: int, p: float) -> np.ndarray:
-    """(B,) from coordinates (B, L, N), the n candidates first."""
+    """Return distances (B,) for coordinates (B, L, N) with the n candidates first."""
     return _distance(np.sort(lines[..., :n], axis=-1), np.sort(lines[..., n:], axis=-1), p)
 
 
 def relabeled(lines: np.ndarray, labels: np.ndarray, p: float) -> np.ndarray:
-    """(B, P) under labels (P, N) bool: each line is sorted once, and the labels sorted with it."""
+    """Return distances (B, P) for coordinates (B, L, N) under labels (P, N), bool. Each line is sorted once, and labels with it."""
     labels = np.asarray(labels, dtype=bool)
     batch, count, size = lines.shape
     n = int(labels[0].sum())
@@ -81,21 +120,13 @@ def relabeled(lines: np.ndarray, labels: np.ndarray, p: float) -> np.ndarray:
 
 
 def exact_p_values(lines: np.ndarray, n: int, p: float) -> np.ndarray:
-    """(B,) exact p-values over all relabelings (half of them when n = m: the distance is symmetric)."""
-    m = lines.shape[-1] - n
-    total = permutation.count(n, m) // (2 if n == m else 1)
-    values, extreme, seen = observed(lines, n, p), np.zeros(len(lines), dtype=np.int64), 0
-    for chunk in permutation.chunks(n, m, 1 << 14):
-        chunk = chunk[: total - seen]
-        if not len(chunk):
-            break
-        seen += len(chunk)
-        extreme += permutation.tail_counts(relabeled(lines, chunk, p), values, "upper")
-    return extreme / total
+    """Return exact p-values (B,) for coordinates (B, L, N); for n = m half of the relabelings are evaluated."""
+    null = (relabeled(lines, labels, p) for labels in symmetric_relabelings.chunks(n, lines.shape[-1] - n, _CHUNK))
+    return permutation.p_values(observed(lines, n, p), null, "upper", "exact")
 
 
 def _distance(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
-    """(...) from order statistics (..., L, n) and (..., L, m)."""
+    """Return distances (...) for order statistics (..., L, n) and (..., L, m)."""
     plan = coupling(first.shape[-1], second.shape[-1])
     gaps = np.abs(first[..., plan.first] - second[..., plan.second])
     powered = gaps if p == 1 else gaps * gaps if p == 2 else gaps**p

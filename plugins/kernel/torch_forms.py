@@ -1,11 +1,10 @@
-"""The kernel metrics as differentiable torch functions: what a model can be trained on.
+"""Kernel metrics as differentiable torch functions, for use as training losses.
 
-Each takes x (n, d) and y (m, d), or batches (B, n, d) and (B, m, d), and returns a scalar or (B,) tensor, equal to its numpy
-counterpart. Gradients are exact, also through the median width of MMD unless ``sigma`` is given. Where a formula has a kink (equal
-vectors, singular values that are 0) the gradient is the finite one-sided choice 0. Use float64 where values matter, and keep
-the inputs' own type for training.
+Each function takes x (n, d) and y (m, d), or batches (B, n, d) and (B, m, d), and returns a scalar or (B,) tensor equal to its numpy
+counterpart. Gradients are exact, also through the median width of MMD unless ``sigma`` is set. At a kink (equal vectors, zero singular
+values) the gradient is the finite one-sided choice 0. Use float64 where values matter; the results have the type of the inputs.
 
-Torch is imported with this module; nothing else of the harness imports it.
+This module imports torch; no other module of the metrics imports it at the top.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from harness.plugins.kernel.frechet import helmert
 
 
 def _distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """(..., n, m) Euclidean distances; gradient 0 where vectors are equal."""
+    """Return the Euclidean distances (..., n, m) of x (..., n, d) and y (..., m, d); the gradient is 0 for equal vectors."""
     squared = (x.unsqueeze(-2) - y.unsqueeze(-3)).square().sum(dim=-1)
     positive = squared > 0
     return torch.where(positive, torch.where(positive, squared, torch.ones_like(squared)).sqrt(), 0.0)
@@ -26,10 +25,28 @@ def _distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def mmd(
     x: torch.Tensor, y: torch.Tensor, estimator: str = "biased", sigma: torch.Tensor | float | None = None
 ) -> torch.Tensor:
-    """MMD with a Gaussian kernel; ``sigma`` None: half the median distance over both samples. Raises ValueError for an unknown
-    estimator. See :func:`harness.plugins.kernel.mmd.mmd`."""
+    """Return the squared MMD with a Gaussian kernel; see :func:`harness.plugins.kernel.mmd.mmd`.
+
+    Parameters
+    ----------
+    x, y : Tensor, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
+        Vectors of the samples.
+    estimator : {'biased', 'unbiased'}
+        V-statistic, or the statistic without the diagonals.
+    sigma : Tensor or float, optional
+        Width of the kernel. The default is half the median distance over both samples.
+
+    Returns
+    -------
+    Tensor, scalar or shape (B,)
+
+    Raises
+    ------
+    ValueError
+        For an unknown estimator.
+    """
     if estimator not in ("biased", "unbiased"):
-        raise ValueError(f"estimator is biased or unbiased; found {estimator!r}")
+        raise ValueError(f"estimator is {estimator!r}; expected biased or unbiased")
     n, m = x.shape[-2], y.shape[-2]
     both = torch.cat([x, y], dim=-2)
     distances = _distances(both, both)
@@ -44,6 +61,7 @@ def mmd(
 
 
 def _two_sample(kernel: torch.Tensor, n: int, estimator: str) -> torch.Tensor:
+    """Return mean k(C, C) + mean k(R, R) - 2 mean k(C, R) for kernels (..., N, N) with the n candidates first."""
     m = kernel.shape[-1] - n
     c, r, across = kernel[..., :n, :n], kernel[..., n:, n:], kernel[..., :n, n:]
     if estimator == "biased":
@@ -54,13 +72,16 @@ def _two_sample(kernel: torch.Tensor, n: int, estimator: str) -> torch.Tensor:
 
 
 def energy(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Energy distance. See :func:`harness.plugins.kernel.energy.energy`."""
+    """Return the energy distance, scalar or (B,), of x (..., n, d) and y (..., m, d); see :func:`harness.plugins.kernel.energy.energy`."""
     both = torch.cat([x, y], dim=-2)
     return _two_sample(-_distances(both, both), x.shape[-2], "biased")
 
 
 def frechet(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Frechet distance by the nuclear norm of an (n-1) x (m-1) matrix. See :func:`harness.plugins.kernel.frechet.frechet`."""
+    """Return the Frechet distance, scalar or (B,), by the nuclear norm of an (n-1) x (m-1) matrix.
+
+    ``x`` is (..., n, d) and ``y`` (..., m, d). See :func:`harness.plugins.kernel.frechet.frechet`.
+    """
     n, m = x.shape[-2], y.shape[-2]
     value = (x.mean(dim=-2) - y.mean(dim=-2)).square().sum(dim=-1)
     a, b = _contrasts(x), _contrasts(y)
@@ -75,7 +96,7 @@ def frechet(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 def _contrasts(x: torch.Tensor) -> torch.Tensor:
-    """(..., n-1, d): a centred sample without its redundant dimension."""
+    """Return a centred sample (..., n, d) without its redundant dimension, shape (..., n-1, d)."""
     basis = torch.as_tensor(helmert(x.shape[-2]), dtype=x.dtype, device=x.device)
     return basis.T @ x
 
@@ -83,7 +104,10 @@ def _contrasts(x: torch.Tensor) -> torch.Tensor:
 def sliced_wasserstein(
     x: torch.Tensor, y: torch.Tensor, projections: int = 128, p: float = 2.0, seed: int = 0
 ) -> torch.Tensor:
-    """Sliced Wasserstein distance along the same seeded directions as :mod:`harness.plugins.kernel.sliced_wasserstein`."""
+    """Return the sliced Wasserstein distance, scalar or (B,), of x (..., n, d) and y (..., m, d).
+
+    Directions are those of :func:`harness.plugins.kernel.sliced_wasserstein.sliced_wasserstein` for the same seed.
+    """
     axes = torch.as_tensor(lines.directions(x.shape[-1], projections, seed), dtype=x.dtype, device=x.device)
     first = (x @ axes).transpose(-2, -1).sort(dim=-1).values
     second = (y @ axes).transpose(-2, -1).sort(dim=-1).values

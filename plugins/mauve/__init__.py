@@ -1,0 +1,1 @@
+"""MAUVE: embedding vectors of candidates and references in, the area under their divergence frontier out."""

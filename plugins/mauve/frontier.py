@@ -1,6 +1,6 @@
-"""MAUVE from two histograms: the area under the divergence frontier.
+"""MAUVE of two histograms: the area under the divergence frontier.
 
-Pillutla et al. 2021, *MAUVE: Measuring the Gap Between Neural Text and Human Text using Divergence Frontiers*, section 2: with the
+Pillutla et al. 2021, *MAUVE: Measuring the Gap Between Neural Text and Human Text using Divergence Frontiers*, section 2. With the
 mixture r = w p + (1 - w) q, the frontier is the curve of (exp(-c KL(q | r)), exp(-c KL(p | r))) for w in (0, 1), closed by
 (1, 0) and (0, 1). Equal histograms have area 1.
 """
@@ -10,12 +10,38 @@ from __future__ import annotations
 import numpy as np
 
 POINTS = 25
+"""Number of mixture weights on the curve."""
 SCALING = 5.0
+"""The constant c."""
 _CHUNK = 1 << 20
 
 
 def area(p: np.ndarray, q: np.ndarray, scaling: float = SCALING, points: int = POINTS) -> np.ndarray:
-    """(...) MAUVE in (0, 1] of histograms p, q (..., k) that sum to 1; ``scaling`` is the paper's c, ``points`` the curve's grid."""
+    """Return the area under the divergence frontier of histograms.
+
+    Parameters
+    ----------
+    p, q : ndarray, shape (..., k)
+        Histograms over k buckets; each sums to 1.
+    scaling : float
+        The constant c of the paper.
+    points : int
+        Number of mixture weights on the curve.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        MAUVE in (0, 1]; 1 for equal histograms. Symmetric in p and q up to rounding.
+
+    References
+    ----------
+    Pillutla et al. 2021, section 2.
+
+    Examples
+    --------
+    >>> area(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[0.5, 0.5], [0.0, 1.0]])).round(4).tolist()
+    [1.0, 0.0041]
+    """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     shape = p.shape[:-1]
     p, q = p.reshape(-1, p.shape[-1]), q.reshape(-1, q.shape[-1])
@@ -25,6 +51,7 @@ def area(p: np.ndarray, q: np.ndarray, scaling: float = SCALING, points: int = P
 
 
 def _area(p: np.ndarray, q: np.ndarray, scaling: float, points: int) -> np.ndarray:
+    """Return areas (H,) of histograms (H, k)."""
     weights = np.linspace(1e-6, 1 - 1e-6, points)[:, None]
     mixture = weights * p[:, None, :] + (1 - weights) * q[:, None, :]  # [histogram, point, bucket]
     x, y = (np.exp(-scaling * _divergence(one[:, None, :], mixture)) for one in (q, p))
@@ -35,6 +62,6 @@ def _area(p: np.ndarray, q: np.ndarray, scaling: float, points: int) -> np.ndarr
 
 
 def _divergence(p: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Kullback-Leibler divergence over the last axis, natural logarithm; r > 0 wherever p > 0."""
+    """Return KL(p | r) over the last axis, natural logarithm; r > 0 wherever p > 0."""
     ratio = np.divide(p, r, out=np.ones_like(r), where=(p > 0) & (r > 0))
     return (p * np.log(ratio)).sum(axis=-1)

@@ -1,9 +1,9 @@
-"""MAUVE over any registered embedding: of the whole corpus, or example by example."""
+"""Metrics ``mauve`` (of the whole corpus) and ``mauve-example`` (of each example), over any registered embedding."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -13,18 +13,23 @@ from harness.errors import HarnessError
 from harness.plugins.mauve import frontier, quantise, statistic
 
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
+_SPREAD_SEEDS = 5
 
 
-def _buckets(k: int | str) -> int | None:
-    if k == "auto":
-        return None
-    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
-        raise HarnessError(f"mauve: k is 'auto' or an integer from 2; found {k!r}")
-    return k
+class MauveParameters:
+    """Parameters, spec and signature of both metrics.
 
-
-class _Settings:
-    """Parameters, spec and signature of both metrics."""
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    k : int or 'auto'
+        Number of buckets, at least 2; ``auto`` is a tenth of the smaller sample, from 2 to 500.
+    seed, redo : int
+        Seed and number of random starts of k-means (at least 1).
+    scaling : float
+        The constant c of the paper.
+    """
 
     name = "mauve"
     level: Level = "corpus"
@@ -35,6 +40,8 @@ class _Settings:
     ) -> None:  # fmt: skip
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         self.k, self.seed, self.redo, self.scaling = _buckets(k), seed, redo, scaling
+        if redo < 1:
+            raise HarnessError(f"mauve: redo is {redo!r}; expected at least 1 start of k-means")
         self.spec = MetricSpec(
             name=f"{self.name}({self.embedding.name})",
             higher_is_better=True,
@@ -45,105 +52,139 @@ class _Settings:
         )
 
     def signature(self) -> str:
+        """Return a text such as ``mauve|k:auto|c:5|redo:5|seed:25|minilm``."""
         settings = f"k:{self.k or 'auto'}|c:{self.scaling:g}|redo:{self.redo}|seed:{self.seed}"
         return f"{self.name}|{settings}|{self.embedding.signature()}"
 
 
-class Mauve(_Settings):
-    """MAUVE between all candidates and all references of the corpus; higher is better, 1 at best.
+def _buckets(k: int | str) -> int | None:
+    """Return the number of buckets, None for ``auto``; raise :class:`HarnessError` for other values."""
+    if k == "auto":
+        return None
+    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
+        raise HarnessError(f"mauve: k is {k!r}; expected 'auto' or an integer of at least 2")
+    return k
 
-    Not a sum over examples: the buckets are found on all texts together. It therefore cannot be sharded, and has no score and
-    no p-value per example (:class:`MauvePerExample` has). A row of statistics holds n, m and the ids of the example's
-    texts. Weights count an example's texts several times in the histograms, between the buckets of the whole corpus.
+
+class Mauve(MauveParameters):
+    """MAUVE between all candidates and all references of the corpus; higher is better, in (0, 1].
+
+    Statistics hold the vectors of an example's texts: 8 d bytes per text. They are independent of the process and of the
+    :class:`Features` that produced them. The number is not a mean over examples, because the buckets depend on all texts together.
+    Therefore it has no score, interval or p-value per example (:class:`MauvePerExample` has). Weights multiply the counts of an
+    example's texts in the histograms; the buckets are those of the unweighted corpus.
+
+    Parameters are those of :class:`MauveParameters`.
+
+    References
+    ----------
+    Pillutla et al. 2021, *MAUVE: Measuring the Gap Between Neural Text and Human Text using Divergence Frontiers*, section 2.
     """
 
-    _features: Features | None = None
-    _known: tuple[bytes, np.ndarray] | None = None
-
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
-        return None
+        """Return None: there is no corpus state."""
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """(B, 2 + n + m): n, m, text ids. Text ids mean something to one :class:`Features` only, which is kept."""
-        self._features = features
-        sizes = np.full((len(batch), 2), (batch.n, batch.m))
-        return np.concatenate([sizes, batch.text_ids], axis=1).astype(np.float64)
+        """Return n, m, d and the N d numbers of the text vectors of each example, shape (B, 3 + N d)."""
+        vectors = features.vectors(self.embedding, batch.text_ids)
+        head = np.full((len(batch), 3), (batch.n, batch.m, vectors.shape[2]))
+        return np.concatenate([head, vectors.reshape(len(batch), -1)], axis=1, dtype=np.float64)
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return NaN for each example, shape (B,)."""
         return np.full(len(stats), np.nan)
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    @overload
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return MAUVE of the corpus for statistics (B, 3 + N d)."""
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one value per weight vector, shape (W,), for ``weights`` of shape (W, B)."""
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return MAUVE of the corpus, or values (W,) for ``weights`` of shape (W, B); NaN without examples."""
         if not len(stats):
             return float("nan") if weights is None else np.full(len(weights), np.nan)
-        rows, is_candidate, ids = _texts(stats)
-        labels = self._quantised(ids, is_candidate)
-        width = int(labels.max()) + 1
-        given = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
+        texts = _texts(stats)
+        n_candidates = int(texts.is_candidate.sum())
+        k = self.k or statistic.automatic_buckets(n_candidates, len(texts.rows) - n_candidates)
+        labels = quantise.buckets(texts.vectors, k, seed=self.seed, redo=self.redo)
+        row_weights = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
         histograms = []
-        for side in (is_candidate, ~is_candidate):
-            counts = np.zeros((len(stats), width))
-            np.add.at(counts, (rows[side], labels[side]), 1.0)
-            weighted = given @ counts
+        for side in (texts.is_candidate, ~texts.is_candidate):
+            counts = np.zeros((len(stats), int(labels.max()) + 1))
+            np.add.at(counts, (texts.rows[side], labels[side]), 1.0)
+            weighted = row_weights @ counts
             histograms.append(weighted / weighted.sum(axis=1, keepdims=True))
         values = frontier.area(histograms[0], histograms[1], self.scaling)
         return float(values[0]) if weights is None else values
 
-    def details(self, stats: np.ndarray) -> dict[str, Any]:
-        """Spread of the value over five k-means seeds and over half and twice the buckets, to be shown beside it."""
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return the values for five k-means seeds, their standard deviation, and the values for half and twice the buckets."""
         if not len(stats):
             return {}
-        _, is_candidate, ids = _texts(stats)
-        vectors = self._vectors(ids)
-        found = statistic.spread(
-            vectors[is_candidate], vectors[~is_candidate], self.k, redo=self.redo, scaling=self.scaling,
-            seeds=range(self.seed, self.seed + 5),
+        texts = _texts(stats)
+        spread = statistic.spread(
+            texts.vectors[texts.is_candidate], texts.vectors[~texts.is_candidate], self.k,
+            redo=self.redo, scaling=self.scaling, seeds=range(self.seed, self.seed + _SPREAD_SEEDS),
         )  # fmt: skip
         return {
-            "sd_over_seeds": found.sd,
-            "values_by_seed": found.seeds.tolist(),
-            "values_by_k": {str(k): value for k, value in found.by_buckets.items()},
+            "sd_over_seeds": spread.sd,
+            "values_by_seed": spread.seeds.tolist(),
+            "values_by_k": {str(k): value for k, value in spread.by_buckets.items()},
         }
 
-    def _vectors(self, ids: np.ndarray) -> np.ndarray:
-        if self._features is None:
-            raise HarnessError(
-                "mauve: statistics can only be reduced by the metric that made them, in the same process"
-            )
-        return self._features.vectors(self.embedding, ids)
 
-    def _quantised(self, ids: np.ndarray, is_candidate: np.ndarray) -> np.ndarray:
-        key = ids.tobytes() + is_candidate.tobytes()
-        if self._known is None or self._known[0] != key:
-            k = self.k or statistic.automatic_buckets(int(is_candidate.sum()), int((~is_candidate).sum()))
-            labels = quantise.buckets(self._vectors(ids), k, seed=self.seed, redo=self.redo)
-            self._known = (key, labels)
-        return self._known[1]
+class _Texts(NamedTuple):
+    """All T texts of a corpus."""
+
+    rows: np.ndarray
+    """Row of the example in the statistics, shape (T,)."""
+    is_candidate: np.ndarray
+    """Bool, shape (T,)."""
+    vectors: np.ndarray
+    """Vectors, float32, shape (T, d)."""
 
 
-def _texts(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per text of the corpus: row of its example, whether it is a candidate, its id."""
+def _texts(stats: np.ndarray) -> _Texts:
+    """Return the texts of statistic rows; rows of small examples end in NaN.
+
+    Raises :class:`HarnessError` if the vectors of the rows differ in length.
+    """
     sizes = stats[:, :2].astype(np.int64)
-    total = sizes.sum(axis=1)
-    column = np.arange(stats.shape[1] - 2)
-    used = column < total[:, None]
-    rows, columns = np.nonzero(used)
-    return rows, columns < sizes[rows, 0], stats[:, 2:][used].astype(np.int64)
+    widths = np.unique(stats[:, 2].astype(np.int64))
+    if len(widths) > 1:
+        raise HarnessError(
+            f"mauve: the statistics hold vectors of {' and '.join(map(str, widths))} numbers; expected one length"
+        )
+    vectors = stats[:, 3:].reshape(len(stats), -1, int(widths[0]))
+    rows, columns = np.nonzero(np.arange(vectors.shape[1]) < sizes.sum(axis=1)[:, None])
+    return _Texts(rows, columns < sizes[rows, 0], vectors[rows, columns].astype(np.float32))
 
 
-class MauvePerExample(_Settings, MeanMetric):
-    """Mean over examples of MAUVE between an example's candidates and references (Chan et al. 2022, B.5); higher is better.
+class MauvePerExample(MauveParameters, MeanMetric):
+    """Mean over examples of MAUVE between the candidates and the references of an example; higher is better, in (0, 1].
 
-    A handful of texts in two buckets: the value is coarse and its variance high, which is the paper's point. With p-values.
+    An example has few texts in few buckets: its value is coarse and has a high variance. Has p-values.
+
+    Parameters are those of :class:`MauveParameters`.
+
+    References
+    ----------
+    Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language Generation*, B.5.
     """
 
     name = "mauve-example"
     level: Level = "set"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return MAUVE of each example, shape (B,)."""
         observed = (np.arange(batch.n + batch.m) < batch.n)[None]
         return self.null(batch, features, state, observed)[:, 0]
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return MAUVE of each example under labels (P, N), shape (B, P)."""
         vectors = features.vectors(self.embedding, batch.text_ids)
         k = self.k or statistic.automatic_buckets(batch.n, batch.m)
         return statistic.relabeled(vectors, labels, k, seed=self.seed, redo=self.redo, scaling=self.scaling)

@@ -1,41 +1,67 @@
-"""Buckets for vectors: principal components, then k-means, as MAUVE prescribes (Pillutla et al. 2021, section 2 and A).
+"""Quantisation of vectors into buckets: principal components, then k-means (Pillutla et al. 2021, section 2 and appendix A).
 
 Vectors are scaled to unit length, projected on the leading principal components that hold 90 % of the variance, and clustered
-by Lloyd's algorithm from ``redo`` random starts, of which the one with the smallest within-cluster sum of squares is kept.
-Points are put into an order of their own first, so that neither their order nor their labels change a bucket; one seed,
-one result.
+by Lloyd's algorithm from ``redo`` random starts; the result with the smallest within-cluster sum of squares is used.
+Points are sorted by their coordinates first, so that neither their order nor their labels change a bucket. The result is fixed by
+the seed.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 EXPLAINED = 0.9
+"""Share of the variance that the principal components hold."""
 _ROWS = 8192
 
 
 def buckets(
     vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500, explained: float = EXPLAINED
 ) -> np.ndarray:
-    """(N,) bucket 0 .. k-1 of each vector (N, d). Raises ValueError for k < 1."""
+    """Return the bucket of each vector.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (N, d)
+        Vectors of all texts.
+    k : int
+        Number of buckets; at most N are used.
+    seed, redo : int
+        Seed, and number of random starts of k-means (at least 1).
+    max_iter : int
+        Maximum number of iterations of each start.
+    explained : float
+        Share of the variance that the principal components hold.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Buckets 0 to k - 1, int64; equal vectors share one.
+
+    Raises
+    ------
+    ValueError
+        If k < 1.
+    """
     labels = clusters(reduced(vectors, explained), k, seed=seed, redo=redo, max_iter=max_iter)
     return _same_for_equal(np.asarray(vectors)[None], labels[None])[0]
 
 
 def many_buckets(vectors: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 100) -> np.ndarray:
-    """(B, N) buckets of many small sets (B, N, d), each quantised by itself."""
+    """Return the buckets (B, N), int64, of many small sets of vectors (B, N, d), each quantised on its own."""
     points, order = _small_coordinates(vectors)
     batch, size, _ = points.shape
     rng = np.random.default_rng([seed, size, k])
     starts = np.stack([rng.permutation(size)[np.arange(k) % size] for _ in range(redo)])  # [redo, k]
-    found = _lloyd_batch(points, points[:, starts], max_iter)
     out = np.empty((batch, size), dtype=np.int64)
-    np.put_along_axis(out, order, found, axis=1)
+    np.put_along_axis(out, order, _lloyd_batch(points, points[:, starts], max_iter), axis=1)
     return _same_for_equal(vectors, out)
 
 
 def _same_for_equal(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Labels (B, N) with equal vectors in one bucket: rounding may have put them on both sides of a tie."""
+    """Return labels (B, N) with equal vectors in one bucket; rounding may have split them at a tie."""
     order = np.argsort(_canonical_key(vectors), axis=1, kind="stable")
     ranked = np.take_along_axis(vectors, order[:, :, None], axis=1)
     starts = np.ones(order.shape, dtype=bool)
@@ -47,19 +73,23 @@ def _same_for_equal(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (..., d) scaled to unit length, float64; zero vectors stay zero."""
     points = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(points, axis=-1, keepdims=True)
     return points / np.where(lengths > 0, lengths, 1.0)
 
 
 def _canonical_key(points: np.ndarray) -> np.ndarray:
-    """(..., N) a number for each point that depends on nothing but the point; equal only for equal points, in practice."""
+    """Return a sort key (..., N) of points (..., N, r) that depends on the point alone; a random projection, in practice unique."""
     direction = np.random.default_rng(points.shape[-1]).standard_normal(points.shape[-1])
     return (points * direction).sum(axis=-1)
 
 
 def reduced(vectors: np.ndarray, explained: float = EXPLAINED) -> np.ndarray:
-    """(N, r) float32: unit vectors on their leading principal components, at least ``explained`` of the variance."""
+    """Return unit vectors on their leading principal components, float32, shape (N, r).
+
+    r is the smallest number of components of the vectors (N, d) that hold at least the share ``explained`` of the variance.
+    """
     points = _unit(vectors)
     points -= points.mean(axis=0)
     values, axes = np.linalg.eigh(points.T @ points)
@@ -71,26 +101,37 @@ def reduced(vectors: np.ndarray, explained: float = EXPLAINED) -> np.ndarray:
 
 
 def clusters(points: np.ndarray, k: int, *, seed: int = 25, redo: int = 5, max_iter: int = 500) -> np.ndarray:
-    """(N,) k-means clusters of points (N, r); at most N clusters are used."""
+    """Return the k-means clusters (N,), int64, of points (N, r); at most N clusters are used. Raises ValueError if k < 1.
+
+    >>> clusters(np.array([[0.0], [0.1], [9.0]]), 2)[:2].tolist() in ([0, 0], [1, 1])
+    True
+    """
     if k < 1:
         raise ValueError(f"k-means needs k >= 1; found {k}")
     order = np.argsort(_canonical_key(points.astype(np.float64)), kind="stable")
     ordered = np.ascontiguousarray(points[order], dtype=np.float32)
     k = min(k, len(ordered))
-    best: tuple[float, np.ndarray] | None = None
+    runs = []
     for start in range(redo):
         rng = np.random.default_rng([seed, start])
         centres = ordered[rng.choice(len(ordered), size=k, replace=False)]
-        found = _lloyd(ordered, centres, max_iter)
-        best = found if best is None or found[0] < best[0] else best
-    assert best is not None
+        runs.append(_lloyd(ordered, centres, max_iter))
     out = np.empty(len(points), dtype=np.int64)
-    out[order] = best[1]
+    out[order] = min(runs, key=lambda run: run.cost).labels
     return out
 
 
-def _lloyd(points: np.ndarray, centres: np.ndarray, max_iter: int) -> tuple[float, np.ndarray]:
-    """(within-cluster sum of squares, assignment) where Lloyd's iteration stands still."""
+class _Clustering(NamedTuple):
+    """Fixed point of Lloyd's iteration."""
+
+    cost: float
+    """Within-cluster sum of squares."""
+    labels: np.ndarray
+    """Clusters, shape (N,)."""
+
+
+def _lloyd(points: np.ndarray, centres: np.ndarray, max_iter: int) -> _Clustering:
+    """Iterate from centres (k, r) until the assignment of points (N, r) no longer changes."""
     labels = np.full(len(points), -1)
     for _ in range(max_iter):
         new, squared = _nearest(points, centres)
@@ -98,25 +139,26 @@ def _lloyd(points: np.ndarray, centres: np.ndarray, max_iter: int) -> tuple[floa
             break
         labels = new
         centres = _means(points, labels, squared, centres)
-    return float(squared.sum(dtype=np.float64)), labels
+    return _Clustering(float(squared.sum(dtype=np.float64)), labels)
 
 
 def _nearest(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest of centres (k, r) to each of points (N, r), shape (N,), and the squared distances (N,)."""
     labels, squared = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.float32)
     half = 0.5 * np.einsum("kd,kd->k", centres, centres)
     for start in range(0, len(points), _ROWS):
         part = points[start : start + _ROWS]
         closeness = part @ centres.T
         closeness -= half
-        chosen = closeness.argmax(axis=1)
-        labels[start : start + _ROWS] = chosen
-        best = np.take_along_axis(closeness, chosen[:, None], axis=1)[:, 0]
+        nearest = closeness.argmax(axis=1)
+        labels[start : start + _ROWS] = nearest
+        best = np.take_along_axis(closeness, nearest[:, None], axis=1)[:, 0]
         squared[start : start + _ROWS] = np.maximum(np.einsum("nd,nd->n", part, part) - 2 * best, 0)
     return labels, squared
 
 
 def _means(points: np.ndarray, labels: np.ndarray, squared: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """New centres; a cluster without points is put on the point that is worst served."""
+    """Return the new centres (k, r). An empty cluster moves to the point with the largest distance from its centre."""
     from scipy.sparse import csr_matrix
 
     k = len(centres)
@@ -132,7 +174,7 @@ def _means(points: np.ndarray, labels: np.ndarray, squared: np.ndarray, centres:
 
 # --------------------------------------------------------------------------- many small sets
 def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(B, N, N) principal coordinates in canonical order (components that are dropped are 0), and the order (B, N)."""
+    """Return principal coordinates (B, N, N) of vectors (B, N, d) in canonical order, dropped components 0, and the order (B, N)."""
     points = _unit(vectors)
     order = np.argsort(_canonical_key(points), axis=1, kind="stable")
     points = np.take_along_axis(points, order[:, :, None], axis=1)
@@ -140,12 +182,12 @@ def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, axes = np.linalg.eigh(points @ points.transpose(0, 2, 1))
     values, axes = np.maximum(values[:, ::-1], 0.0), axes[:, :, ::-1]
     before = np.cumsum(values, axis=1) - values
-    kept = np.where(before < EXPLAINED * values.sum(axis=1, keepdims=True), values, 0.0)
-    return axes * np.sqrt(kept)[:, None, :], order
+    leading = np.where(before < EXPLAINED * values.sum(axis=1, keepdims=True), values, 0.0)
+    return axes * np.sqrt(leading)[:, None, :], order
 
 
 def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.ndarray:
-    """(B, N) best of R runs of Lloyd's iteration on (B, N, r) from centres (B, R, k, r)."""
+    """Return the best of R runs of Lloyd's iteration, shape (B, N), on points (B, N, r) from centres (B, R, k, r)."""
     batch, runs, k, width = centres.shape
     size = points.shape[1]
     norms = np.einsum("bnd,bnd->bn", points, points)

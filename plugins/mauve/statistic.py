@@ -1,4 +1,4 @@
-"""MAUVE of two sets of vectors, of many small pairs of sets, and under relabelings; its spread over seeds and buckets."""
+"""MAUVE of two samples of vectors, of many small samples, and under relabelings; its spread over seeds and numbers of buckets."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ import numpy as np
 from harness.plugins.mauve import frontier, quantise
 
 MOST_BUCKETS = 500
-"""Upper end of the automatic number of buckets: the authors' choice for 5000 texts a side; their n / 10 grows without end."""
+"""Upper limit of the automatic number of buckets: n / 10 for the 5000 texts per side of the authors' experiments."""
 
 
 class Spread(NamedTuple):
-    """How much MAUVE depends on what it should not depend on."""
+    """Values of MAUVE for other seeds and numbers of buckets."""
 
     seeds: np.ndarray
-    """Values for different k-means seeds."""
+    """Values by k-means seed, shape (S,)."""
     by_buckets: dict[int, float]
-    """Value for other numbers of buckets, first seed."""
+    """Value by number of buckets, for the first seed."""
 
     @property
     def sd(self) -> float:
-        """Standard deviation over seeds (n - 1)."""
+        """Standard deviation over seeds, with divisor S - 1; NaN for one seed."""
         return float(self.seeds.std(ddof=1)) if len(self.seeds) > 1 else float("nan")
 
 
 def automatic_buckets(n: int, m: int) -> int:
-    """A tenth of the smaller sample, at least 2, at most 500."""
+    """Return a tenth of the smaller sample size, at least 2 and at most 500.
+
+    >>> automatic_buckets(300, 90)
+    9
+    """
     return max(2, min(MOST_BUCKETS, round(min(n, m) / 10)))
 
 
@@ -41,7 +45,28 @@ def mauve(
     redo: int = 5,
     scaling: float = frontier.SCALING,
 ) -> float:
-    """MAUVE of vectors x (n, d) and y (m, d), in (0, 1]; 1: the same histogram. ``k`` None: :func:`automatic_buckets`."""
+    """Return MAUVE of two samples of vectors, in (0, 1].
+
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d)
+        Vectors of the samples.
+    k : int, optional
+        Number of buckets. The default is :func:`automatic_buckets`.
+    seed, redo : int
+        Seed and number of random starts of k-means.
+    scaling : float
+        The constant c of the paper.
+
+    Returns
+    -------
+    float
+        1 if both samples have the same histogram over the buckets.
+
+    References
+    ----------
+    Pillutla et al. 2021, section 2.
+    """
     both = np.concatenate([x, y])
     k = automatic_buckets(len(x), len(y)) if k is None else k
     return float(_area(quantise.buckets(both, k, seed=seed, redo=redo), len(x), scaling))
@@ -51,7 +76,10 @@ def spread(
     x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int] = range(25, 30),
     factors: Sequence[float] = (0.5, 2.0), redo: int = 5, scaling: float = frontier.SCALING,
 ) -> Spread:  # fmt: skip
-    """MAUVE for several seeds, and for other numbers of buckets (``k`` times each factor)."""
+    """Return MAUVE of x (n, d) and y (m, d) for several seeds, and for ``k`` times each factor buckets with the first seed.
+
+    Other parameters are those of :func:`mauve`.
+    """
     k = automatic_buckets(len(x), len(y)) if k is None else k
     points = quantise.reduced(np.concatenate([x, y]))
 
@@ -63,6 +91,7 @@ def spread(
 
 
 def _area(labels: np.ndarray, n: int, scaling: float) -> np.ndarray:
+    """Return MAUVE, shape (), of buckets (N,), the n candidates first."""
     width = int(labels.max()) + 1
     p, q = (np.bincount(part, minlength=width) / len(part) for part in (labels[:n], labels[n:]))
     return frontier.area(p, q, scaling)
@@ -70,7 +99,7 @@ def _area(labels: np.ndarray, n: int, scaling: float) -> np.ndarray:
 
 # --------------------------------------------------------------------------- per example
 def per_example(vectors: np.ndarray, n: int, k: int, *, seed: int, redo: int, scaling: float) -> np.ndarray:
-    """(B,) MAUVE of each set (B, N, d), n candidates first."""
+    """Return MAUVE of each set of vectors (B, N, d) with the n candidates first, shape (B,), in (0, 1]."""
     observed = (np.arange(vectors.shape[1]) < n)[None]
     return relabeled(vectors, observed, k, seed=seed, redo=redo, scaling=scaling)[:, 0]
 
@@ -78,8 +107,11 @@ def per_example(vectors: np.ndarray, n: int, k: int, *, seed: int, redo: int, sc
 def relabeled(
     vectors: np.ndarray, labels: np.ndarray, k: int, *, seed: int, redo: int, scaling: float = frontier.SCALING
 ) -> np.ndarray:
-    """(B, P) under labels (P, N) bool. The buckets do not see the labels, so that only histograms change; relabelings with one
-    histogram are computed once."""
+    """Return MAUVE of sets of vectors (B, N, d) under labels (P, N), bool, shape (B, P).
+
+    All rows of ``labels`` have the same number of candidates. The buckets do not depend on the labels: a relabeling changes only the
+    histograms, and relabelings with the same histogram are evaluated once.
+    """
     buckets = quantise.many_buckets(vectors, k, seed=seed, redo=redo)
     is_candidate = np.asarray(labels, dtype=np.float64)
     n, size = int(is_candidate[0].sum()), labels.shape[1]
@@ -88,10 +120,10 @@ def relabeled(
         first = np.rint(is_candidate @ one_hot).astype(np.int64)  # [P, k]
         codes = first @ (size + 1) ** np.arange(k, dtype=np.int64) if (size + 1.0) ** k < 2**62 else None
         if codes is None:
-            kept, back = np.unique(first, axis=0, return_inverse=True)
+            distinct, back = np.unique(first, axis=0, return_inverse=True)
         else:
             _, where, back = np.unique(codes, return_index=True, return_inverse=True)
-            kept = first[where]
-        rest = one_hot.sum(axis=0) - kept
-        out[row] = frontier.area(kept / n, rest / (size - n), scaling)[back.ravel()]
+            distinct = first[where]
+        rest = one_hot.sum(axis=0) - distinct
+        out[row] = frontier.area(distinct / n, rest / (size - n), scaling)[back.ravel()]
     return out

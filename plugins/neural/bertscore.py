@@ -1,8 +1,8 @@
 """BERTScore (Zhang et al. 2020): greedy matching of contextual token embeddings, as the library bert-score computes it.
 
-Precision is the mean over a candidate's tokens of the largest cosine with a token of the reference, recall the same the other way
-round, F their harmonic mean (equations 1 to 3; no idf weights, no rescaling). As in the library the special tokens of the model can be
-matched but are not counted. Weights come from a local folder: nothing is fetched.
+Precision is the mean over a candidate's tokens of the largest cosine with a token of the reference. Recall exchanges the two texts. F1
+is their harmonic mean (section 3; no idf weights, no rescaling). As in the library, the special tokens of the model can be matched
+but are not counted. Weights come from a local folder; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
-from weakref import WeakKeyDictionary
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,46 +19,81 @@ from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
 from harness.plugins.ngram.best_match import BestMatchMetric
 
-Tokens = tuple[np.ndarray, np.ndarray]
-"""Unit vectors (L, d) float32 of all tokens and which of them count (L,) bool."""
 KINDS = ("f1", "precision", "recall")
 
 
-def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
-    """(N, N) precision of each of N texts as candidate (rows) with each as reference; 0 where a side has no counting token.
+class Tokens(NamedTuple):
+    """Token vectors of one text."""
 
-    The recall of a pair is the precision of the pair the other way round. All tokens of the texts are compared in one product.
+    vectors: np.ndarray
+    """Unit vectors of all L tokens, float32, shape (L, d)."""
+    counted: np.ndarray
+    """Mask of the tokens that enter the mean (all but the special tokens), bool, shape (L,)."""
+
+
+def precisions(tokens: Sequence[Tokens]) -> np.ndarray:
+    """Return the precision of each of N texts as candidate with each as reference, float64, shape (N, N).
+
+    Rows are candidates. Entries are in [-1, 1], and 0 where a text has no counted token. The recall of a pair is the precision of the
+    exchanged pair. All tokens of the texts are compared in one matrix product.
+
+    Examples
+    --------
+    >>> dog, cat = np.eye(2, dtype=np.float32)
+    >>> counted = np.ones(2, dtype=bool)
+    >>> precisions([Tokens(np.stack([dog, cat]), counted), Tokens(np.stack([dog, dog]), counted)]).tolist()
+    [[1.0, 0.5], [1.0, 1.0]]
     """
-    lengths = np.array([len(vectors) for vectors, _ in tokens])
-    counting = np.array([counts.sum() for _, counts in tokens])
+    lengths = np.array([len(text.vectors) for text in tokens])
+    n_counted = np.array([text.counted.sum() for text in tokens])
     out = np.zeros((len(tokens), len(tokens)))
-    kept = np.flatnonzero(counting).tolist()
-    if not kept:
+    rows = np.flatnonzero(n_counted).tolist()
+    if not rows:
         return out
-    vectors = np.concatenate([tokens[i][0] for i in kept])
-    counts = np.concatenate([tokens[i][1] for i in kept])
-    starts = np.concatenate([[0], np.cumsum(lengths[kept])[:-1]])
-    best = np.maximum.reduceat(vectors @ vectors.T, starts, axis=0)  # (texts, tokens): a text's best for each token
-    best = np.where(counts, best, np.float32(0)).astype(np.float64)
-    out[np.ix_(kept, kept)] = (np.add.reduceat(best, starts, axis=1) / counting[kept]).T
+    vectors = np.concatenate([tokens[i].vectors for i in rows])
+    counted = np.concatenate([tokens[i].counted for i in rows])
+    starts = np.concatenate([[0], np.cumsum(lengths[rows])[:-1]])
+    best = np.maximum.reduceat(vectors @ vectors.T, starts, axis=0)  # [reference text, candidate token]
+    best = np.where(counted, best, np.float32(0)).astype(np.float64)
+    out[np.ix_(rows, rows)] = (np.add.reduceat(best, starts, axis=1) / n_counted[rows]).T
     return out
 
 
 class TokenEncoder:
-    """Contextual token vectors of a local transformers model."""
+    """Contextual token vectors of a local transformers model.
+
+    Parameters
+    ----------
+    path : str or None
+        Folder of a Hugging Face model with its tokenizer.
+    layer : int or None
+        Hidden layer, 0 for the input embeddings; None for the last.
+    batch_size : int
+        Texts per forward pass.
+    needed_by : str
+        Subject of error messages.
+
+    Raises
+    ------
+    HarnessError
+        If ``path`` is None.
+    InputError
+        If the folder has no config.json.
+    """
 
     def __init__(self, path: PathParam | None, layer: int | None, batch_size: int, needed_by: str) -> None:
         if path is None:
             raise HarnessError(
-                f"{needed_by} needs path: a folder with a Hugging Face model (config, tokenizer, weights); save one where there is a "
-                "network with AutoModel.from_pretrained('roberta-large').save_pretrained(DIR), and its tokenizer likewise"
+                f"{needed_by} needs path: a folder with a Hugging Face model (config, tokenizer, weights); create one with "
+                "AutoModel.from_pretrained('roberta-large').save_pretrained(DIR) and the same for AutoTokenizer"
             )
         self.path, self.layer, self.batch_size, self.needed_by = Path(path).expanduser(), layer, batch_size, needed_by
         if not (self.path / "config.json").is_file():
-            raise InputError(f"no model of {needed_by} there: the folder has no config.json", str(self.path))
+            raise InputError(f"{needed_by} found no model: the folder has no config.json", str(self.path))
 
     @cached_property
     def fingerprint(self) -> str:
+        """First 12 hexadecimal digits of a SHA-256 over configuration, tokenizer and weights."""
         digest = hashlib.sha256()
         for name in ("config.json", "model.safetensors", "pytorch_model.bin", "tokenizer.json", "vocab.txt"):
             file = self.path / name
@@ -82,11 +116,14 @@ class TokenEncoder:
         return tokenizer, model.eval()
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """Token vectors of each text, at the chosen layer (None: the last)."""
+        """Return the token vectors of each text at the layer, one :class:`Tokens` per text.
+
+        Texts beyond the positions of the model are truncated. Raises :class:`HarnessError` for a layer that the model lacks.
+        """
         import torch
 
         tokenizer, model = self._loaded
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # texts of a length together: little padding
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # similar lengths together: little padding
         out: dict[int, Tokens] = {}
         for start in range(0, len(texts), self.batch_size):
             places = order[start : start + self.batch_size]
@@ -101,12 +138,12 @@ class TokenEncoder:
                 ]
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1).numpy()
             for row, present in enumerate(batch["attention_mask"].bool().numpy()):
-                out[places[row]] = (hidden[row][present], ~special[row][present])
+                out[places[row]] = Tokens(hidden[row][present], ~special[row][present])
         return [out[i] for i in range(len(texts))]
 
 
 def _positions(model: Any) -> int:
-    """How many tokens the model has positions for: RoBERTa and its kin lose those up to the padding's own."""
+    """Return the maximum number of tokens of a text. RoBERTa reserves the positions up to its padding index."""
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     reserved = getattr(table, "padding_idx", None)
     return int(getattr(model.config, "max_position_embeddings", 512)) - (0 if reserved is None else reserved + 1)
@@ -115,8 +152,21 @@ def _positions(model: Any) -> int:
 class BertScore(BestMatchMetric):
     """BERTScore of each candidate with its best reference, mean over candidates; higher is better, 1 for equal texts.
 
-    path: folder of a local Hugging Face model. layer: hidden layer (bert-score's choice for roberta-large is 17); None: the last.
-    kind: ``f1``, ``precision`` or ``recall``.
+    Parameters
+    ----------
+    path : str
+        Folder of a local Hugging Face model.
+    layer : int, optional
+        Hidden layer (the library bert-score uses 17 for roberta-large). The default is the last.
+    kind : {'f1', 'precision', 'recall'}
+        Quantity of a pair of texts.
+    batch_size : int
+        Texts per forward pass.
+
+    References
+    ----------
+    Zhang et al. 2020, *BERTScore: Evaluating Text Generation with BERT*, section 3. Values equal those of the library
+    bert-score without idf weights and without rescaling.
     """
 
     def __init__(
@@ -137,25 +187,28 @@ class BertScore(BestMatchMetric):
         )
 
     def signature(self) -> str:
+        """Return ``bertscore|FOLDER:HASH|layer:LAYER|no-idf``; the kind is part of the name unless it is f1."""
         layer = "last" if self.encoder.layer is None else self.encoder.layer
         return f"{self.spec.name}|{self.encoder.path.name}:{self.encoder.fingerprint}|layer:{layer}|no-idf"
 
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
-        precision = self._precisions(batch, features)
+        """Return the score of each pair of texts of an example, shape (B, N, N): rows the candidate, columns the reference."""
+        precision = features.per_batch(
+            (*self._key, "precisions"), batch, lambda whole: self._precisions(whole, features)
+        )
         recall = precision.transpose(0, 2, 1)
         if self.kind != "f1":
             return precision if self.kind == "precision" else recall
         total = precision + recall
         return 2 * precision * recall / np.where(total == 0, 1.0, total)
 
+    @property
+    def _key(self) -> tuple[str, str, int | None]:
+        """Key of the token vectors, which the three kinds share."""
+        return "bertscore", self.encoder.fingerprint, self.encoder.layer
+
     def _precisions(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N), computed once per batch for the kinds, sizes and p-values of a run."""
-        if batch.parent is not None and batch.columns is not None:
-            return self._precisions(batch.parent, features)[:, batch.columns[:, None], batch.columns]
-        key = ("bertscore", self.encoder.fingerprint, self.encoder.layer)
-        known = features.memo((key, "precisions"), WeakKeyDictionary[Batch, np.ndarray])
-        if batch not in known:
-            tokens = features.per_text(key, batch.text_ids.ravel(), self.encoder.encode)
-            size = batch.n + batch.m
-            known[batch] = np.stack([precisions(tokens[i : i + size]) for i in range(0, len(tokens), size)])
-        return known[batch]
+        """Return the precisions of all pairs, shape (B, N, N)."""
+        tokens = features.per_text(self._key, batch.text_ids.ravel(), self.encoder.encode)
+        size = batch.n + batch.m
+        return np.stack([precisions(tokens[i : i + size]) for i in range(0, len(tokens), size)])

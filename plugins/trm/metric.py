@@ -1,4 +1,4 @@
-"""The triangle-rank metric over any registered distance."""
+"""Metric ``trm``: the triangle-rank metric over any registered distance."""
 
 from __future__ import annotations
 
@@ -12,20 +12,32 @@ from harness.contracts import Batch, Distance, Features, MeanMetric, MetricSpec,
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins.trm import statistic
 
-_POOLINGS = {"pooled": 4 / 3, "per-direction": 8 / 3}
+_MAXIMA = {"pooled": 4 / 3, "per-direction": 8 / 3}
+"""Largest value of Q by pooling."""
 
 
 class Trm(MeanMetric):
-    """Mean triangle-rank statistic Q of the examples; lower is better, 0 when the distances see no difference.
+    """Mean triangle-rank statistic Q of the examples; lower is better, 0 when distances do not separate the samples.
 
-    ``distance``: a registered distance (name, ``{name: {params}}`` or instance). ``pooling``: ``pooled`` (Chan et al. 2022,
-    section 3.2) or ``per-direction`` (Liu & Modarres 2011). Undefined, and so skipped, without a triangle (1 + 1 texts).
+    Q is in [0, 4/3], or [0, 8/3] per direction. Examples without a triangle (one candidate and one reference) are undefined.
+
+    Parameters
+    ----------
+    distance : str, mapping or Distance
+        A registered distance: name, ``{name: {parameters}}`` or instance.
+    pooling : {'pooled', 'per-direction'}
+        Triangles of both directions in one count (Chan et al.), or the sum of Q over the directions (Liu & Modarres).
+
+    References
+    ----------
+    Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language Generation*, section 3.2;
+    Liu & Modarres 2011, *A triangle test for equality of distribution functions in high dimensions*.
     """
 
     def __init__(self, *, distance: str | Mapping[str, Any] | Distance = "meteor", pooling: str = "pooled") -> None:
-        if pooling not in _POOLINGS:
+        if pooling not in _MAXIMA:
             raise HarnessError(
-                f"trm: unknown pooling {pooling!r}{did_you_mean(pooling, _POOLINGS)}; expected pooled or per-direction"
+                f"trm: unknown pooling {pooling!r}{did_you_mean(pooling, _MAXIMA)}; expected pooled or per-direction"
             )
         self.distance: Distance = registry.resolve("distances", distance)
         self.pooling: statistic.Pooling = pooling  # type: ignore[assignment]
@@ -36,21 +48,26 @@ class Trm(MeanMetric):
             level="set",
             needs=frozenset({"references"}) | frozenset(getattr(self.distance, "needs", ())),
             min_texts=3,
-            bounds=(0.0, _POOLINGS[pooling]),
+            bounds=(0.0, _MAXIMA[pooling]),
         )
 
     def signature(self) -> str:
+        """Return ``trm|POOLING|`` and the signature of the distance."""
         return f"trm|{self.pooling}|{self.distance.signature()}"
 
     def warm(self) -> None:
+        """Start the first-use work of the distance, if it has any."""
         if isinstance(self.distance, Warmable):
             self.distance.warm()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return Q of each example, shape (B,); NaN without a triangle."""
         return np.asarray(statistic.triangle_rank(features.distances(self.distance, batch), batch.n, self.pooling))
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return Q of each example under labels (P, N), shape (B, P)."""
         return statistic.relabeled(features.distances(self.distance, batch), batch.n, labels, self.pooling)
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return exact permutation p-values, shape (B,); NaN without a triangle."""
         return statistic.exact_p_values(features.distances(self.distance, batch), batch.n, self.pooling)

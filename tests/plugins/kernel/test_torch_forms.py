@@ -1,4 +1,4 @@
-"""The torch functions equal their numpy counterparts, and their gradients are the numerical ones."""
+"""Torch functions against their numpy counterparts, and their gradients against numerical ones."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def samples(n: int, m: int, batch: tuple[int, ...] = (), d: int = 6):
 def test_equals_numpy(name, n, m):
     plain, differentiable, options = PAIRS[name]
     x, y = samples(n, m, (3,))
-    got = differentiable(torch.tensor(x), torch.tensor(y), **options).numpy()
-    assert got == pytest.approx(plain(x, y, **options), rel=1e-10)
+    values = differentiable(torch.tensor(x), torch.tensor(y), **options).numpy()
+    assert values == pytest.approx(plain(x, y, **options), rel=1e-10)
     one = differentiable(torch.tensor(x[0]), torch.tensor(y[0]), **options)
-    assert float(one) == pytest.approx(got[0], rel=1e-10)
+    assert float(one) == pytest.approx(values[0], rel=1e-10)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -48,7 +48,7 @@ def test_gradient(name, n, m):
     assert torch.autograd.gradcheck(lambda a, b: differentiable(a, b, **options), (x, y))
 
 
-def test_gradient_with_a_given_width():
+def test_gradient_with_a_fixed_width():
     x, y = (torch.tensor(value, requires_grad=True) for value in samples(4, 3))
     assert torch.autograd.gradcheck(lambda a, b: torch_forms.mmd(a, b, sigma=1.5), (x, y))
 
@@ -63,7 +63,7 @@ def test_equal_vectors_have_finite_gradients(name):
     assert torch.isfinite(x.grad).all()
 
 
-def test_training_on_it_moves_a_sample_onto_the_other():
+def test_training_on_energy_moves_a_sample_towards_the_other():
     x, y = (torch.tensor(value) for value in samples(6, 6))
     x.requires_grad_()
     first = float(torch_forms.energy(x, y).detach())
@@ -73,3 +73,8 @@ def test_training_on_it_moves_a_sample_onto_the_other():
         torch_forms.energy(x, y).backward()
         optimiser.step()
     assert float(torch_forms.energy(x, y).detach()) < 0.2 * first
+
+
+def test_an_unknown_estimator_is_an_error():
+    with pytest.raises(ValueError, match="estimator is 'both'; expected biased or unbiased"):
+        torch_forms.mmd(torch.zeros(2, 3), torch.zeros(2, 3), "both")

@@ -1,4 +1,4 @@
-"""The area under the divergence frontier."""
+"""Area under the divergence frontier against trapezoids point by point and against mauve-text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.plugins.mauve import frontier
 
 
 def plain_area(p, q, c=5.0, points=25):
-    """Trapezoids along the curve, one point at a time."""
+    """Sum of the trapezoids along the curve, one point at a time."""
 
     def divergence(a, r):
         return sum(x * np.log(x / y) for x, y in zip(a, r) if x > 0)
@@ -38,7 +38,7 @@ def test_equals_the_plain_curve(k):
     assert frontier.area(p.reshape(2, 3, k), q.reshape(2, 3, k)).shape == (2, 3)
 
 
-def test_equal_histograms_have_area_one_and_disjoint_ones_next_to_nothing():
+def test_equal_histograms_have_area_one_and_disjoint_ones_almost_zero():
     p = np.array([0.2, 0.8, 0.0])
     assert frontier.area(p, p) == pytest.approx(1.0)
     assert frontier.area(p, np.array([0.0, 0.0, 1.0])) < 0.01

@@ -14,7 +14,7 @@ from harness.stats.significance import metric_p_values
 
 
 class Seeded:
-    """A fixed random vector for each text."""
+    """Embedding by a fixed random vector for each text."""
 
     name = "seeded"
 
@@ -39,7 +39,7 @@ def sets_of(number, n, m, start=0):
 
 @pytest.fixture
 def mixed():
-    """Statistics of a corpus with two shapes, as the runner stacks them."""
+    """Statistics of a corpus with two shapes, padded with NaN as the runner does."""
     features = FeatureCache()
     metric = Mauve(embedding=Seeded(), k=5)
     parts = [features.batch(sets_of(20, 4, 3)), features.batch(sets_of(10, 2, 5, start=20))]
@@ -55,7 +55,7 @@ def test_reduce_is_mauve_of_all_texts(mixed):
     y = np.concatenate([features.vectors(Seeded(), part.reference_ids).reshape(-1, 8) for part in parts])
     assert isinstance(metric, Metric)
     assert not isinstance(metric, Testable)
-    assert metric.reduce(stats) == pytest.approx(statistic.mauve(x, y, 5), abs=0.02)
+    assert metric.reduce(stats) == pytest.approx(statistic.mauve(x, y, 5), rel=1e-9)
     assert metric.reduce(stats[::-1]) == pytest.approx(metric.reduce(stats), rel=1e-9)
     assert np.isnan(metric.per_example(stats)).all()
 
@@ -84,10 +84,42 @@ def test_no_examples():
     assert metric.details(np.empty((0, 1))) == {}
 
 
-def test_statistics_of_another_process_are_refused(mixed):
-    _, stats, _, _ = mixed
-    with pytest.raises(HarnessError, match="by the metric that made them, in the same process"):
-        Mauve(embedding=Seeded()).reduce(stats)
+def test_two_interleaved_runs_keep_their_own_texts():
+    """Each features object numbers its texts from 0; statistics must not depend on the one seen last."""
+    runs = {"first": sets_of(20, 4, 3), "second": sets_of(16, 3, 5, start=50)}
+    expected = {}
+    for name, sets in runs.items():
+        metric, features = Mauve(embedding=Seeded(), k=5), FeatureCache([item.references for item in sets])
+        expected[name] = metric.reduce(metric.stats(features.batch(sets), features, None))
+    metric = Mauve(embedding=Seeded(), k=5)
+    caches = {name: FeatureCache([item.references for item in sets]) for name, sets in runs.items()}
+    parts = {name: [] for name in runs}
+    for half in (slice(0, 8), slice(8, None)):
+        for name, sets in runs.items():
+            parts[name].append(metric.stats(caches[name].batch(sets[half]), caches[name], None))
+    values = {name: metric.reduce(np.concatenate(rows)) for name, rows in parts.items()}
+    assert values == expected
+    assert values["first"] != pytest.approx(values["second"])
+
+
+def test_statistics_can_be_reduced_by_another_instance_and_after_the_run(mixed, tmp_path):
+    metric, stats, _, _ = mixed
+    np.savez(tmp_path / "rows.npz", stats=stats)
+    with np.load(tmp_path / "rows.npz") as stored:
+        assert Mauve(embedding=Seeded(), k=5).reduce(stored["stats"]) == metric.reduce(stats)
+
+
+def test_rows_of_small_examples_alone_have_the_value_of_their_own_statistics(mixed):
+    metric, stats, parts, features = mixed
+    assert metric.reduce(stats[20:]) == metric.reduce(metric.stats(parts[1], features, None))
+
+
+def test_vectors_of_different_lengths_are_an_error(mixed):
+    metric, stats, _, _ = mixed
+    other = stats[:2].copy()
+    other[1, 2] = 4
+    with pytest.raises(HarnessError, match="the statistics hold vectors of 4 and 8 numbers; expected one length"):
+        metric.reduce(other)
 
 
 def test_per_example_with_p_values():
@@ -95,15 +127,25 @@ def test_per_example_with_p_values():
     features = FeatureCache()
     batch = features.batch([*sets_of(3, 5, 4), CaptionSet("same", ("a",) * 5, ("a",) * 4)])
     observed = metric.per_example(metric.stats(batch, features, None))
-    got = metric_p_values(metric, batch, features, None, observed)
+    p = metric_p_values(metric, batch, features, None, observed)
     assert isinstance(metric, Testable)
     assert metric.spec.name == "mauve-example(seeded)"
     assert observed[3] == pytest.approx(1.0)
-    assert got.values[3] == 1.0
-    assert ((got.values >= got.floor) & (got.values <= 1)).all()
+    assert p.values[3] == 1.0
+    assert ((p.values >= p.floor) & (p.values <= 1)).all()
 
 
-def test_mistakes_are_told():
-    with pytest.raises(HarnessError, match="k is 'auto' or an integer from 2; found 1"):
-        Mauve(embedding=Seeded(), k=1)
-    assert Mauve(embedding=Seeded(), seed=1).signature() != Mauve(embedding=Seeded()).signature()
+@pytest.mark.parametrize("k", [1, True, 2.0, "five"])
+def test_a_bad_number_of_buckets_is_an_error(k):
+    with pytest.raises(HarnessError, match=f"k is {k!r}; expected 'auto' or an integer of at least 2"):
+        Mauve(embedding=Seeded(), k=k)
+
+
+def test_at_least_one_start_of_k_means_is_required():
+    with pytest.raises(HarnessError, match="redo is 0; expected at least 1 start"):
+        MauvePerExample(embedding=Seeded(), redo=0)
+
+
+def test_the_signature_holds_the_settings():
+    assert Mauve(embedding=Seeded()).signature() == "mauve|k:auto|c:5|redo:5|seed:25|seeded"
+    assert MauvePerExample(embedding=Seeded(), k=3, seed=1).signature() == "mauve-example|k:3|c:5|redo:5|seed:1|seeded"

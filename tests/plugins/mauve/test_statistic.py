@@ -1,4 +1,4 @@
-"""Buckets and MAUVE: determinism, invariances, agreement with the reference implementation."""
+"""MAUVE of two samples: determinism, invariances, relabelings, agreement with the reference implementation."""
 
 from __future__ import annotations
 
@@ -7,66 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.plugins.mauve import quantise, statistic
+from harness.plugins.mauve import statistic
 from harness.stats.permutation import relabelings
 
 
 def samples(n, m, shift, d=16, seed=0):
     rng = np.random.default_rng([seed, n, m])
     return rng.normal(size=(n, d)), rng.normal(size=(m, d)) + shift * (np.arange(d) < 4)
-
-
-def same_partition(a, b):
-    return np.array_equal(a[:, None] == a, b[:, None] == b)
-
-
-def test_clusters_find_what_is_plainly_there():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 4, 200)
-    centres = 20 * rng.normal(size=(4, 5))
-    points = (centres[truth] + rng.normal(size=(200, 5))).astype(np.float32)
-    assert same_partition(quantise.clusters(points, 4), truth)
-
-
-def test_buckets_depend_on_neither_order_nor_call():
-    x, _ = samples(60, 1, 0)
-    order = np.random.default_rng(1).permutation(60)
-    labels = quantise.buckets(x, 6)
-    assert np.array_equal(quantise.buckets(x, 6), labels)
-    assert same_partition(quantise.buckets(x[order], 6), labels[order])
-    many = quantise.many_buckets(np.stack([x[:12], x[12:24]]), 2)
-    assert same_partition(quantise.many_buckets(x[:12][order[order < 12]][None], 2)[0], many[0][order[order < 12]])
-
-
-def test_small_sets_are_quantised_as_well_as_by_the_general_code():
-    rng = np.random.default_rng(2)
-    sets = rng.normal(size=(20, 15, 30))
-
-    def within(points, labels):
-        return sum(((points[labels == b] - points[labels == b].mean(axis=0)) ** 2).sum() for b in np.unique(labels))
-
-    small = quantise.many_buckets(sets, 2, redo=20)
-    for vectors, labels in zip(sets, small):
-        points = quantise.reduced(vectors).astype(np.float64)
-        wanted = within(points, quantise.clusters(points.astype(np.float32), 2, redo=20))
-        assert within(points, labels) == pytest.approx(wanted, rel=0.05)
-
-
-def test_reduced_keeps_ninety_percent_of_the_variance():
-    x, _ = samples(100, 1, 0, d=20)
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    total = ((unit - unit.mean(0)) ** 2).sum()
-    points = quantise.reduced(x)
-    kept = (points.astype(np.float64) ** 2).sum()
-    assert 0.9 * total <= kept <= total
-    assert kept - (points[:, -1].astype(np.float64) ** 2).sum() < 0.9 * total
-
-
-def test_more_buckets_than_points_and_identical_points():
-    assert quantise.clusters(np.zeros((3, 2), dtype=np.float32), 10).tolist() == [0, 0, 0]
-    assert len(set(quantise.clusters(np.eye(3, dtype=np.float32), 10).tolist())) == 3
-    with pytest.raises(ValueError, match="k >= 1"):
-        quantise.clusters(np.zeros((3, 2), dtype=np.float32), 0)
 
 
 def test_mauve_falls_with_the_distance_of_the_samples():
@@ -89,14 +36,14 @@ def test_automatic_buckets():
 
 def test_spread_over_seeds_and_buckets():
     x, y = samples(120, 100, 0.5)
-    found = statistic.spread(x, y, seeds=(1, 2, 3))
-    assert found.seeds[0] == statistic.mauve(x, y, seed=1)
-    assert found.sd == pytest.approx(np.std(found.seeds, ddof=1))
-    assert set(found.by_buckets) == {5, 20}
-    assert found.by_buckets[20] == statistic.mauve(x, y, 20, seed=1)
+    spread = statistic.spread(x, y, seeds=(1, 2, 3))
+    assert spread.seeds[0] == statistic.mauve(x, y, seed=1)
+    assert spread.sd == pytest.approx(np.std(spread.seeds, ddof=1))
+    assert set(spread.by_buckets) == {5, 20}
+    assert spread.by_buckets[20] == statistic.mauve(x, y, 20, seed=1)
 
 
-def test_relabeled_equals_relabeling_by_hand():
+def test_relabeled_equals_the_values_of_reordered_vectors():
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(3, 8, 10))
     labels = relabelings(5, 3)
@@ -108,15 +55,6 @@ def test_relabeled_equals_relabeling_by_hand():
         assert moved == pytest.approx(null[:, p])
     wide = statistic.relabeled(vectors, labels, 30, seed=25, redo=1)
     assert wide.shape == null.shape
-
-
-def test_equal_vectors_share_a_bucket():
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(3, 6))[rng.integers(0, 3, (4, 40))].astype(np.float32)
-    for labels in (quantise.many_buckets(vectors, 2), np.stack([quantise.buckets(one, 5) for one in vectors])):
-        for one, found in zip(vectors, labels):
-            kinds = np.unique(one, axis=0, return_inverse=True)[1].ravel()
-            assert all(len(set(found[kinds == kind].tolist())) == 1 for kind in range(3))
 
 
 def test_identical_texts_have_mauve_one_everywhere():

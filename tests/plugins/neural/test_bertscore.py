@@ -1,4 +1,4 @@
-"""BERTScore on a tiny BERT made here, held against the library bert-score."""
+"""BERTScore with a tiny random BERT, compared with the library bert-score."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.neural.bertscore import BertScore, precisions
+from harness.plugins.neural.bertscore import BertScore, Tokens, precisions
 from harness.run.features import FeatureCache
 
 CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
@@ -17,7 +17,7 @@ REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A folder with a random BERT of two layers and a word-piece tokenizer of the words above."""
+    """A folder with a random BERT of two layers and a word-piece tokenizer for the captions above."""
     torch = pytest.importorskip("torch")
     from harness.registry.torchvision_guard import guard_torchvision
 
@@ -42,46 +42,75 @@ def model(tmp_path_factory):
 
 
 @pytest.mark.parametrize("layer", [1, 2])
-def test_it_equals_the_library(model, layer):
+def test_equals_the_library(model, layer):
     bert_score = pytest.importorskip("bert_score")
     scorer = bert_score.BERTScorer(model_type=str(model), num_layers=layer, device="cpu", nthreads=1)
     expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
     for kind, values in zip(("precision", "recall", "f1"), expected):
         metric = harness.metric("bertscore", path=str(model), layer=layer, kind=kind)
-        found = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
-        assert found == pytest.approx(values, abs=1e-5)
+        scores = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
+        assert scores == pytest.approx(values, abs=1e-5)
 
 
 def by_pairs(candidate, reference):
-    """The oracle: precision of one pair (equation 2), special tokens matched but not counted."""
-    if not candidate[1].any() or not reference[1].any():
+    """Precision of one pair (Zhang et al. 2020, section 3): special tokens are matched but not counted."""
+    if not candidate.counted.any() or not reference.counted.any():
         return 0.0
-    return (candidate[0] @ reference[0].T).max(axis=1)[candidate[1]].mean(dtype=np.float64)
+    return (candidate.vectors @ reference.vectors.T).max(axis=1)[candidate.counted].mean(dtype=np.float64)
 
 
-@pytest.mark.parametrize("counting", [1.0, 0.6, 0.0])
-def test_all_pairs_equal_the_oracle_pair_by_pair(counting):
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.0])
+def test_all_pairs_equal_the_formula_pair_by_pair(share):
     rng = np.random.default_rng(0)
     tokens = []
     for length in (1, 4, 0, 9, 2, 3):
         vectors = rng.normal(size=(length, 5)).astype(np.float32)
-        tokens.append((vectors / np.linalg.norm(vectors, axis=1, keepdims=True), rng.random(length) < counting))
+        tokens.append(Tokens(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), rng.random(length) < share))
     expected = [[by_pairs(a, b) for b in tokens] for a in tokens]
     assert precisions(tokens) == pytest.approx(np.array(expected), abs=1e-6)
 
 
+def recorded(monkeypatch, encoder):
+    """Record the texts that the encoder gets."""
+    encoded, encode = [], encoder.encode
+    monkeypatch.setattr(encoder, "encode", lambda texts: encoded.extend(texts) or encode(texts))
+    return encoded
+
+
 def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(model, monkeypatch):
     metric = BertScore(path=str(model))
-    features, asked = FeatureCache(), []
-    encode = metric.encoder.encode
-    monkeypatch.setattr(metric.encoder, "encode", lambda texts: asked.extend(texts) or encode(texts))
+    features, encoded = FeatureCache(), recorded(monkeypatch, metric.encoder)
     batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
+    part = metric.pairwise(features.sub_batch(batch, 1, 2), features)
     whole = metric.pairwise(batch, features)
-    cut = metric.pairwise(features.sub_batch(batch, 1, 2), features)
-    assert (cut == whole[:, [[0], [3], [4]], [0, 3, 4]]).all()
-    assert sorted(asked) == sorted({*CANDIDATES, *REFERENCES})
-    alone = metric.encoder.encode([CANDIDATES[2]])[0][0]
-    assert metric.encoder.encode(CANDIDATES)[2][0] == pytest.approx(alone, abs=1e-5), "the order of the texts is kept"
+    assert (part == whole[:, [[0], [3], [4]], [0, 3, 4]]).all()
+    assert sorted(encoded) == sorted({*CANDIDATES, *REFERENCES})
+
+
+def test_the_three_kinds_share_one_matrix_with_recall_as_its_transpose(model, monkeypatch):
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
+    precision = BertScore(path=str(model), kind="precision").pairwise(batch, features)
+    others = {kind: BertScore(path=str(model), kind=kind) for kind in ("recall", "f1")}
+    encoded = [recorded(monkeypatch, metric.encoder) for metric in others.values()]
+    recall, f1 = (metric.pairwise(batch, features) for metric in others.values())
+    assert encoded == [[], []]
+    assert (recall == precision.transpose(0, 2, 1)).all()
+    assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+
+
+@pytest.mark.parametrize("kind", ["precision", "recall", "f1"])
+def test_scores_are_the_best_reference_of_each_candidate(model, kind):
+    metric, features = BertScore(path=str(model), kind=kind), FeatureCache()
+    batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
+    expected = metric.pairwise(batch, features)[0, :3, 3:].max(axis=1).mean()
+    assert metric.scores(batch, features, None) == pytest.approx([expected])
+
+
+def test_vectors_do_not_depend_on_the_other_texts(model):
+    encoder = BertScore(path=str(model)).encoder
+    alone = encoder.encode([CANDIDATES[2]])[0].vectors
+    assert encoder.encode(CANDIDATES)[2].vectors == pytest.approx(alone, abs=1e-5)
 
 
 def test_equal_texts_score_one_and_the_best_reference_counts(model):
@@ -92,16 +121,18 @@ def test_equal_texts_score_one_and_the_best_reference_counts(model):
     assert np.isfinite(metric([[""]], [["a dog"]]).value)
 
 
-def test_what_is_missing_is_told_in_one_line(model, tmp_path):
+def test_missing_parts_are_named(model, tmp_path):
     with pytest.raises(HarnessError, match="metric 'bertscore' needs path: a folder with a Hugging Face model"):
         harness.metric("bertscore")
     with pytest.raises(InputError, match=r"the folder has no config\.json"):
         harness.metric("bertscore", path=str(tmp_path))
     with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):
         harness.metric("bertscore", path=str(model), layer=9)([["a"]], [["a dog"]])
+    with pytest.raises(HarnessError, match="kind is 'f2'; expected f1, precision, recall"):
+        harness.metric("bertscore", path=str(model), kind="f2")
 
 
-def test_texts_beyond_the_positions_of_a_roberta_are_cut(model, tmp_path):
+def test_texts_beyond_the_positions_of_a_roberta_are_truncated(model, tmp_path):
     import transformers
 
     config = transformers.RobertaConfig(

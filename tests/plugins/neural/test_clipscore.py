@@ -1,4 +1,4 @@
-"""CLIPScore with a stand-in for the two towers: formulas, images, mistakes; and once with open_clip and random weights."""
+"""CLIPScore with vectors by colour in place of the two towers: formulas, images, errors; once with open_clip and random weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.neural.clipscore import ClipScore, RefClipScore
+from harness.plugins.neural.clipscore import ClipScore, PrefixedClip, RefClipScore
 from harness.run.features import FeatureCache
 
 Image = pytest.importorskip("PIL.Image")
@@ -21,15 +21,15 @@ def pictures(tmp_path):
     return tmp_path
 
 
-def stand_in(metric):
-    """Unit vectors by colour: a text by the colour it names, an image by its mean colour."""
+def by_colour(metric):
+    """Replace the towers: the vector of a text is the colour that it names, the vector of an image its mean colour."""
     colours = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
 
     def encode(texts):
         assert all(text.startswith("A photo depicts ") for text in texts)
         return np.array([colours[text.split()[-1]] for text in texts], dtype=np.float32)
 
-    metric.clip.signature = lambda: "clip|stand-in"
+    metric.clip.signature = lambda: "clip|by-colour"
     metric.clip.encode = encode
     metric._encode = lambda images: np.array([np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images])
     return metric
@@ -39,26 +39,55 @@ def test_formulas(pictures):
     features = FeatureCache()
     sets = [CaptionSet("x", ("a red", "a blue"), ("the red", "the green"), media="red.png")]
     batch = features.batch(sets)
-    clip = stand_in(ClipScore(weights="none", images=str(pictures)))
+    clip = by_colour(ClipScore(weights="none", images=str(pictures)))
     assert clip.scores(batch, features, None) == pytest.approx([(2.5 + 0.0) / 2])
-    ref = stand_in(RefClipScore(weights="none", images=str(pictures)))
+    ref = by_colour(RefClipScore(weights="none", images=str(pictures)))
     assert ref.scores(batch, features, None) == pytest.approx([(2 * 2.5 * 1 / 3.5 + 0.0) / 2])
 
 
 @pytest.mark.parametrize(
     ("media", "message"),
-    [(None, "the example 'x' names none"), ("gone.png", "no such image"), ("broken.png", "the image does not decode")],
+    [
+        (None, "metric 'clipscore' needs images, and the example 'x' has none"),
+        (
+            "gone.png",
+            r"gone\.png: no such image \(example 'x'\); set the parameter images of 'clipscore' to its folder",
+        ),
+        ("broken.png", r"broken\.png: the image cannot be decoded"),
+    ],
 )
-def test_a_bad_image_is_named(pictures, media, message):
+def test_an_unreadable_image_is_an_input_error(pictures, media, message):
     features = FeatureCache()
     batch = features.batch([CaptionSet("x", ("a red",), ("a red",), media=media)])
     with pytest.raises(InputError, match=message):
-        stand_in(ClipScore(weights="none", images=str(pictures))).scores(batch, features, None)
+        by_colour(ClipScore(weights="none", images=str(pictures))).scores(batch, features, None)
 
 
-def test_weights_are_asked_for_in_one_line():
-    with pytest.raises(HarnessError, match="metric 'clipscore' needs weights: a local file of open_clip weights"):
-        ClipScore()
+def test_each_image_is_encoded_once(pictures, monkeypatch):
+    metric = by_colour(ClipScore(weights="none", images=str(pictures), batch_size=1))
+    encode, sizes = metric._encode, []
+    monkeypatch.setattr(metric, "_encode", lambda images: sizes.append(len(images)) or encode(images))
+    features = FeatureCache()
+    sets = [
+        CaptionSet(str(i), ("a red",), ("a red",), media=name) for i, name in enumerate(["red.png", "green.png"] * 2)
+    ]
+    batch = features.batch(sets)
+    assert metric.scores(batch, features, None) == pytest.approx([2.5, 0.0, 2.5, 0.0])
+    assert metric.image_vectors(batch, features).shape == (4, 3)
+    assert sizes == [1, 1]
+
+
+def test_the_prefix_is_part_of_the_embedding():
+    clip = by_colour(ClipScore(weights="none")).clip
+    embedding = PrefixedClip(clip)
+    assert embedding.signature() == "clip|by-colour|prefix"
+    assert embedding.encode(["a red"]).tolist() == [[1.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("metric", [ClipScore, RefClipScore])
+def test_weights_are_required(metric):
+    with pytest.raises(HarnessError, match=f"metric '{metric.label}' needs weights: a local file of open_clip weights"):
+        metric()
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Word mover's distance: a case by hand, metric properties, the metric and its null."""
+"""Word mover's distance: cases by hand, equality with POT pair by pair, metric properties, the metric and its null."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import harness
 from harness.contracts import CaptionSet
-from harness.plugins.neural.wmd import STOPWORDS, Wmd, WmdDistance
-from harness.plugins.neural.word_vector_embedding import words
+from harness.errors import HarnessError
+from harness.plugins.embeddings.word_vector_mean import words
+from harness.plugins.embeddings.word_vectors import WordVectors
+from harness.plugins.neural.wmd import STOPWORDS, Wmd, WmdDistance, WordTable, transports
 from harness.run.features import FeatureCache
 from harness.stats.permutation import relabelings
 
@@ -34,12 +36,12 @@ def test_moving_one_word(vectors):
     assert matrix[0].tolist() == [0.0, 0.5, 0.0]
 
 
-def by_pairs(x: str, y: str, known: dict[str, np.ndarray]) -> float:
-    """The oracle: one pair of texts, their bags, their costs, POT's public solver."""
+def by_pairs(x: str, y: str, table: dict[str, np.ndarray]) -> float:
+    """Distance of one pair of texts: their bags, their costs, the public solver of POT."""
     clouds = []
     for text in (x, y):
-        bag = Counter(word for word in words(text) if word in known and word not in STOPWORDS)
-        clouds.append((np.stack([known[word] for word in bag] or [np.zeros(2)]), np.array(list(bag.values()) or [1.0])))
+        bag = Counter(word for word in words(text) if word in table and word not in STOPWORDS)
+        clouds.append((np.stack([table[word] for word in bag] or [np.zeros(2)]), np.array(list(bag.values()) or [1.0])))
     (a, p), (b, q) = clouds
     return ot.emd2(p / p.sum(), q / q.sum(), np.linalg.norm(a[:, None] - b[None], axis=2))
 
@@ -52,21 +54,45 @@ def by_pairs(x: str, y: str, known: dict[str, np.ndarray]) -> float:
     )
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_all_pairs_equal_the_oracle_pair_by_pair(vectors, drawn):
+def test_all_pairs_equal_the_solver_pair_by_pair(vectors, drawn):
     texts = [" ".join(text) for text in drawn]
-    known = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}
+    table = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}
     features = FeatureCache()
     batch = features.batch(
         [CaptionSet("x", (texts[0],), tuple(texts[1:])), CaptionSet("y", ("cat",), tuple(texts[1:]))]
     )
-    found = WmdDistance(path=vectors).matrices(batch, features)
-    for matrix, item in zip(found, batch.texts):
-        expected = [[by_pairs(a, b, known) for b in item] for a in item]
+    matrices = WmdDistance(path=vectors).matrices(batch, features)
+    for matrix, item in zip(matrices, batch.texts):
+        expected = [[by_pairs(a, b, table) for b in item] for a in item]
         assert matrix == pytest.approx(np.array(expected), abs=1e-9)
         assert (matrix == matrix.T).all()
         assert not matrix.diagonal().any()
         for i, j, k in itertools.permutations(range(len(item)), 3):
             assert matrix[i, k] <= matrix[i, j] + matrix[j, k] + 1e-9
+
+
+def test_interned_words_and_the_origin(vectors):
+    table = WordTable(WordVectors(vectors), normalize=True)
+    assert table.rows([["cat", "zebra", "puppy", "cat"], ["puppy"]]) == [[1, 2, 1], [2]]
+    assert table.vectors(np.array([0, 1, 2])).tolist() == [[0, 0], [0, 1], [1, 0]]
+
+
+def test_an_unsolved_transport_problem_is_an_error(monkeypatch):
+    monkeypatch.setattr("harness.plugins.neural.wmd.MAX_ITERATIONS", 1)
+    rng = np.random.default_rng(0)
+    x, y = rng.dirichlet(np.ones(30), size=(2, 1))
+    points = rng.normal(size=(30, 3))
+    cost = np.linalg.norm(points[:, None] - points, axis=2)
+    with pytest.raises(HarnessError, match=r"the transport problem was not solved \(POT's status 3\)"):
+        transports(x, y, cost)
+
+
+def test_stop_words_and_unit_vectors_are_options(vectors):
+    texts = ([["the cat"]], [["sleeps"]])
+    assert harness.metric("wmd", path=vectors)(*texts).value == pytest.approx(np.hypot(4, 1))
+    unit = harness.metric("wmd", path=vectors, normalize=True)
+    assert unit(*texts).value == pytest.approx(np.hypot(0.5**0.5, 1 - 0.5**0.5))
+    assert WmdDistance(path=vectors, stopwords=True).signature().endswith("|stop:True|unit:False")
 
 
 def test_the_metric_takes_the_nearest_reference(vectors):

@@ -1,4 +1,4 @@
-"""TRM as a metric: any distance, names, undefined examples, p-values through the runner's function."""
+"""TRM through the interface of the runner: any distance, names, undefined examples, p-values."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ class Directed(LengthDistance):
 
 def batch_of(n, m, number=3):
     rng = np.random.default_rng(n * 10 + m)
-    sets = [
-        CaptionSet(str(i), *(tuple("x" * rng.integers(0, 30) for _ in range(k)) for k in (n, m))) for i in range(number)
-    ]
+
+    def texts(count):
+        return tuple("x" * rng.integers(0, 30) for _ in range(count))
+
+    sets = [CaptionSet(str(i), texts(n), texts(m)) for i in range(number)]
     features = FeatureCache([item.references for item in sets])
     return features.batch(sets), features
 
 
 @pytest.mark.parametrize("distance", [LengthDistance(), Directed()])
 @pytest.mark.parametrize("pooling", ["pooled", "per-direction"])
-def test_scores_null_and_p_values_come_from_the_distance(distance, pooling):
+def test_scores_and_p_values_are_those_of_the_distance_matrices(distance, pooling):
     metric = Trm(distance=distance, pooling=pooling)
     batch, features = batch_of(4, 3)
     matrices = distance.matrices(batch, features)
@@ -49,9 +51,11 @@ def test_scores_null_and_p_values_come_from_the_distance(distance, pooling):
     exact = metric_p_values(metric, batch, features, None, metric.per_example(stats))
     assert exact.method == "exact"
     assert np.array_equal(exact.values, statistic.exact_p_values(matrices, 4, pooling))
-    drawn = metric_p_values(metric, batch, features, None, metric.per_example(stats), method="monte-carlo", draws=4000)
+    sampled = metric_p_values(
+        metric, batch, features, None, metric.per_example(stats), method="monte-carlo", draws=4000
+    )
     # standard error of a share of 4000 is at most 0.008
-    assert np.abs(exact.values - drawn.values).max() < 0.03
+    assert np.abs(exact.values - sampled.values).max() < 0.03
 
 
 def test_names_bounds_and_signatures():
@@ -63,7 +67,7 @@ def test_names_bounds_and_signatures():
     assert pooled.spec.min_texts == 3
 
 
-def test_without_a_triangle_the_example_is_undefined_not_zero():
+def test_an_example_without_a_triangle_is_undefined():
     batch, features = batch_of(1, 1)
     assert np.isnan(Trm(distance=LengthDistance()).stats(batch, features, None)).all()
 
@@ -74,14 +78,27 @@ def test_one_text_on_a_side_is_enough(n, m):
     assert np.isfinite(Trm(distance=LengthDistance()).stats(batch, features, None)).all()
 
 
-def test_mistakes_are_told():
+def test_unknown_names_are_errors_with_a_hint():
     with pytest.raises(HarnessError, match="unknown pooling 'pool'; did you mean 'pooled'"):
         Trm(distance=LengthDistance(), pooling="pool")
     with pytest.raises(UnknownName, match="unknown distance 'cidr'; did you mean 'cider'"):
         Trm(distance="cidr")
 
 
-def test_a_broken_distance_is_named_with_the_pair():
+def test_warm_passes_on_to_distances_that_have_first_use_work():
+    class Slow(LengthDistance):
+        warmed = 0
+
+        def warm(self):
+            self.warmed += 1
+
+    distance = Slow()
+    Trm(distance=distance).warm()
+    assert distance.warmed == 1
+    Trm(distance=LengthDistance()).warm()
+
+
+def test_a_distance_that_is_not_finite_is_an_error_with_the_pair():
     class Broken(LengthDistance):
         name = "broken"
 

@@ -1,4 +1,4 @@
-"""The triangle-rank statistic and its exact test, held against loops over triangles and relabelings."""
+"""Triangle-rank statistic and its exact test against loops over triangles and relabelings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POOLINGS = ("pooled", "per-direction")
 
 
 def triangle_counts(d, candidates):
-    """The definition, word for word: (direction, T_0 T_1 T_2) over all triangles."""
+    """Count T_0, T_1, T_2 by direction, shape (2, 3), one triangle at a time as in the definition."""
     size = len(d)
     references = [i for i in range(size) if i not in candidates]
     counts = np.zeros((2, 3))
@@ -45,12 +45,12 @@ def brute_q(d, candidates, pooling):
 
 
 def brute_p(d, n, pooling):
-    values = [brute_q(d, chosen, pooling) for chosen in itertools.combinations(range(len(d)), n)]
+    values = [brute_q(d, candidates, pooling) for candidates in itertools.combinations(range(len(d)), n)]
     return sum(value >= values[0] - 1e-6 for value in values) / len(values)
 
 
 def random_distances(batch, size, seed, levels):
-    """Directed, zero on the diagonal; few levels make ties, 0 levels none."""
+    """Asymmetric matrices (batch, size, size) with zero diagonal; few levels make ties, 0 levels make none."""
     rng = np.random.default_rng(seed)
     d = rng.integers(0, levels, (batch, size, size)).astype(float) if levels else rng.random((batch, size, size))
     d[:, range(size), range(size)] = 0
@@ -66,8 +66,8 @@ SHAPES = [(n, m) for n in range(1, 6) for m in range(1, 6) if n + m >= 3]
 @settings(max_examples=4, deadline=None)
 def test_statistic_and_p_value_equal_the_loops(n, m, pooling, seed, levels):
     d = random_distances(2, n + m, seed, levels)
-    wanted = [brute_q(one, range(n), pooling) for one in d]
-    assert statistic.triangle_rank(d, n, pooling) == pytest.approx(wanted, abs=1e-12)
+    expected = [brute_q(one, range(n), pooling) for one in d]
+    assert statistic.triangle_rank(d, n, pooling) == pytest.approx(expected, abs=1e-12)
     assert statistic.exact_p_values(d, n, pooling) == pytest.approx([brute_p(one, n, pooling) for one in d], abs=1e-12)
 
 
@@ -87,9 +87,9 @@ def test_relabeled_equals_the_loops_for_any_labels(pooling, seed):
     rng = np.random.default_rng(seed)
     d = random_distances(2, 6, seed, 4)
     labels = rng.random((6, 6)) < 0.5
-    got = statistic.relabeled(d, 3, labels, pooling)
-    wanted = [[brute_q(one, np.flatnonzero(row).tolist(), pooling) for row in labels] for one in d]
-    assert got == pytest.approx(np.array(wanted), abs=1e-12, nan_ok=True)
+    null = statistic.relabeled(d, 3, labels, pooling)
+    expected = [[brute_q(one, np.flatnonzero(row).tolist(), pooling) for row in labels] for one in d]
+    assert null == pytest.approx(np.array(expected), abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -98,8 +98,8 @@ def test_exact_test_equals_the_share_of_relabeled(n, m, pooling):
     d = random_distances(3, n + m, 7, 5)
     null = statistic.relabeled(d, n, permutation.relabelings(n, m), pooling)
     assert null[:, 0] == pytest.approx(statistic.triangle_rank(d, n, pooling), abs=1e-12)
-    wanted = (null >= null[:, :1] - 1e-6).mean(axis=1)
-    assert np.array_equal(statistic.exact_p_values(d, n, pooling), wanted)
+    expected = (null >= null[:, :1] - 1e-6).mean(axis=1)
+    assert np.array_equal(statistic.exact_p_values(d, n, pooling), expected)
 
 
 def test_memory_bounds_change_nothing(monkeypatch):
@@ -114,7 +114,7 @@ def test_memory_bounds_change_nothing(monkeypatch):
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_order_within_a_sample_and_naming_of_the_samples_do_not_matter(pooling):
+def test_order_within_a_sample_and_exchange_of_the_samples_change_nothing(pooling):
     n, m = 4, 3
     d = random_distances(1, n + m, 11, 0)[0]
     rng = np.random.default_rng(0)
@@ -135,7 +135,7 @@ def test_only_the_order_of_distances_matters():
 @pytest.mark.parametrize("n,m", [(1, 2), (2, 1), (1, 5), (10, 5), (6, 6)])
 def test_all_texts_identical_gives_zero_and_p_one(n, m, pooling):
     d = np.zeros((1, n + m, n + m))
-    assert statistic.triangle_rank(d, n, pooling)[0] == pytest.approx(0.0, abs=1e-12)
+    assert statistic.triangle_rank(d, n, pooling) == pytest.approx([0.0], abs=1e-12)
     assert statistic.exact_p_values(d, n, pooling)[0] == 1.0
 
 
@@ -158,21 +158,26 @@ def test_one_and_one_text_make_no_triangle():
 
 
 def test_empty_batch():
-    assert statistic.triangle_rank(np.empty((0, 4, 4)), 2).shape == (0,)
+    assert np.shape(statistic.triangle_rank(np.empty((0, 4, 4)), 2)) == (0,)
     assert statistic.exact_p_values(np.empty((0, 4, 4)), 2).shape == (0,)
     assert statistic.relabeled(np.empty((0, 4, 4)), 2, permutation.relabelings(2, 2)).shape == (0, 6)
 
 
 @pytest.mark.parametrize(
     "shape,n,message",
-    [((3, 4), 2, "expected"), ((4,), 2, "expected"), ((4, 4), 4, "no sample to compare"), ((4, 4), 0, "no sample")],
+    [
+        ((3, 4), 2, r"distances have shape \(3, 4\); expected \(N, N\) or \(B, N, N\)"),
+        ((4,), 2, r"distances have shape \(4,\)"),
+        ((4, 4), 4, "4 candidates among 4 texts: both samples need at least one text"),
+        ((4, 4), 0, "0 candidates among 4 texts"),
+    ],
 )
-def test_wrong_shapes(shape, n, message):
+def test_wrong_shapes_are_errors(shape, n, message):
     with pytest.raises(ValueError, match=message):
         statistic.triangle_rank(np.zeros(shape), n)
 
 
-def test_labels_of_the_wrong_width():
+def test_labels_of_the_wrong_width_are_an_error():
     with pytest.raises(ValueError, match=r"expected \(P, 4\)"):
         statistic.relabeled(np.zeros((1, 4, 4)), 2, np.zeros((2, 5), dtype=bool))
 

@@ -1,0 +1,1 @@
+"""Text embeddings, one module per registered name: texts in, float32 vectors of shape (T, d) out."""

@@ -1,0 +1,74 @@
+"""CLIP's text tower with random weights against open_clip, and bad weights files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.errors import HarnessError, InputError
+from harness.plugins.embeddings.clip import Clip, load_state
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    """A weights file of a CLIP with random weights, the model itself, and open_clip."""
+    torch = pytest.importorskip("torch")
+    from harness.registry.torchvision_guard import guard_torchvision
+
+    guard_torchvision()
+    open_clip = pytest.importorskip("open_clip")
+    from safetensors.torch import save_file
+
+    torch.manual_seed(0)
+    model = open_clip.create_model("ViT-B-32", pretrained=None).eval()
+    path = tmp_path_factory.mktemp("clip") / "model.safetensors"
+    save_file({key: value.clone().contiguous() for key, value in model.state_dict().items()}, path)
+    return path, model, open_clip
+
+
+@pytest.mark.slow
+def test_text_vectors_equal_open_clip(weights, texts):
+    path, model, open_clip = weights
+    import torch
+
+    embedding = Clip(weights=str(path), batch_size=2)
+    vectors = embedding.encode(texts)
+    with torch.inference_mode():
+        expected = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True).numpy()
+    assert vectors == pytest.approx(expected, abs=1e-5)
+    assert (vectors.shape, vectors.dtype) == ((len(texts), 512), np.float32)
+    assert embedding.signature().startswith("clip|ViT-B-32|")
+    _, preprocess = embedding.loaded_with_preprocess()
+    picture = pytest.importorskip("PIL.Image").new("RGB", (40, 30))
+    assert preprocess(picture).shape == (3, 224, 224)
+    with pytest.raises(InputError, match="not the weights of RN50"):
+        Clip(weights=str(path), model="RN50").encode(["a"])
+
+
+def test_an_unknown_architecture_gets_a_hint(tmp_path):
+    pytest.importorskip("open_clip")
+    (tmp_path / "w.pt").write_bytes(b"")
+    with pytest.raises(HarnessError, match=r"open_clip has no model 'ViT-B-3'; did you mean 'ViT-B-32'"):
+        Clip(weights=str(tmp_path / "w.pt"), model="ViT-B-3").encode(["a"])
+
+
+def test_a_missing_weights_file_is_an_input_error(tmp_path):
+    embedding = Clip(weights=str(tmp_path / "none.pt"))
+    with pytest.raises(InputError, match=r"none\.pt: no such file of CLIP weights"):
+        embedding.encode(["a"])
+    with pytest.raises(InputError, match=r"none\.pt: no such model file"):
+        embedding.signature()
+
+
+def test_a_state_dictionary_is_read_without_the_prefix_of_data_parallel_models(tmp_path):
+    torch = pytest.importorskip("torch")
+    torch.save({"state_dict": {"module.a": torch.ones(2), "b": torch.zeros(1)}}, tmp_path / "state.pt")
+    state = load_state(tmp_path / "state.pt")
+    assert {name: value.tolist() for name, value in state.items()} == {"a": [1.0, 1.0], "b": [0.0]}
+
+
+def test_a_file_that_holds_no_tensors_is_an_input_error(tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "bad.pt").write_bytes(b"not a checkpoint")
+    with pytest.raises(InputError, match="not a file of tensors alone"):
+        load_state(tmp_path / "bad.pt")
