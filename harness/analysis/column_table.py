@@ -74,7 +74,7 @@ def read_table(path: Path) -> ColumnTable:
     with cast("TextIO", opener(path, "rt", encoding="utf-8", newline="")) as file:
         first = file.readline()
         delimiter = "\t" if "\t" in first else ","
-        header = next(csv.reader([first], delimiter=delimiter), [])
+        header = next(csv.reader([first], delimiter=delimiter), list[str]())
         if not header:
             raise InputError("is empty; expected a header line and rows", str(path))
         double = next((name for name, count in Counter(header).items() if count > 1), None)

@@ -88,9 +88,13 @@ def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[d
     """
     axes: list[list[tuple[str, Any]]] = []
     for name, value in params.items():
-        choices = cast("list[Any]", value) if isinstance(value, list) and name not in keep else [value]
+        choices = _choices(value) if name not in keep else (value,)
         axes.append([(name, choice) for choice in choices])
     return [dict(choice) for choice in itertools.product(*axes)]
+
+
+def _choices(value: object) -> Sequence[object]:
+    return cast("Sequence[object]", value) if isinstance(value, list) else (value,)
 
 
 def metric_labels(plans: Sequence[AnyMetricPlan]) -> list[str]:

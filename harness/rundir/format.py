@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -56,10 +56,9 @@ def plain(value: object) -> object:
         return [plain(item) for item in cast("list[object]", value)]
     if isinstance(value, (set, frozenset)):
         return sorted(cast("set[str]", {plain(item) for item in cast("set[object]", value)}))
-    if isinstance(value, np.ndarray):
-        return plain(cast("list[object]", value.tolist()))
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if isinstance(value, (np.ndarray, np.generic)):
+        listed: Any = value
+        return plain(listed.tolist())
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
