@@ -146,7 +146,7 @@ def _write_record(path: Path, text: str) -> None:
 def build_folder(sources: Sources, folder: Path) -> None:
     """Write the cache folder atomically: a failure leaves no folder."""
     started = time.monotonic()
-    log.info("METEOR: building the lexicon cache in %s (once, about 15 s)", folder)
+    log.info("METEOR: building the lexicon cache in %s (once, about 5 s)", folder)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         _write(sources, scratch)
