@@ -1,8 +1,9 @@
-"""METEOR 1.5 for English without Java: statistics, scores and all-pairs matrices, equal to meteor-1.5.jar's.
+"""METEOR 1.5 for English without Java: statistics, scores and matrices of all pairs, equal to those of meteor-1.5.jar.
 
-Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language"; options ``-l en
--norm`` of the COCO caption toolkit. Higher is better, [0, 1], **not symmetric** (recall weighs .85). The functions
-here take raw text; the COCO pipeline runs the PTB tokeniser first, see :class:`harness.plugins.meteor.metric.Meteor`.
+Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", with the options
+``-l en -norm`` of the COCO caption toolkit. Scores are in [0, 1], higher is better, and **not symmetric** (recall has weight .85). The
+functions of this module take raw text; the COCO pipeline applies the PTB tokeniser first, see
+:class:`harness.plugins.meteor.metric.Meteor`.
 """
 
 from __future__ import annotations
@@ -11,55 +12,61 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from harness.errors import InputError, require
 from harness.plugins.compiled.cache_keys import imported
 from harness.plugins.compiled.chunks import run_slices
-from harness.plugins.meteor.kernels import compile_ahead as meteor_compile
-from harness.plugins.meteor.lexicon import cache as lexicon_cache
-from harness.plugins.meteor.lexicon.lexicon import Lexicon
-from harness.plugins.meteor.lexicon.paraphrases import ParaphraseTable
-from harness.plugins.meteor.score import N_STATISTICS, scores_of, summable
+from harness.plugins.meteor.kernels import compile_ahead
+from harness.plugins.meteor.lexicon.disk_cache import installed_lexicon
+from harness.plugins.meteor.lexicon.sources import find_sources
+from harness.plugins.meteor.score import N_STATISTICS, summable
 from harness.plugins.meteor.texts import TextTable, WordTable
+
+if TYPE_CHECKING:
+    from harness.plugins.meteor.kernels.pairs import Groups
 
 Pair = tuple[str, Sequence[str]]
 """A hypothesis and its references."""
 
-_ITEMS_AT_ONCE = 1 << 15
-_WORTH = 16
-"""A pair here is as much work as so many pairs of n-gram counts."""
+_PAIRS_PER_PART = 1 << 15
+"""Hypotheses that are interned and aligned in one call."""
+_WORK_PER_PAIR = 16
+"""Cost of one alignment, in units of one n-gram pair."""
 _TILE = 48
+"""Side of the tiles into which wide matrices are cut, in texts."""
 _first_use = Lock()
 
 
 class Aligned(NamedTuple):
-    """Scores of pairs, float64, and the statistics of those that were asked for, int32 with 23 columns."""
+    """Alignments of pairs of texts."""
 
     scores: np.ndarray
+    """float64, one score per pair."""
     statistics: np.ndarray
+    """int32, 23 columns; only for the pairs whose statistics were requested."""
 
 
 class PreparedTexts(TextTable):
-    """A table of prepared texts that aligns them; what a run keeps."""
+    """Table of prepared texts of a run, with their alignment."""
 
     def __init__(self) -> None:
         super().__init__(_words())
 
-    def align_places(self, text_ids: np.ndarray, wanted: np.ndarray, *, with_statistics: bool) -> Aligned:
-        """See :func:`align_places`."""
-        return align_places(self, text_ids, wanted, with_statistics=with_statistics)
+    def align_pairs(self, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
+        """Align the same pairs of texts of every example; see :func:`align_pairs`."""
+        return align_pairs(self, text_ids, pairs, with_statistics=with_statistics)
 
 
 def new_table() -> TextTable:
-    """An empty table of prepared texts; words are shared by all tables of the process."""
+    """Return an empty table of prepared texts; all tables of the process share their words."""
     return TextTable(_words())
 
 
 def _words() -> WordTable:
-    """The words of this process, made once, by whichever thread comes first."""
+    """Return the word table of this process, created by the first caller."""
     with _first_use:
         return _new_words()
 
@@ -67,70 +74,70 @@ def _words() -> WordTable:
 @cache
 def _new_words() -> WordTable:
     require("numba", extra="text", needed_by="METEOR")
-    lexicon_cache.find_sources()  # what is missing is named at once
-    meteor_compile.start()
+    find_sources()  # raises before the slow work starts
+    compile_ahead.start()
     with imported(), ThreadPoolExecutor(1) as pool:
-        lexicon = pool.submit(lexicon_cache.load)
-        load_text_kernels()
-        meteor_compile.wait()
-        load_alignment()
-        meteor_compile.done()
+        lexicon = pool.submit(installed_lexicon)
+        compile_ahead.load_text_kernels()
+        compile_ahead.wait()
+        compile_ahead.load_alignment()
+        compile_ahead.write_marker()
         return WordTable(lexicon.result())
 
 
-def load_text_kernels() -> None:
-    """Have all but the alignment's kernels compiled, or loaded."""
-    TextTable(_no_words()).intern(["a", "b"])
-    scores_of(np.zeros((1, N_STATISTICS)))
+def scores_of(statistics: np.ndarray) -> np.ndarray:
+    """Return the scores (n,) of the rows of statistics (n, 23)."""
+    from harness.plugins.meteor.kernels.pairs import score_rows  # numba
 
-
-def load_alignment() -> None:
-    """Have the alignment compiled, or loaded, by aligning nothing: the types of what it is given are all that matters."""
-    from harness.plugins.meteor.kernels import pairs as kernels  # numba
-
-    starts, places = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    groups = kernels.Groups(starts, starts[:0], starts, places, places, starts[:0])
-    texts = TextTable(_no_words()).prepared()
-    kernels.score_groups(0, 0, groups, texts, 0, 0, np.zeros(0), np.zeros((0, N_STATISTICS), dtype=np.int32))
-
-
-def _no_words() -> WordTable:
-    empty = np.zeros(2, dtype=np.int32)
-    empty.flags.writeable = False  # as mapped: another type to numba than an array of one's own
-    return WordTable(
-        Lexicon(frozenset(), {}, {}, {}, empty, empty[:0], 0, {}, ParaphraseTable(empty, empty[:0], empty, empty[:0]))
-    )
+    return score_rows(np.ascontiguousarray(statistics, dtype=np.float64))
 
 
 # ---------------------------------------------------------------------- raw text
 def statistics(pairs: Iterable[Pair]) -> np.ndarray:
-    """(n, 23) float64: the jar's SCORE answers, for each hypothesis against the first reference of the highest score.
+    """Return the statistics of each hypothesis against the first of its references with the highest score.
 
-    Order: words of hypothesis and reference, function words of both; for exact, stem, synonym, paraphrase the words matched as
-    content of hypothesis and reference, as function words of both; chunks; matched words of both. Raises
-    :class:`InputError` for a pair without references or with texts too long and repetitive to align.
+    Parameters
+    ----------
+    pairs : iterable of (str, sequence of str)
+        n hypotheses, each with its references, as raw text.
+
+    Returns
+    -------
+    (n, 23) float64
+        The answers of meteor-1.5.jar to SCORE: words of hypothesis and reference; function words of both; for each of the modules exact,
+        stem, synonym and paraphrase the matched content words of both and the matched function words of both; chunks; matched words
+        of both.
+
+    Raises
+    ------
+    InputError
+        For a hypothesis without references, or for texts with more than 4 million word matches.
     """
-    listed: list[Pair] = [(hypothesis, list(references)) for hypothesis, references in pairs]
-    out = np.empty((len(listed), N_STATISTICS))
+    items: list[Pair] = [(hypothesis, list(references)) for hypothesis, references in pairs]
+    out = np.empty((len(items), N_STATISTICS))
     table = new_table()
-    for first in range(0, len(listed), _ITEMS_AT_ONCE):
-        part = listed[first : first + (_ITEMS_AT_ONCE)]
+    for first in range(0, len(items), _PAIRS_PER_PART):
+        part = items[first : first + _PAIRS_PER_PART]
         out[first : first + len(part)] = _best_statistics(table, part, first)
     return out
 
 
 def scores(pairs: Iterable[Pair]) -> np.ndarray:
-    """(n,) segment scores, each the highest over its references."""
+    """Return segment scores (n,) in [0, 1], each the highest over the references; see :func:`statistics`.
+
+    >>> scores([("a dog runs", ["a dog runs", "a cat"])]).tolist()
+    [1.0]
+    """
     return scores_of(statistics(pairs))
 
 
 def corpus_score(statistics: np.ndarray) -> float:
-    """The number COCO reports: the score of the summed (n, 23) statistics, not the mean of the segment scores."""
+    """Return the corpus score that COCO reports: the score of the summed statistics (n, 23), not the mean of the segment scores."""
     return float(scores_of(summable(statistics).sum(axis=0, keepdims=True))[0])
 
 
 def matrix(texts: Sequence[str]) -> np.ndarray:
-    """(T, T) scores, rows the hypothesis, columns the reference.
+    """Return the scores (T, T) of all pairs of T raw texts: rows the hypothesis, columns the reference.
 
     >>> matrix(["a dog runs", "a dog is running"]).shape
     (2, 2)
@@ -139,14 +146,15 @@ def matrix(texts: Sequence[str]) -> np.ndarray:
     return matrices(table, table.intern(texts)[None])[0]
 
 
-def _best_statistics(table: TextTable, pairs: list[Pair], number: int) -> np.ndarray:
+def _best_statistics(table: TextTable, pairs: list[Pair], offset: int) -> np.ndarray:
+    """Return the statistics (n, 23) of pairs ``offset`` and on of a call, each of its first best reference."""
     counts = np.array([len(references) for _, references in pairs], dtype=np.int64)
     if counts.min() == 0:
-        raise InputError("a hypothesis needs at least one reference", f"pair {number + int(counts.argmin()) + 1}")
+        raise InputError("a hypothesis needs at least one reference", f"pair {offset + int(counts.argmin()) + 1}")
     ids = table.intern(text for hypothesis, references in pairs for text in (hypothesis, *references))
     starts = np.concatenate([[0], np.cumsum(counts)])
     refs = np.arange(starts[-1], dtype=np.int64) - np.repeat(starts[:-1], counts) + 1
-    found = align(
+    aligned = align(
         table,
         text_starts=starts + np.arange(len(starts)),
         texts=ids,
@@ -155,11 +163,17 @@ def _best_statistics(table: TextTable, pairs: list[Pair], number: int) -> np.nda
         refs=refs.astype(np.int32),
         rows=np.arange(len(refs), dtype=np.int64),
     )
-    return found.statistics[first_best(found.scores, starts)].astype(np.float64)
+    return aligned.statistics[first_best(aligned.scores, starts)].astype(np.float64)
 
 
 def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """(n,) places of the first highest score in each run ``starts[i]:starts[i + 1]`` (none empty): the reference that counts."""
+    """Return the positions (n,) of the first maximum in each run ``starts[i]:starts[i + 1]`` of scores (k,).
+
+    ``starts`` (n + 1,) bounds the runs, none of which is empty.
+
+    >>> first_best(np.array([0.5, 0.5, 0.25, 0.75]), np.array([0, 2, 4])).tolist()
+    [0, 3]
+    """
     counts = np.diff(starts)
     best = np.repeat(np.maximum.reduceat(scores, starts[:-1]), counts)
     return np.minimum.reduceat(np.where(scores == best, np.arange(len(scores)), len(scores)), starts[:-1])
@@ -167,60 +181,82 @@ def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 # ---------------------------------------------------------------------- prepared texts
 def matrices(table: TextTable, text_ids: np.ndarray) -> np.ndarray:
-    """(B, N, N) scores among the N texts of each of B examples, given as (B, N) ids of ``table``."""
+    """Return the scores (B, N, N) of all pairs of the N texts of each of B examples; ``text_ids`` (B, N) are ids of ``table``."""
     size, width = text_ids.shape
-    found = align_places(table, text_ids, np.ones((width, width), dtype=bool), with_statistics=False)
-    return found.scores.reshape(size, width, width)
+    aligned = align_pairs(table, text_ids, np.ones((width, width), dtype=bool), with_statistics=False)
+    return aligned.scores.reshape(size, width, width)
 
 
-def align_places(table: TextTable, text_ids: np.ndarray, wanted: np.ndarray, *, with_statistics: bool) -> Aligned:
-    """Align the same K places (hypothesis, reference) of every example.
+def align_pairs(table: TextTable, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
+    """Align the same K pairs (hypothesis, reference) of every example.
 
-    ``text_ids``: (B, N) ids of ``table``; ``wanted``: (N, N) bool with K true. Scores (B, K) in the order of ``np.nonzero(wanted)``,
-    statistics (B, K, 23), or (B, 0, 23) when not asked for. Many texts are compared tile by tile, which bounds memory.
+    Parameters
+    ----------
+    table : TextTable
+    text_ids : (B, N) int64
+        Ids of the N texts of each example.
+    pairs : (N, N) bool
+        K true entries, rows the hypothesis. Many texts are compared tile by tile, which bounds memory.
+    with_statistics : bool
+
+    Returns
+    -------
+    Aligned
+        Scores (B, K) in the order of ``np.nonzero(pairs)`` and statistics (B, K, 23), or (B, 0, 23) without statistics.
+
+    Raises
+    ------
+    InputError
+        For texts with more than 4 million word matches.
     """
-    size, tiles, n_places = len(text_ids), list(_tiles(wanted)), int(wanted.sum())
-    n_pairs = size * n_places
-    found = align(
+    size, tiles, n_per_example = len(text_ids), list(_tiles(pairs)), int(pairs.sum())
+    n_pairs, n_rows = size * n_per_example, n_per_example if with_statistics else 0
+    aligned = align(
         table,
         text_starts=_bounds([len(tile.columns) for tile in tiles], size),
-        texts=_joined([text_ids[:, tile.columns].ravel() for tile in tiles], np.int64),
+        texts=_concatenated([text_ids[:, tile.columns].ravel() for tile in tiles], np.int64),
         pair_starts=_bounds([len(tile.hyps) for tile in tiles], size),
-        hyps=_joined([np.tile(tile.hyps, size) for tile in tiles], np.int32),
-        refs=_joined([np.tile(tile.refs, size) for tile in tiles], np.int32),
+        hyps=_concatenated([np.tile(tile.hyps, size) for tile in tiles], np.int32),
+        refs=_concatenated([np.tile(tile.refs, size) for tile in tiles], np.int32),
         rows=np.arange(n_pairs, dtype=np.int64) if with_statistics else np.full(n_pairs, -1, dtype=np.int64),
     )
-    scores = np.empty((size, n_places))
-    statistics = np.empty((size, n_places if with_statistics else 0, N_STATISTICS), dtype=np.int32)
+    if len(tiles) == 1:  # its pairs are in the order of np.nonzero
+        return Aligned(
+            aligned.scores.reshape(size, n_per_example), aligned.statistics.reshape(size, n_rows, N_STATISTICS)
+        )
+    scores = np.empty((size, n_per_example))
+    statistics = np.empty((size, n_rows, N_STATISTICS), dtype=np.int32)
     first = 0
     for tile in tiles:
         stop = first + size * len(tile.slots)
-        scores[:, tile.slots] = found.scores[first:stop].reshape(size, len(tile.slots))
+        scores[:, tile.slots] = aligned.scores[first:stop].reshape(size, len(tile.slots))
         if with_statistics:
-            statistics[:, tile.slots] = found.statistics[first:stop].reshape(size, len(tile.slots), N_STATISTICS)
+            statistics[:, tile.slots] = aligned.statistics[first:stop].reshape(size, len(tile.slots), N_STATISTICS)
         first = stop
     return Aligned(scores, statistics)
 
 
 class _Tile(NamedTuple):
-    """Some of an example's texts and some places among them."""
+    """A part of the pairs of an example: c texts and k pairs among them."""
 
     columns: np.ndarray
+    """(c,) positions of the texts in the example."""
     hyps: np.ndarray
-    """Places in ``columns``."""
+    """(k,) indices of the hypotheses in ``columns``."""
     refs: np.ndarray
+    """(k,) indices of the references in ``columns``."""
     slots: np.ndarray
-    """Where the places stand among all that are wanted."""
+    """(k,) positions of the pairs in ``np.nonzero`` order of all pairs."""
 
 
-def _tiles(wanted: np.ndarray) -> Iterator[_Tile]:
-    width = len(wanted)
+def _tiles(pairs: np.ndarray) -> Iterator[_Tile]:
+    width = len(pairs)
     step = max(width, 1) if width <= 2 * _TILE else _TILE
-    slots = np.cumsum(wanted).reshape(wanted.shape) - 1
+    slots = np.cumsum(pairs).reshape(pairs.shape) - 1
     for top in range(0, width, step):
         for left in range(0, width, step):
             part = slice(top, top + step), slice(left, left + step)
-            hyps, refs = np.nonzero(wanted[part])
+            hyps, refs = np.nonzero(pairs[part])
             if len(hyps):
                 columns, places = np.unique(np.concatenate([hyps + top, refs + left]), return_inverse=True)
                 yield _Tile(columns, places[: len(hyps)], places[len(hyps) :], slots[part][hyps, refs])
@@ -230,14 +266,15 @@ def _bounds(counts: list[int], repeats: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.repeat(np.asarray(counts, dtype=np.int64), repeats))])
 
 
-def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
-    return np.concatenate([np.empty(0), *parts]).astype(dtype)
+def _concatenated(parts: list[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype=dtype), *parts]).astype(dtype, copy=False)
 
 
 def align(table: TextTable, **groups: np.ndarray) -> Aligned:
-    """Align the pairs of groups of texts (the fields of ``meteor_kernels.Groups``), on all cores.
+    """Align the pairs of groups of texts on all cores.
 
-    Raises :class:`InputError` for a pair with more matches than can be searched.
+    The keywords are the fields of :class:`harness.plugins.meteor.kernels.pairs.Groups`. Scores (pairs,) are in their order, statistics
+    (rows, 23) in the order of ``rows``. Raises :class:`InputError` for texts with more than 4 million word matches.
     """
     from harness.plugins.meteor.kernels import pairs as kernels  # numba
 
@@ -250,17 +287,17 @@ def align(table: TextTable, **groups: np.ndarray) -> Aligned:
     def work(start: int, stop: int) -> None:
         pair = kernels.score_groups(start, stop, packed, prepared, n_numbers, n_synsets, scores, statistics)
         if pair >= 0:
-            _refuse(table, packed, pair)
+            raise _too_many_matches(table, packed, pair)
 
     n_groups = len(packed.text_starts) - 1
-    run_slices(work, n_groups, pairs=_WORTH * len(packed.hyps) // max(n_groups, 1))
+    run_slices(work, n_groups, pairs=_WORK_PER_PAIR * len(packed.hyps) // max(n_groups, 1))
     return Aligned(scores, statistics)
 
 
-def _refuse(table: TextTable, groups: Any, pair: int) -> None:
+def _too_many_matches(table: TextTable, groups: Groups, pair: int) -> InputError:
     group = int(np.searchsorted(groups.pair_starts, pair, side="right")) - 1
     texts = groups.texts[groups.text_starts[group] :]
     hyp, ref = (len(table.word_ids(int(texts[place[pair]]))) for place in (groups.hyps, groups.refs))
-    raise InputError(
+    return InputError(
         f"METEOR cannot align texts of {hyp} and {ref} words: more than 4 million word matches between them; expected sentences"
     )

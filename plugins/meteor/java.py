@@ -1,8 +1,8 @@
-"""The original METEOR: pycocoevalcap's jar as a child process, hardened; the reference implementation behind ``engine: java``.
+"""The original METEOR: pycocoevalcap's jar as a child process, the reference implementation of ``engine: java``.
 
-The jar answers one line for one line (``-stdio``), so a line break inside a text would shift all later answers, and ``|||`` ends a field.
-Here line breaks become blanks and bars stand alone, neither of which changes the words that METEOR sees; half surrogates
-become U+FFFD. Requests are pipelined by a writer thread, standard error is read all along, and the process ends with
+The jar answers each line with one line (``-stdio``), so a line break within a text would shift all later answers, and ``|||`` ends a field.
+Line breaks are therefore replaced by blanks and bars are surrounded by blanks; neither changes the words of the text. Unpaired surrogates
+are replaced by U+FFFD. A thread writes the requests while the answers are read, another reads standard error, and the process ends with
 its owner.
 """
 
@@ -16,30 +16,40 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import IO, Any
+from types import TracebackType
+from typing import IO
 
 import numpy as np
 
 from harness.errors import HarnessError, InputError
 from harness.plugins.meteor.engine import Aligned, Pair
-from harness.plugins.meteor.lexicon import lexicon
+from harness.plugins.meteor.lexicon.sources import find_sources, jar_prefixes
 from harness.plugins.meteor.normaliser import words
 from harness.plugins.meteor.score import N_STATISTICS
 from harness.plugins.tokenisers.java_runtime import drain, end, java_command
 
 _LINE_ENDS = re.compile("[\r\n]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_EVALUATED_AT_ONCE = 500
+_SEGMENTS_PER_REQUEST = 500
+"""Segments that one EVAL request scores."""
 
 
 class JavaMeteor:
-    """A running jar; a context manager. Starting takes some 10 s and 1.4 GB.
+    """A running jar; a context manager. The start takes about 10 s and 1.4 GB of memory.
 
-    ``memory``: heap limit in Java's spelling. Raises :class:`~harness.errors.MissingExtra` without Java or pycocoevalcap.
+    Parameters
+    ----------
+    memory : str
+        Heap limit in Java's notation.
+
+    Raises
+    ------
+    MissingExtra
+        If there is no Java runtime or no pycocoevalcap.
     """
 
     def __init__(self, memory: str = "2G") -> None:
-        sources = lexicon.find_sources()  # the jar finds the paraphrases in data/ beside it
+        sources = find_sources()  # the jar reads the paraphrases from data/ in its own folder
         command = [*java_command(needed_by="METEOR (engine: java)", memory=memory), "-Dfile.encoding=UTF-8"]
         self._process = subprocess.Popen(
             [*command, "-jar", str(sources.jar), "-", "-", "-stdio", "-l", "en", "-norm"],
@@ -47,15 +57,17 @@ class JavaMeteor:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        self._said: deque[str] = deque(maxlen=20)
-        threading.Thread(target=drain, args=(self._process.stderr, self._said), daemon=True).start()
+        self._errors: deque[str] = deque(maxlen=20)  # last lines of standard error
+        threading.Thread(target=drain, args=(self._process.stderr, self._errors), daemon=True).start()
         self._lock = threading.Lock()
         self._end = weakref.finalize(self, end, self._process)
 
     def __enter__(self) -> JavaMeteor:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -63,21 +75,24 @@ class JavaMeteor:
         self._end()
 
     def statistics(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """(n, 23) float64, as :func:`harness.plugins.meteor.engine.statistics`."""
+        """Return statistics (n, 23), float64, as :func:`harness.plugins.meteor.engine.statistics`.
+
+        Raises :class:`InputError` for a hypothesis without references, :class:`HarnessError` if the jar ends or answers something else.
+        """
         lines = [_request(number, *pair) for number, pair in enumerate(pairs, start=1)]
         answers = [self._numbers(line) for line in self._ask(lines, len(lines))]
         return np.array(answers, dtype=np.float64).reshape(len(lines), N_STATISTICS)
 
     def scores(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """(n,) segment scores, the highest over the references."""
+        """Return segment scores (n,), each the highest over the references."""
         return self.evaluate(self.statistics(pairs))[0]
 
     def evaluate(self, statistics: np.ndarray) -> tuple[np.ndarray, float]:
-        """The jar's own scores of (n, 23) statistics: (n,) segment scores, and the corpus score of all."""
+        """Return the jar's segment scores (n,) of statistics (n, 23), and their corpus score."""
         rows = [" ".join(f"{value:.1f}" for value in row) for row in statistics.tolist()]
         segments: list[float] = []
-        for first in range(0, len(rows), _EVALUATED_AT_ONCE):
-            part = rows[first : first + _EVALUATED_AT_ONCE]
+        for first in range(0, len(rows), _SEGMENTS_PER_REQUEST):
+            part = rows[first : first + _SEGMENTS_PER_REQUEST]
             segments += [float(line) for line in self._ask([" ||| ".join(["EVAL", *part])], len(part) + 1)][:-1]
         if not rows:
             return np.zeros(0), 0.0
@@ -85,14 +100,14 @@ class JavaMeteor:
         return np.array(segments), float(list(whole)[-1])
 
     def _ask(self, lines: Sequence[str], n_answers: int) -> Iterator[str]:
-        """Send all lines, yield ``n_answers`` lines; the jar is read while it is written to."""
+        """Send all lines and yield ``n_answers`` answers; a second thread writes, so that neither pipe fills up."""
         with self._lock:
             writer = threading.Thread(target=_write, args=(self._process.stdin, lines), daemon=True)
             writer.start()
             for _ in range(n_answers):
                 answer = self._process.stdout.readline()  # type: ignore[union-attr]
                 if not answer:
-                    raise HarnessError(self._obituary())
+                    raise HarnessError(self._end_message())
                 yield answer.decode("utf-8").strip()
             writer.join()
 
@@ -105,10 +120,10 @@ class JavaMeteor:
             raise HarnessError(f"METEOR (engine: java) answered {line!r}; expected {N_STATISTICS} numbers")
         return numbers
 
-    def _obituary(self) -> str:
+    def _end_message(self) -> str:
         code = self._process.poll()
-        said = "; ".join(self._said) or "it said nothing"
-        return f"METEOR (engine: java) ended in the middle (exit code {code}): {said}"
+        reason = "; ".join(self._errors) or "no message on standard error"
+        return f"METEOR (engine: java) ended before its last answer (exit code {code}): {reason}"
 
 
 def _request(number: int, hypothesis: str, references: Sequence[str]) -> str:
@@ -118,13 +133,17 @@ def _request(number: int, hypothesis: str, references: Sequence[str]) -> str:
 
 
 def _field(text: str) -> str:
-    """The text as one field of a request; never empty, because the jar drops an empty last field."""
+    """Return the text as one field of a request, at least a blank because the jar drops an empty last field.
+
+    >>> _field("a|||b\\nc")
+    'a |  |  | b c'
+    """
     text = _LINE_ENDS.sub(" ", _SURROGATES.sub("\ufffd", text))
     return text.replace("|", " | ").strip("".join(map(chr, range(33)))) or " "
 
 
 def _write(stream: IO[bytes], lines: Sequence[str]) -> None:
-    with suppress(OSError, ValueError):  # a dead jar: the reader sees the end of the answers and says why
+    with suppress(OSError, ValueError):  # the jar has ended: the reader reports it
         for line in lines:
             stream.write(line.encode("utf-8") + b" \n")
         stream.flush()
@@ -132,47 +151,50 @@ def _write(stream: IO[bytes], lines: Sequence[str]) -> None:
 
 @cache
 def shared() -> JavaMeteor:
-    """One jar for the whole process, ended with it."""
+    """Return the jar that all callers in this process share; it ends with the process."""
     return JavaMeteor()
 
 
 def statistics(pairs: Iterable[Pair]) -> np.ndarray:
-    """(n, 23) statistics by the shared jar."""
+    """Return statistics (n, 23) from the shared jar."""
     return shared().statistics(pairs)
 
 
 def scores(pairs: Iterable[Pair]) -> np.ndarray:
-    """(n,) scores by the shared jar."""
+    """Return segment scores (n,) from the shared jar."""
     return shared().scores(pairs)
 
 
 class JavaTexts:
-    """A run's texts, aligned by the jar: the same interface as :class:`harness.plugins.meteor.engine.PreparedTexts`."""
+    """Table of the texts of a run, aligned by the jar; the interface of :class:`harness.plugins.meteor.engine.PreparedTexts`."""
 
     def __init__(self) -> None:
         self._jar = shared()
         self._ids: dict[str, int] = {}
 
     def intern(self, texts: Iterable[str]) -> np.ndarray:
-        """(T,) int64 numbers of the texts."""
+        """Return the ids (T,) of the texts, int64; new texts are added."""
         ids = self._ids
         return np.fromiter((ids.setdefault(text, len(ids)) for text in texts), dtype=np.int64)
 
-    def align_places(self, text_ids: np.ndarray, wanted: np.ndarray, *, with_statistics: bool) -> Aligned:
-        """See :func:`harness.plugins.meteor.engine.align_places`; each distinct pair is asked for once."""
+    def align_pairs(self, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
+        """Align the pairs ``pairs`` (N, N) of the texts ``text_ids`` (B, N), each distinct pair once.
+
+        See :func:`harness.plugins.meteor.engine.align_pairs`.
+        """
         texts = list(self._ids)
-        hyps, refs = np.nonzero(wanted)
+        hyps, refs = np.nonzero(pairs)
         places = np.stack([text_ids[:, hyps].ravel(), text_ids[:, refs].ravel()], axis=1)
         distinct, place = np.unique(places, axis=0, return_inverse=True)
-        found = self._jar.statistics((texts[hyp], [texts[ref]]) for hyp, ref in distinct.tolist())
-        scores = self._jar.evaluate(found)[0][place].reshape(len(text_ids), len(hyps))
-        rows = found[place].reshape(len(text_ids), len(hyps), N_STATISTICS).astype(np.int32)
+        statistics = self._jar.statistics((texts[hyp], [texts[ref]]) for hyp, ref in distinct.tolist())
+        scores = self._jar.evaluate(statistics)[0][place].reshape(len(text_ids), len(hyps))
+        rows = statistics[place].reshape(len(text_ids), len(hyps), N_STATISTICS).astype(np.int32)
         return Aligned(scores, rows if with_statistics else rows[:, :0])
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:
-        """``ids.shape`` numbers, equal where texts have the same words."""
-        texts, prefixes = list(self._ids), lexicon.jar_prefixes()
+        """Return numbers of the same shape as ``ids``, (B, N), int64, that are equal for texts with the same words."""
+        texts, prefixes = list(self._ids), jar_prefixes()
         numbers: dict[tuple[str, ...], int] = {}
         distinct, place = np.unique(ids, return_inverse=True)
-        found = [numbers.setdefault(tuple(words(texts[i], prefixes)), len(numbers)) for i in distinct.tolist()]
-        return np.asarray(found, dtype=np.int64)[place].reshape(np.shape(ids))
+        by_text = [numbers.setdefault(tuple(words(texts[i], prefixes)), len(numbers)) for i in distinct.tolist()]
+        return np.asarray(by_text, dtype=np.int64)[place].reshape(np.shape(ids))

@@ -1,123 +1,122 @@
-"""METEOR as a metric and as a distance of a run: PTB tokens first, alignments shared by all that ask.
+"""METEOR as a metric and as a distance, as the COCO caption toolkit computes it: PTB tokens, then alignment.
 
-Denkowski & Lavie (2014), as the COCO caption toolkit runs it. Numbers equal those of the toolkit's jar.
+Metric, null and distance of a run share their alignments through the feature cache. Scores equal those of meteor-1.5.jar.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from importlib import util
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec
 from harness.errors import UnknownName, did_you_mean
 from harness.plugins.compiled.chunks import run_slices
-from harness.plugins.meteor import engine as meteor
-from harness.plugins.meteor.kernels import compile_ahead as meteor_compile
-from harness.plugins.meteor.score import N_STATISTICS, scores_of, summable
+from harness.plugins.meteor.engine import Aligned, PreparedTexts, scores_of
+from harness.plugins.meteor.kernels import compile_ahead
+from harness.plugins.meteor.score import N_STATISTICS, summable
 from harness.plugins.tokenisers.java_runtime import java_command
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokens_of
 from harness.plugins.tokenisers.words import word_index_of, word_rows_of
 
+if TYPE_CHECKING:
+    from harness.plugins.meteor.java import JavaTexts
+
 ENGINES = ("python", "java")
 
-
-class _Block(NamedTuple):
-    """The candidates of a batch against its references."""
-
-    scores: np.ndarray
-    """(B, n, m)."""
-    statistics: np.ndarray
-    """(B, n, m, 23) int32."""
+_ALIGNED = np.dtype([("score", np.float64), ("statistics", np.int32, (N_STATISTICS,))], align=True)
+"""Alignment of one pair of texts."""
 
 
 class Alignments:
-    """The pairs of a run's batches, each aligned once: metric, p-value and distance read the same."""
+    """Alignments of the batches of one run, computed once per batch and engine and kept in the feature cache.
 
-    def __init__(self, tokenizer: str, engine: str) -> None:
-        self.tokenizer, self.engine = tokenizer, engine
-        self._table: Any = None
-        self._blocks: weakref.WeakKeyDictionary[Batch, _Block] = weakref.WeakKeyDictionary()
-        self._matrices: weakref.WeakKeyDictionary[Batch, np.ndarray] = weakref.WeakKeyDictionary()
+    Parameters
+    ----------
+    features : Features
+    tokenizer : str
+        ``ptb``, ``java-ptb`` or ``none``.
+    engine : str
+        ``python`` or ``java``.
+    """
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Alignments, (self.tokenizer, self.engine)  # a worker aligns its own batches
+    def __init__(self, features: Features, tokenizer: str, engine: str) -> None:
+        self._features, self._tokenizer, self._engine = features, tokenizer, engine
 
-    def block(self, batch: Batch, features: Features) -> _Block:
-        """Scores and statistics of candidates against references."""
-        if batch.parent is not None and batch.columns is not None:
-            whole = self.block(batch.parent, features)
-            rows, columns = batch.columns[: batch.n, None], batch.columns[batch.n :] - batch.parent.n
-            return _Block(whole.scores[:, rows, columns], whole.statistics[:, rows, columns])
-        found = self._blocks.get(batch)
-        if found is None:
-            aligned = self._align(batch, features, _across(batch), with_statistics=True)
-            shape = (len(batch), batch.n, batch.m)
-            found = _Block(aligned.scores.reshape(shape), aligned.statistics.reshape(*shape, N_STATISTICS))
-            self._blocks[batch] = found
-        return found
+    def candidates_with_references(self, batch: Batch) -> np.ndarray:
+        """Return the alignments (B, n, m) of each candidate with each reference: fields ``score`` and ``statistics`` (23 int32)."""
 
-    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N) scores, rows the hypothesis, columns the reference."""
-        if batch.parent is not None and batch.columns is not None:
-            return self.matrices(batch.parent, features)[:, batch.columns[:, None], batch.columns]
-        found = self._matrices.get(batch)
-        if found is None:
-            across, size = _across(batch), batch.n + batch.m
-            found = np.empty((len(batch), size, size))
-            found[:, across] = self.block(batch, features).scores.reshape(len(batch), -1)
-            found[:, ~across] = self._align(batch, features, ~across, with_statistics=False).scores
-            self._matrices[batch] = found
-        return found
+        def build(whole: Batch) -> np.ndarray:
+            aligned = self._align(whole, _candidate_reference(whole), with_statistics=True)
+            out = np.empty((len(whole), whole.n * whole.m), dtype=_ALIGNED)
+            out["score"], out["statistics"] = aligned.scores, aligned.statistics
+            return out.reshape(len(whole), whole.n, whole.m)
 
-    def same_words(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N, N) bool: texts that have the same words once tokenised and normalised."""
-        numbers = self._texts().same_words(self._rows(batch, features))
+        return self._features.per_batch(self._key("candidates-references"), batch, build, _cut_candidates_references)
+
+    def matrices(self, batch: Batch) -> np.ndarray:
+        """Return the scores (B, N, N) of all pairs, rows the hypothesis, columns the reference; read-only."""
+
+        def build(whole: Batch) -> np.ndarray:
+            across, size = _candidate_reference(whole), whole.n + whole.m
+            out = np.empty((len(whole), size, size))
+            out[:, across] = self.candidates_with_references(whole)["score"].reshape(len(whole), -1)
+            out[:, ~across] = self._align(whole, ~across, with_statistics=False).scores
+            return out
+
+        return self._features.per_batch(self._key("matrices"), batch, build)
+
+    def same_words(self, batch: Batch) -> np.ndarray:
+        """Return a bool array (B, N, N), True for two texts that have the same words after tokenising and normalising."""
+        numbers = self._texts().same_words(self._rows(batch))
         return numbers[:, :, None] == numbers[:, None, :]
 
-    def _align(self, batch: Batch, features: Features, wanted: np.ndarray, *, with_statistics: bool) -> meteor.Aligned:
-        rows = self._rows(batch, features)
-        return self._texts().align_places(rows, wanted, with_statistics=with_statistics)
+    def _key(self, values: str) -> tuple[str, ...]:
+        return ("meteor", values, self._tokenizer, self._engine)
 
-    def _rows(self, batch: Batch, features: Features) -> np.ndarray:
-        """(B, N) numbers of the tokenised texts in this engine's table."""
+    def _align(self, batch: Batch, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
+        return self._texts().align_pairs(self._rows(batch), pairs, with_statistics=with_statistics)
+
+    def _rows(self, batch: Batch) -> np.ndarray:
+        """Return the ids (B, N) of the tokenised texts in the engine's table."""
         distinct, places = np.unique(batch.text_ids, return_inverse=True)
-        texts, table = tokens_of(features, distinct, self.tokenizer), self._texts()
-        if isinstance(table, meteor.PreparedTexts):
-            words = word_rows_of(features, distinct, self.tokenizer)
-            rows = table.intern_split(texts, word_index_of(features, self.tokenizer), words)
+        texts, table = tokens_of(self._features, distinct, self._tokenizer), self._texts()
+        if isinstance(table, PreparedTexts):
+            words = word_rows_of(self._features, distinct, self._tokenizer)
+            rows = table.intern_split(texts, word_index_of(self._features, self._tokenizer), words)
         else:
             rows = table.intern(texts)
         return rows[places].reshape(batch.text_ids.shape)
 
-    def _texts(self) -> Any:
-        if self._table is None:
-            if self.engine == "java":
-                from harness.plugins.meteor.java import JavaTexts  # starts a JVM: only when asked for
-
-                self._table = JavaTexts()
-            else:
-                self._table = meteor.PreparedTexts()
-        return self._table
+    def _texts(self) -> PreparedTexts | JavaTexts:
+        return self._features.memo(self._key("texts"), _new_java_texts if self._engine == "java" else PreparedTexts)
 
 
-def _across(batch: Batch) -> np.ndarray:
-    """(N, N) bool: candidates as hypotheses, references as references."""
+def _new_java_texts() -> JavaTexts:
+    from harness.plugins.meteor.java import JavaTexts  # starts a JVM
+
+    return JavaTexts()
+
+
+def _candidate_reference(batch: Batch) -> np.ndarray:
+    """Return a bool array (N, N), True for a candidate as hypothesis (row) and a reference (column)."""
     size = batch.n + batch.m
     out = np.zeros((size, size), dtype=bool)
     out[: batch.n, batch.n :] = True
     return out
 
 
-def _alignments(features: Features, tokenizer: str, engine: str) -> Alignments:
-    return features.memo(("meteor", tokenizer, engine), lambda: Alignments(tokenizer, engine))
+def _cut_candidates_references(whole: np.ndarray, batch: Batch) -> np.ndarray:
+    """Return the candidates (axis 1) and references (axis 2) of a batch from the array of its parent."""
+    assert batch.parent is not None
+    assert batch.columns is not None
+    return whole[:, batch.columns[: batch.n, None], batch.columns[batch.n :] - batch.parent.n]
 
 
 def _check_engine(name: str) -> str:
-    """``name`` if there is such an engine and, for ``java``, a runtime to start: told now, before anything is written."""
+    """Return ``name``; raise :class:`UnknownName` for another engine, :class:`MissingExtra` for ``java`` without a Java runtime."""
     if name not in ENGINES:
         raise UnknownName(f"meteor: unknown engine {name!r}{did_you_mean(name, ENGINES)}; expected python or java")
     if name == "java":
@@ -126,9 +125,8 @@ def _check_engine(name: str) -> str:
 
 
 def _warm(engine: str) -> None:
-    """Have the kernels compiled meanwhile, where they are not."""
     if engine == "python" and util.find_spec("numba") is not None:
-        meteor_compile.start()
+        compile_ahead.start()
 
 
 def _signature(tokenizer: str, engine: str) -> str:
@@ -136,11 +134,28 @@ def _signature(tokenizer: str, engine: str) -> str:
 
 
 class Meteor:
-    """METEOR 1.5 (English, ``-norm``), in [0, 1]; higher is better. The corpus number is the score of summed statistics.
+    """METEOR 1.5 (English, ``-norm``), in [0, 1]; higher is better.
 
-    ``tokenizer``: ``ptb`` (the COCO pipeline), ``java-ptb``, or ``none`` for raw text. ``engine``: ``python`` (compiled) or ``java``,
-    the reference implementation. Statistics (B, 24): the example's 23 numbers summed over its candidates, each against its best
-    reference, and the mean of the candidates' scores.
+    The corpus number is the score of summed statistics, not the mean of the examples' scores. The score of an example is the mean over its
+    candidates of the score with the best reference.
+
+    Parameters
+    ----------
+    tokenizer : str, default "ptb"
+        ``ptb`` (the COCO pipeline), ``java-ptb`` (the same through the toolkit's jar) or ``none`` (raw text).
+    engine : str, default "python"
+        ``python`` (compiled) or ``java`` (the jar, as reference implementation).
+
+    Raises
+    ------
+    UnknownName
+        For another tokeniser or engine.
+    MissingExtra
+        For ``java`` without a Java runtime.
+
+    References
+    ----------
+    Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language"; table 1, task ``rank``.
     """
 
     def __init__(self, *, tokenizer: str = "ptb", engine: str = "python") -> None:
@@ -150,36 +165,56 @@ class Meteor:
         self.spec = MetricSpec(name="meteor", higher_is_better=True, needs=frozenset(needs), bounds=(0.0, 1.0))
 
     def signature(self) -> str:
+        """Return the version of METEOR, the tokeniser and, for ``java``, the engine."""
         return _signature(self.tokenizer, self.engine)
 
     def warm(self) -> None:
+        """Start to compile the kernels in a second process, unless they are compiled or the engine is ``java``."""
         _warm(self.engine)
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
-        """METEOR keeps nothing of the corpus."""
+        """Return None: METEOR has no corpus state."""
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        block = _alignments(features, self.tokenizer, self.engine).block(batch, features)
-        best = block.scores.argmax(axis=2)  # the first of equals, as the tool takes it
-        rows = np.take_along_axis(block.statistics, best[:, :, None, None], axis=2)[:, :, 0]
-        values = np.sort(block.scores.max(axis=2), axis=1)
+    def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return statistics (B, 24): the 23 of METEOR summed over the candidates, and the mean of the candidates' scores.
+
+        Each candidate is aligned with its best reference, the first one among equals.
+        """
+        aligned = Alignments(features, self.tokenizer, self.engine).candidates_with_references(batch)
+        scores = aligned["score"]
+        best = scores.argmax(axis=2)  # the first of equals, as in the jar
+        rows = np.take_along_axis(aligned["statistics"], best[:, :, None, None], axis=2)[:, :, 0]
+        values = np.sort(scores.max(axis=2), axis=1)
         means = np.cumsum(values, axis=1)[:, -1] / batch.n  # added one by one in increasing order, as in null
         return np.concatenate([summable(rows).sum(axis=1), means[:, None]], axis=1)
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the mean of the candidates' scores (B,) from statistics (B, 24)."""
         return stats[:, N_STATISTICS]
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    @overload
+    def reduce(self, stats: np.ndarray) -> float: ...
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the corpus score of statistics (B, 24), or with weights (W, B) one score per weight vector, shape (W,).
+
+        The result is NaN without examples.
+        """
         if not len(stats):
             return float("nan") if weights is None else np.full(len(weights), np.nan)
         if weights is None:
             return float(scores_of(stats[:, :N_STATISTICS].sum(axis=0, keepdims=True))[0])
         return scores_of(np.asarray(weights, dtype=np.float64) @ stats[:, :N_STATISTICS])
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+    def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
+        """Return the example scores (B, P) under the relabelings (P, N), True for a candidate."""
         from harness.plugins.ngram.best_match_kernels import relabel  # numba
 
-        scores = np.ascontiguousarray(_alignments(features, self.tokenizer, self.engine).matrices(batch, features))
+        matrices = Alignments(features, self.tokenizer, self.engine).matrices(batch)
+        scores = matrices.copy()  # writable: numba would compile the kernel again for a read-only array
         ranked = np.argsort(-scores, axis=2, kind="stable")
         labels, out = np.ascontiguousarray(labels, dtype=bool), np.empty((len(batch), len(labels)))
 
@@ -191,10 +226,21 @@ class Meteor:
 
 
 class MeteorDistance:
-    """1 - METEOR(hypothesis, reference), **not symmetric**; rows the hypothesis.
+    """1 - METEOR(hypothesis, reference), in [0, 1], rows the hypothesis; **not symmetric**.
 
-    Exactly 0 for texts with the same words, two empty ones included: the score itself is 0 for empty texts, and the beam search may
-    miss the straight alignment of a text full of repeated words with itself.
+    The distance is exactly 0 for texts with the same words, also for two empty texts, although the score of empty texts is 0 and the beam
+    search may miss the straight alignment of a very repetitive text with itself.
+
+    Parameters
+    ----------
+    tokenizer : str, default "ptb"
+        As for :class:`Meteor`.
+    engine : str, default "python"
+        As for :class:`Meteor`.
+
+    References
+    ----------
+    Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language".
     """
 
     name = "meteor"
@@ -205,13 +251,16 @@ class MeteorDistance:
         self.needs = frozenset({"references", "java"} if engine == "java" else {"references"})
 
     def signature(self) -> str:
+        """Return the signature of :class:`Meteor` with the same parameters."""
         return _signature(self.tokenizer, self.engine)
 
     def warm(self) -> None:
+        """Start to compile the kernels in a second process, unless they are compiled or the engine is ``java``."""
         _warm(self.engine)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        alignments = _alignments(features, self.tokenizer, self.engine)
-        distances = np.maximum(1.0 - alignments.matrices(batch, features), 0.0)
-        distances[alignments.same_words(batch, features)] = 0.0
+        """Return the distances (B, N, N) of all pairs, rows the hypothesis, columns the reference."""
+        alignments = Alignments(features, self.tokenizer, self.engine)
+        distances = np.maximum(1.0 - alignments.matrices(batch), 0.0)
+        distances[alignments.same_words(batch)] = 0.0
         return distances

@@ -1,7 +1,8 @@
-"""Words of a raw text as METEOR 1.5 sees them (``-l en -norm``): its punctuation rules, then lower case.
+"""Words of a raw text in METEOR 1.5 (``-l en -norm``): punctuation rules, then lower case.
 
-The order of the steps, and the left-to-right, non-overlapping replacement inside each, are the tool's: a character consumed by
-one replacement is not seen by the next. Denkowski & Lavie (2014), "Meteor Universal", and the behaviour of meteor-1.5.jar.
+The order of the steps and the left-to-right replacement without overlaps within each step follow meteor-1.5.jar: a character
+consumed by one replacement is not part of the next match. Source: Denkowski & Lavie (2014), "Meteor Universal", and the
+behaviour of the jar.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ _PLAIN = re.compile("[A-Za-z0-9 ]*")
 
 
 def words(text: str, prefixes: Mapping[str, bool]) -> list[str]:
-    """The lower-case words of ``text``; punctuation marks are words of their own.
+    """Return the lower-case words of a text; each punctuation mark is a word.
 
-    ``prefixes``: words after which a dot is no full stop (True: before a number only). Half surrogates count as U+FFFD.
+    ``prefixes`` holds the words after which a dot is no full stop, with True if only before a number. An unpaired surrogate is read as
+    U+FFFD.
 
     >>> words("A man's U.S. flag, well-known.", {})
     ['a', 'man', "'s", 'us', 'flag', ',', 'well', 'known', '.']
@@ -46,15 +48,19 @@ def words(text: str, prefixes: Mapping[str, bool]) -> list[str]:
 
 
 def is_plain(word: str) -> bool:
-    """Whether ``word``, among others of the kind, is one word that is only put into lower case."""
+    """Return True when the rules only change ``word`` to lower case, in any text of such words.
+
+    >>> is_plain("Dog"), is_plain("man's")
+    (True, False)
+    """
     return word.isalnum() and word.isascii() and "DOTMULTI" not in word
 
 
 def _separated(text: str) -> str:
-    """Blanks put around marks, commas, quotes, dashes and apostrophes."""
+    """Return the text with blanks around punctuation marks, commas, quotes, dashes and apostrophes."""
     text = f" {text.strip(_CONTROLS_AND_BLANK)} "
     text = _SPACED.sub(r" \1 ", text)
-    # Runs of dots hide behind a word while full stops are looked for; the tool's word, so that a text which holds it agrees.
+    # A placeholder hides runs of dots from the rules for full stops. It is the jar's, so a text that contains it gives the same words.
     if ".." in text:
         text = _DOTS.sub(r" DOTMULTI\1", text)
     while "DOTMULTI." in text:
@@ -77,10 +83,10 @@ def _separated(text: str) -> str:
 
 
 def _full_stops(text: str, prefixes: Mapping[str, bool]) -> str:
-    """Dots split off the ends of words, unless they belong there."""
-    found = [word for word in _WORD_BREAK.split(text) if word]
+    """Return the text with full stops split from the words before them; dots of abbreviations stay."""
+    parts = [word for word in _WORD_BREAK.split(text) if word]
     out = []
-    for word, following in zip(found, [*found[1:], ""]):
+    for word, following in zip(parts, [*parts[1:], ""]):
         out.append(_without_full_stop(word, following, prefixes) if len(word) > 1 and word[-1] == "." else word)
     text = " ".join(out)
     while "DOTDOTMULTI" in text:
@@ -90,6 +96,7 @@ def _full_stops(text: str, prefixes: Mapping[str, bool]) -> str:
 
 
 def _without_full_stop(word: str, following: str, prefixes: Mapping[str, bool]) -> str:
+    """Return a word that ends in a dot with the dot split off, dropped (an acronym) or unchanged (a prefix)."""
     rest = word[:-1]
     if "." in rest and _LETTER.search(rest):
         return word.replace(".", "")

@@ -1,26 +1,50 @@
-"""METEOR's number from its 23 statistics; parameters of the task ``rank`` (Denkowski & Lavie 2014, table 1).
+"""The METEOR score of 23 statistics, with the parameters of the task ``rank`` (Denkowski & Lavie 2014, table 1).
 
-Every path to a score goes through :func:`segment_score`, compiled or not, in the tool's order of operations: no vector
-version of ``pow`` that could differ in the last digit.
+All scores, compiled or not, come from :func:`segment_score`, which keeps the order of operations of meteor-1.5.jar. There is no vectorised
+version, because a vectorised ``pow`` may differ in the last digit.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 MODULE_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
-"""exact, stem, synonym, paraphrase."""
+"""Weights of the modules exact, stem, synonym and paraphrase."""
 
 N_STATISTICS = 23
 HYP_LENGTH, REF_LENGTH, HYP_FUNCTION, REF_FUNCTION = range(4)
 FIRST_MODULE = 4
-"""Four numbers a module from here: words matched as content of hypothesis and reference, as function of both."""
+"""First of the four columns of each module: matched content words of hypothesis and reference, matched function words of both."""
 CHUNKS, HYP_MATCHED, REF_MATCHED = 20, 21, 22
 
 
-def segment_score(stats) -> float:
-    """Score in [0, 1] of one row of 23 statistics (numbers); 0 where nothing matches or a side is empty."""
+def segment_score(stats: Sequence[float] | np.ndarray) -> float:
+    """Return the METEOR score of one segment; higher is better.
+
+    Parameters
+    ----------
+    stats : sequence of 23 numbers
+        Lengths and function words of both texts, four counts per module, chunks, matched words of both texts.
+
+    Returns
+    -------
+    float
+        Score in [0, 1]; 0 when no word matches or a text is empty.
+
+    References
+    ----------
+    Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language".
+
+    Examples
+    --------
+    Two texts of three words each, of which two content words match exactly in one chunk:
+
+    >>> round(segment_score([3, 3, 0, 0, *[2, 2, 0, 0], *[0] * 12, 1, 2, 2]), 4)
+    0.3184
+    """
     hyp_weighted = DELTA * (stats[0] - stats[2]) + (1.0 - DELTA) * stats[2]
     ref_weighted = DELTA * (stats[1] - stats[3]) + (1.0 - DELTA) * stats[3]
     hyp_matches = 0.0
@@ -43,15 +67,15 @@ def segment_score(stats) -> float:
     return f_mean * (1.0 - GAMMA * fragmentation**BETA)
 
 
-def scores_of(statistics: np.ndarray) -> np.ndarray:
-    """(n,) scores of the rows of (n, 23) statistics."""
-    from harness.plugins.meteor.kernels.pairs import score_rows
-
-    return score_rows(np.ascontiguousarray(statistics, dtype=np.float64))
-
-
 def summable(statistics: np.ndarray) -> np.ndarray:
-    """Statistics as they enter a corpus sum: a segment matched completely in one chunk adds no chunk. float64, a copy."""
+    """Return statistics of shape (..., 23) as they enter a corpus sum: a copy, float64.
+
+    The chunk of a segment whose words all match in a single chunk is not counted, as in meteor-1.5.jar.
+
+    >>> rows = np.array([[2, 2, 0, 0, *[2, 2, 0, 0], *[0] * 12, 1, 2, 2]])
+    >>> float(summable(rows)[0, CHUNKS])
+    0.0
+    """
     out = np.array(statistics, dtype=np.float64)
     complete = (
         (out[..., HYP_MATCHED] == out[..., HYP_LENGTH])

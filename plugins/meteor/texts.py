@@ -1,10 +1,10 @@
-"""Texts as METEOR's kernels want them: words interned to ids, each word and each text looked at once.
+"""Tables of words and texts in the form that METEOR's kernels read; each distinct word and text is analysed once.
 
-What depends on a word (comparison key, stem, synonym sets, function word, id in the paraphrase table) is kept per word; what
-depends on a text (its words, the phrases of the table that occur in it) per text. All arrays only grow.
+The data of a word are its comparison key, stem, synonym sets, function-word flag and id in the paraphrase table. The data of a text are its
+words and the phrases of the paraphrase table that occur in it. All arrays grow at their end.
 
-The words are shared by all tables of a process, whichever thread they are of; a table of texts is one thread's. Either survives an
-interrupt: rows that were begun are dropped before more are added.
+All tables of a process share one word table, which is thread-safe. A text table belongs to one thread. Both stay consistent after an
+interrupt: incomplete rows are dropped before new ones are added.
 """
 
 from __future__ import annotations
@@ -12,56 +12,58 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import compress
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from harness.plugins.compiled.chunks import run_slices
 from harness.plugins.meteor.lexicon.java_hash import java_hash
-from harness.plugins.meteor.lexicon.lexicon import Lexicon, stems
+from harness.plugins.meteor.lexicon.lexicon import Lexicon
 from harness.plugins.meteor.lexicon.paraphrases import ParaphraseTable
+from harness.plugins.meteor.lexicon.stems import stems
 from harness.plugins.meteor.normaliser import is_plain
 from harness.plugins.meteor.normaliser import words as normalised
 from harness.plugins.tokenisers.words import WordIndex, WordMap
 
-_PHRASES_WORTH = 4
-"""Looking for the phrases of a text is as much work as so many pairs of n-gram counts."""
+_WORK_PER_TEXT = 4
+"""Cost of the phrase search in one text, in units of one n-gram pair."""
 
 
 class Words(NamedTuple):
-    """Arrays by word id."""
+    """Data of W words; the index is the word id."""
 
     keys: np.ndarray
-    """int32 numbers of the 32-bit hashes by which words are compared: equal words, equal number."""
+    """(W,) int32 numbers of the words' 32-bit Java hashes; words with equal numbers match exactly."""
     stems: np.ndarray
-    """int32, the same for the word's stem."""
+    """(W,) int32 numbers of the stems' hashes."""
     function: np.ndarray
-    """uint8, 1 for a function word."""
+    """(W,) uint8, 1 for a function word."""
     synset_starts: np.ndarray
-    """(words + 1,) int32 bounds in ``synset_ids``."""
+    """(W + 1,) int32 bounds of each word in ``synset_ids``."""
     synset_ids: np.ndarray
-    """int32."""
+    """int32 synonym sets, ascending within each word."""
 
 
 class Texts(NamedTuple):
-    """Arrays by text id: runs of words and runs of occurrences of phrases."""
+    """Words and phrase occurrences of T texts; the index is the text id."""
 
     word_starts: np.ndarray
-    """(texts + 1,) int64 bounds in ``words``."""
+    """(T + 1,) int64 bounds of each text in ``words``."""
     words: np.ndarray
     """int32 word ids."""
     phrase_starts: np.ndarray
-    """(texts + 1,) int64 bounds in the three arrays below."""
+    """(T + 1,) int64 bounds of each text in the three arrays below."""
     phrases: np.ndarray
-    """int32 nodes of the paraphrase table, in the order of position and length."""
+    """int32 nodes of the paraphrase table, ordered by position and length."""
     phrase_at: np.ndarray
-    """int32, first word of the occurrence."""
+    """int32 position of the occurrence's first word."""
     phrase_length: np.ndarray
-    """int32, its words."""
+    """int32 number of words of the occurrence."""
 
 
 class Prepared(NamedTuple):
-    """All a kernel reads."""
+    """Input of the kernels: texts, their words and the paraphrase table."""
 
     texts: Texts
     words: Words
@@ -71,12 +73,13 @@ class Prepared(NamedTuple):
 class _Column:
     """An array that grows at its end."""
 
-    def __init__(self, dtype: Any, first: Iterable[int] = ()) -> None:
+    def __init__(self, dtype: DTypeLike, first: Iterable[int] = ()) -> None:
         self._array = np.empty(1024, dtype=dtype)
         self._size = 0
         self.extend(np.asarray(list(first), dtype=dtype))
 
     def extend(self, values: Sequence[int] | np.ndarray) -> None:
+        """Append values (k,)."""
         size = self._size + len(values)
         if size > len(self._array):
             grown = np.empty(max(size, 2 * len(self._array)), dtype=self._array.dtype)
@@ -86,16 +89,22 @@ class _Column:
         self._size = size
 
     def cut(self, size: int) -> None:
-        """Drop all after the first ``size`` values."""
+        """Drop all values after the first ``size``."""
         self._size = size
 
     @property
     def view(self) -> np.ndarray:
+        """Return the values so far without a copy, shape (size,)."""
         return self._array[: self._size]
 
 
 class WordTable:
-    """Words of one lexicon, numbered in the order in which they are met; any thread may add some."""
+    """Words with their data from one lexicon, numbered in the order of their first occurrence. Thread-safe.
+
+    Parameters
+    ----------
+    lexicon : Lexicon
+    """
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -107,7 +116,7 @@ class WordTable:
         self._paraphrase_ids, self._paraphrase_roots = _Column(np.int32), _Column(np.int32)
 
     def intern(self, words: list[str]) -> np.ndarray:
-        """(W,) int32 ids of the words, new ones added."""
+        """Return the ids (W,) of the words, int32; new words are added."""
         ids = self._ids
         with self._lock:
             new = [word for word in dict.fromkeys(words) if word not in ids]
@@ -116,13 +125,14 @@ class WordTable:
         return np.fromiter(map(ids.__getitem__, words), dtype=np.int32, count=len(words))
 
     def intern_plain(self, words: list[str]) -> np.ndarray:
-        """(W,) ids of the words in lower case, -1 for those that the tool's punctuation rules may change."""
+        """Return the ids (W,) of the words in lower case, int64; -1 for a word that the punctuation rules may change."""
         ids = np.full(len(words), -1, dtype=np.int64)
         places = [k for k, word in enumerate(words) if is_plain(word)]
         ids[places] = self.intern([words[k].lower() for k in places])
         return ids
 
     def _add(self, words: list[str]) -> None:
+        """Add new words; rows that an interrupted call left behind are dropped first."""
         lexicon, number, first = self.lexicon, self._number, len(self._ids)
         by_word = self._keys, self._stems, self._function, self._paraphrase_ids, self._paraphrase_roots
         for column in by_word:
@@ -134,44 +144,51 @@ class WordTable:
         self._synset_starts.extend(bounds[1:] + n_synsets)
         self._synset_ids.extend(synsets)
         paraphrase_ids = np.asarray([lexicon.paraphrase_words.get(word, -1) for word in words])
-        found = (
+        values_by_column = (
             [number(java_hash(word)) for word in words],
             [number(java_hash(word)) for word in stems(words)],
             [word in lexicon.function_words for word in words],
             paraphrase_ids,
             lexicon.paraphrases.roots(paraphrase_ids),
         )
-        for column, values in zip(by_word, found, strict=True):
+        for column, values in zip(by_word, values_by_column, strict=True):
             column.extend(values)
         self._ids.update(zip(words, range(first, first + len(words))))
 
     def _number(self, value: int) -> int:
-        """A small number for each hash; keys and stems share them."""
+        """Return the number of a hash, from 0; keys and stems share the numbers."""
         return self._hashes.setdefault(value, len(self._hashes))
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers keys and stems use."""
+        """Number of distinct hashes of keys and stems."""
         return len(self._hashes)
 
     @property
     def paraphrase_ids(self) -> np.ndarray:
-        """int32 ids in the paraphrase table by word id, -1 for none."""
+        """Ids of the words in the paraphrase table, shape (W,), int32; -1 for none."""
         return self._paraphrase_ids.view
 
     @property
     def paraphrase_roots(self) -> np.ndarray:
-        """int32 nodes of the paraphrase table at which phrases begin with the word, by word id, -1 for none."""
+        """Nodes of the paraphrase table for phrases that begin with the word, shape (W,), int32; -1 for none."""
         return self._paraphrase_roots.view
 
     def arrays(self) -> Words:
+        """Return views of the data of all words so far."""
         return Words(
             self._keys.view, self._stems.view, self._function.view, self._synset_starts.view, self._synset_ids.view
         )
 
 
 class TextTable:
-    """Texts prepared for the kernels; each distinct raw text once."""
+    """Texts prepared for the kernels; each distinct raw text has one id.
+
+    Parameters
+    ----------
+    words : WordTable
+        Word table, which other text tables may share.
+    """
 
     def __init__(self, words: WordTable) -> None:
         self.words = words
@@ -182,16 +199,19 @@ class TextTable:
         self._split: WordMap | None = None
 
     def intern(self, texts: Iterable[str]) -> np.ndarray:
-        """(T,) int64 ids of raw texts, new ones normalised and analysed."""
+        """Return the ids (T,) of raw texts, int64; new texts are normalised and analysed."""
         ids = self._ids
-        wanted = list(texts)
-        new = [text for text in dict.fromkeys(wanted) if text not in ids]
+        texts = list(texts)
+        new = [text for text in dict.fromkeys(texts) if text not in ids]
         if new:
             self._add(new)
-        return np.fromiter((ids[text] for text in wanted), dtype=np.int64, count=len(wanted))
+        return np.fromiter((ids[text] for text in texts), dtype=np.int64, count=len(texts))
 
     def intern_split(self, texts: list[str], index: WordIndex, rows: np.ndarray) -> np.ndarray:
-        """As :meth:`intern`, for texts that stand in ``index`` as ``rows``: those of plain words need not be normalised."""
+        """Return the ids (T,) of texts that are rows ``rows`` (T,) of a word index, int64.
+
+        Equal to :meth:`intern`, but texts of plain words are not normalised again.
+        """
         ids = self._ids
         new = np.asarray([text not in ids for text in texts], dtype=bool)
         distinct = dict(zip(compress(texts, new), rows[new].tolist()))
@@ -205,7 +225,7 @@ class TextTable:
         return self.intern(texts)
 
     def _add(self, texts: list[str]) -> None:
-        words: list[str] = []  # one flat list: a list per text that is kept would set off the garbage collector
+        words: list[str] = []  # one flat list: a list per text would trigger the garbage collector
         ends = np.empty(len(texts), dtype=np.int64)
         for k, text in enumerate(texts):
             words += normalised(text, self.words.lexicon.prefixes)
@@ -213,7 +233,7 @@ class TextTable:
         self._append(texts, np.concatenate([[0], ends]), self.words.intern(words))
 
     def _append(self, texts: list[str], starts: np.ndarray, words: np.ndarray) -> None:
-        """Take in new texts given as runs of word ids."""
+        """Add new texts; ``starts`` (T + 1,) are their bounds in the word ids ``words``."""
         if not texts:
             return
         bounds, nodes, at, length = self._find_phrases(starts, words)
@@ -232,25 +252,25 @@ class TextTable:
         self._ids.update((text, first + k) for k, text in enumerate(texts))
 
     def _find_phrases(self, starts: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What the kernel of this name gives, of slices of the texts on all cores."""
+        """Return the result of the kernel ``find_phrases`` for all texts, computed in slices on all cores."""
         from harness.plugins.meteor.kernels.groups import find_phrases  # compiled: numba
 
         table = self.words.lexicon.paraphrases
         ids, roots = self.words.paraphrase_ids[words], self.words.paraphrase_roots[words]
-        found: dict[int, tuple[np.ndarray, ...]] = {}
+        results: dict[int, tuple[np.ndarray, ...]] = {}
 
         def work(first: int, last: int) -> None:
-            own = slice(starts[first], starts[last])
-            found[first] = find_phrases(starts[first : last + 1] - starts[first], ids[own], roots[own], table)
+            part = slice(starts[first], starts[last])
+            results[first] = find_phrases(starts[first : last + 1] - starts[first], ids[part], roots[part], table)
 
-        run_slices(work, len(starts) - 1, pairs=_PHRASES_WORTH)
-        parts = [found[first] for first in sorted(found)]
+        run_slices(work, len(starts) - 1, pairs=_WORK_PER_TEXT)
+        parts = [results[first] for first in sorted(results)]
         counts = np.concatenate([np.diff(bounds) for bounds, *_ in parts])
         bounds = np.concatenate([[0], np.cumsum(counts)])
         return bounds, *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3))
 
     def prepared(self) -> Prepared:
-        """Views of everything added so far."""
+        """Return views of all texts and words so far."""
         texts = Texts(
             self._word_starts.view,
             self._words.view,
@@ -262,13 +282,13 @@ class TextTable:
         return Prepared(texts, self.words.arrays(), self.words.lexicon.paraphrases)
 
     def word_ids(self, text: int) -> np.ndarray:
-        """Word ids of one text."""
+        """Return the word ids (L,) of one text, int32."""
         starts = self._word_starts.view
         return self._words.view[starts[text] : starts[text + 1]]
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:
-        """``ids.shape`` numbers, equal where texts have the same words."""
+        """Return numbers of the same shape as ``ids``, (B, N), int64, that are equal for texts with the same words."""
         numbers: dict[bytes, int] = {}
         distinct, place = np.unique(ids, return_inverse=True)
-        found = [numbers.setdefault(self.word_ids(int(i)).tobytes(), len(numbers)) for i in distinct]
-        return np.asarray(found, dtype=np.int64)[place].reshape(np.shape(ids))
+        by_text = [numbers.setdefault(self.word_ids(int(i)).tobytes(), len(numbers)) for i in distinct]
+        return np.asarray(by_text, dtype=np.int64)[place].reshape(np.shape(ids))

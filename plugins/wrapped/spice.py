@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
 from harness.errors import InputError, MissingExtra
-from harness.plugins.meteor.lexicon.cache import cache_root
+from harness.plugins.meteor.lexicon.disk_cache import cache_root
 from harness.plugins.tokenisers.java_runtime import java_command, pycocoevalcap_file
 from harness.plugins.wrapped.spice_process import SpiceProcess, compile_classes
 

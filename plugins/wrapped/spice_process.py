@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import HarnessError, MissingExtra
-from harness.plugins.meteor.lexicon.cache import cache_root
+from harness.plugins.meteor.lexicon.disk_cache import cache_root
 from harness.plugins.tokenisers.java_runtime import LINE_BREAKS, drain, end
 
 PAIRS_PER_REQUEST = 1024

@@ -1,6 +1,7 @@
-"""What the pairs of a group share, compiled: which words match which, and which paraphrases can occur at all.
+"""Compiled preparation of a group: word relations and paraphrases that all pairs of the group share.
 
-A group is a handful of texts that are compared with one another; see :mod:`harness.plugins.meteor.kernels.pairs`.
+A group is a small set of texts that are compared with one another; see :mod:`harness.plugins.meteor.kernels.pairs`. The formulas are
+the matchers of :class:`harness.plugins.meteor.reference.Aligner`.
 """
 
 from __future__ import annotations
@@ -15,51 +16,61 @@ from harness.plugins.compiled.cache_keys import INNER
 _EXACT, _STEM, _SYNONYM = range(3)
 
 
-class Stamps(NamedTuple):
-    """Scratch by word, by hash number and by synonym set; -1 between groups."""
+class Scratch(NamedTuple):
+    """Work arrays of one thread, all int32; every entry is -1 between two groups."""
 
     word: np.ndarray
+    """(words,) index of a word in the group's list of distinct words."""
     key: np.ndarray
+    """(hash numbers,) head of the chain of words with this key."""
     stem: np.ndarray
+    """(hash numbers,) head of the chain of words with this stem."""
     synset: np.ndarray
+    """(synonym sets,) head of the chain of words in this set."""
 
 
-class Local(NamedTuple):
-    """The words of a group: distinct words, and which of them match which."""
+class GroupWords(NamedTuple):
+    """The words of a group and the matches among its distinct words."""
 
     starts: np.ndarray
-    """(texts + 1,) bounds in ``words``."""
+    """(texts + 1,) int64 bounds of each text in ``words``."""
     words: np.ndarray
-    """Each text's words as places in ``distinct``."""
+    """(sum of lengths,) int32 indices in ``distinct``."""
     distinct: np.ndarray
-    """Word ids."""
+    """(D,) int32 word ids."""
     related_starts: np.ndarray
+    """(D + 1,) int64 bounds of each distinct word in ``related`` and ``codes``."""
     related: np.ndarray
-    """Words that match a word, by any of the first three modules."""
+    """int32 indices of the words that match a word by the exact, stem or synonym module."""
     codes: np.ndarray
-    """uint8 bits of those modules."""
+    """uint8 bit set of these modules: 1 exact, 2 stem, 4 synonym."""
 
 
-class Phrasing(NamedTuple):
-    """The phrases of a group: for each of its texts, occurrences whose phrase has a paraphrase in the group."""
+class GroupPhrases(NamedTuple):
+    """The phrases of a group that have a paraphrase in the group, and their occurrences by text."""
 
     starts: np.ndarray
-    """(texts + 1,) bounds in the three arrays below."""
+    """(texts + 1,) int64 bounds of each text in ``phrases``, ``at`` and ``length``."""
     phrases: np.ndarray
+    """int32 number of the phrase within the group (F phrases)."""
     at: np.ndarray
+    """int32 position of the occurrence's first word."""
     length: np.ndarray
+    """int32 number of words of the occurrence."""
     target_starts: np.ndarray
+    """(F + 1,) int64 bounds of each phrase in ``targets``."""
     targets: np.ndarray
-    """Paraphrases, inside the group, of each phrase in the order of the table."""
+    """int32 numbers of each phrase's paraphrases within the group, in the order of the table."""
     heads: np.ndarray
-    """(texts, phrases) first occurrence of a phrase in a text, -1 for none."""
+    """(texts, F) int32 first occurrence of a phrase in a text, -1 for none."""
     following: np.ndarray
-    """Next occurrence of the same phrase in the same text, -1 for none."""
+    """int32 next occurrence of the same phrase in the same text, -1 for none."""
 
 
 # ---------------------------------------------------------------------- per text
 @njit(**INNER)
 def _child(table, node, word):
+    """Return the node reached from ``node`` by ``word``, or -1 (binary search)."""
     low, high = table.first_edge[node], table.first_edge[node + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -73,18 +84,34 @@ def _child(table, node, word):
 
 
 @njit(**INNER)
-def grown(array, size):
+def _enlarged(array, size):
+    """Return a copy of ``array`` with room for ``size`` entries and at least twice as long."""
     out = np.empty(max(size, 2 * array.shape[0]), dtype=array.dtype)
-    for k in range(array.shape[0]):  # as a slice, numba compiles a broadcast and its messages: seconds
+    for k in range(array.shape[0]):  # a slice assignment takes numba seconds to compile
         out[k] = array[k]
     return out
 
 
 @njit(cache=True, nogil=True)
 def find_phrases(starts, words, roots, table):
-    """Every occurrence of a phrase of the table: (bounds by text, node, first word, length), by position and length.
+    """Return every occurrence of a phrase of the table, by text, position and length.
 
-    ``words``: the texts' ids in the table, -1 for none; ``roots``: the node of each of these words as a phrase's first, -1 for none.
+    Parameters
+    ----------
+    starts : (texts + 1,) int64
+        Bounds of each text in ``words``.
+    words : (sum of lengths,) int32
+        Word ids of the paraphrase table, -1 for a word that is not in the table.
+    roots : (sum of lengths,) int32
+        Node of each word as the first word of a phrase, -1 for none.
+    table : ParaphraseTable
+
+    Returns
+    -------
+    bounds : (texts + 1,) int64
+        Bounds of each text in the three arrays below.
+    nodes, at, length : (occurrences,) int32
+        Node, first word and number of words of each occurrence.
     """
     bounds = np.zeros(starts.shape[0], dtype=np.int64)
     nodes = np.empty(words.shape[0] * 4 + 16, dtype=np.int32)
@@ -96,7 +123,7 @@ def find_phrases(starts, words, roots, table):
             last = first
             while node >= 0:
                 if n == nodes.shape[0]:
-                    nodes, at, length = grown(nodes, n + 1), grown(at, n + 1), grown(length, n + 1)
+                    nodes, at, length = _enlarged(nodes, n + 1), _enlarged(at, n + 1), _enlarged(length, n + 1)
                 nodes[n], at[n], length[n] = node, first - starts[t], last + 1 - first
                 n += 1
                 last += 1
@@ -109,8 +136,8 @@ def find_phrases(starts, words, roots, table):
 
 # ---------------------------------------------------------------------- per group: words
 @njit(**INNER)
-def _localise(texts, ids, words, stamps):
-    """The group's words: bounds, places in the list of distinct words, that list."""
+def _localise(texts, ids, words, scratch):
+    """Return bounds (texts + 1,), words as indices in the list of distinct words, and that list."""
     starts = np.zeros(ids.shape[0] + 1, dtype=np.int64)
     for t in range(ids.shape[0]):
         starts[t + 1] = starts[t] + texts.word_starts[ids[t] + 1] - texts.word_starts[ids[t]]
@@ -121,19 +148,19 @@ def _localise(texts, ids, words, stamps):
         first = texts.word_starts[ids[t]]
         for k in range(starts[t + 1] - starts[t]):
             word = texts.words[first + k]
-            if stamps.word[word] < 0:
-                stamps.word[word] = n
+            if scratch.word[word] < 0:
+                scratch.word[word] = n
                 distinct[n] = word
                 n += 1
-            places[starts[t] + k] = stamps.word[word]
+            places[starts[t] + k] = scratch.word[word]
     for k in range(n):
-        stamps.word[distinct[k]] = -1
+        scratch.word[distinct[k]] = -1
     return starts, places, distinct[:n]
 
 
 @njit(**INNER)
-def _chains(distinct, words, stamps):
-    """Link the words that share a key, a stem or a synonym set; the heads stand in ``stamps``."""
+def _chains(distinct, words, scratch):
+    """Link the words that share a key, a stem or a synonym set; ``scratch`` receives the head of each chain."""
     n = distinct.shape[0]
     by_key, by_stem = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     size = 0
@@ -143,28 +170,30 @@ def _chains(distinct, words, stamps):
     link = 0
     for k in range(n):
         word = distinct[k]
-        by_key[k], stamps.key[words.keys[word]] = stamps.key[words.keys[word]], k
-        by_stem[k], stamps.stem[words.stems[word]] = stamps.stem[words.stems[word]], k
+        by_key[k], scratch.key[words.keys[word]] = scratch.key[words.keys[word]], k
+        by_stem[k], scratch.stem[words.stems[word]] = scratch.stem[words.stems[word]], k
         for s in range(words.synset_starts[word], words.synset_starts[word + 1]):
             synset = words.synset_ids[s]
-            by_synset[link], member[link] = stamps.synset[synset], k
-            stamps.synset[synset] = link
+            by_synset[link], member[link] = scratch.synset[synset], k
+            scratch.synset[synset] = link
             link += 1
     return by_key, by_stem, by_synset, member
 
 
 @njit(**INNER)
-def _unstamp(distinct, words, stamps):
+def _clear_heads(distinct, words, scratch):
+    """Reset the chain heads of the group's words to -1."""
     for k in range(distinct.shape[0]):
         word = distinct[k]
-        stamps.key[words.keys[word]] = -1
-        stamps.stem[words.stems[word]] = -1
+        scratch.key[words.keys[word]] = -1
+        scratch.stem[words.stems[word]] = -1
         for s in range(words.synset_starts[word], words.synset_starts[word + 1]):
-            stamps.synset[words.synset_ids[s]] = -1
+            scratch.synset[words.synset_ids[s]] = -1
 
 
 @njit(**INNER)
 def _relate(seen, out, n, other, code):
+    """Set a module bit of the word ``other``, append the word to ``out`` if it is new, and return the number of words."""
     if seen[other] == 0:
         out[n] = other
         n += 1
@@ -173,21 +202,21 @@ def _relate(seen, out, n, other, code):
 
 
 @njit(**INNER)
-def _relations_of(k, distinct, words, stamps, chains, seen, out):
-    """List in ``out`` the words that match word ``k``, their module bits in ``seen``; returns their number."""
+def _relations_of(k, distinct, words, scratch, chains, seen, out):
+    """Write the words that match word ``k`` to ``out`` and their module bits to ``seen``; return their number."""
     by_key, by_stem, by_synset, member = chains
     word, n = distinct[k], np.int64(0)
-    other = stamps.key[words.keys[word]]
+    other = scratch.key[words.keys[word]]
     while other >= 0:
         n = _relate(seen, out, n, other, 1 << _EXACT)
         other = by_key[other]
-    other = stamps.stem[words.stems[word]]
+    other = scratch.stem[words.stems[word]]
     while other >= 0:
         if words.keys[distinct[other]] != words.keys[word]:
             n = _relate(seen, out, n, other, 1 << _STEM)
         other = by_stem[other]
     for s in range(words.synset_starts[word], words.synset_starts[word + 1]):
-        link = stamps.synset[words.synset_ids[s]]
+        link = scratch.synset[words.synset_ids[s]]
         while link >= 0:
             if words.keys[distinct[member[link]]] != words.keys[word]:
                 n = _relate(seen, out, n, member[link], 1 << _SYNONYM)
@@ -196,30 +225,31 @@ def _relations_of(k, distinct, words, stamps, chains, seen, out):
 
 
 @njit(**INNER)
-def group_words(texts, ids, words, stamps):
-    starts, places, distinct = _localise(texts, ids, words, stamps)
-    chains = _chains(distinct, words, stamps)
+def group_words(texts, ids, words, scratch):
+    """Return the :class:`GroupWords` of the texts ``ids`` (T,)."""
+    starts, places, distinct = _localise(texts, ids, words, scratch)
+    chains = _chains(distinct, words, scratch)
     n_words = distinct.shape[0]
     seen, row = np.zeros(n_words, dtype=np.uint8), np.empty(n_words, dtype=np.int32)
     bounds = np.zeros(n_words + 1, dtype=np.int64)
     related, codes = np.empty(2 * n_words + 8, dtype=np.int32), np.empty(2 * n_words + 8, dtype=np.uint8)
     for k in range(n_words):
-        n = _relations_of(k, distinct, words, stamps, chains, seen, row)
+        n = _relations_of(k, distinct, words, scratch, chains, seen, row)
         first = bounds[k]
         if first + n > related.shape[0]:
-            related, codes = grown(related, first + n), grown(codes, first + n)
+            related, codes = _enlarged(related, first + n), _enlarged(codes, first + n)
         for r in range(n):
             related[first + r], codes[first + r] = row[r], seen[row[r]]
             seen[row[r]] = 0
         bounds[k + 1] = first + n
-    _unstamp(distinct, words, stamps)
-    return Local(starts, places, distinct, bounds, related, codes)
+    _clear_heads(distinct, words, scratch)
+    return GroupWords(starts, places, distinct, bounds, related, codes)
 
 
 # ---------------------------------------------------------------------- per group: phrases
 @njit(**INNER)
 def _slot(slots, nodes, node):
-    """Place of a phrase in the open-addressing table, or the free one where it belongs."""
+    """Return the slot of a phrase in the open-addressing table, or the free slot that it would take."""
     mask = slots.shape[0] - 1
     place = (node * 0x9E3779B1 >> 12) & mask
     while slots[place] >= 0 and nodes[slots[place]] != node:
@@ -229,7 +259,7 @@ def _slot(slots, nodes, node):
 
 @njit(**INNER)
 def _number_phrases(texts, ids):
-    """Local numbers of the group's phrases: (number of each occurrence, nodes, slots)."""
+    """Return the number of each occurrence's phrase within the group, the node of each number, and the slots of the nodes."""
     size = 0
     for t in ids:
         size += texts.phrase_starts[t + 1] - texts.phrase_starts[t]
@@ -254,7 +284,7 @@ def _number_phrases(texts, ids):
 
 @njit(**INNER)
 def _targets(nodes, slots, table):
-    """Paraphrases inside the group of each of its phrases, in the order of the table."""
+    """Return bounds (F + 1,) and numbers of each phrase's paraphrases within the group, in the order of the table."""
     bounds = np.zeros(nodes.shape[0] + 1, dtype=np.int64)
     targets = np.empty(nodes.shape[0] * 4 + 16, dtype=np.int32)
     n = 0
@@ -263,7 +293,7 @@ def _targets(nodes, slots, table):
             other = slots[_slot(slots, nodes, np.int64(table.targets[e]))]
             if other >= 0:
                 if n == targets.shape[0]:
-                    targets = grown(targets, n + 1)
+                    targets = _enlarged(targets, n + 1)
                 targets[n] = other
                 n += 1
         bounds[k + 1] = n
@@ -272,9 +302,10 @@ def _targets(nodes, slots, table):
 
 @njit(**INNER)
 def group_phrases(texts, ids, table):
+    """Return the :class:`GroupPhrases` of the texts ``ids`` (T,)."""
     numbers, nodes, slots = _number_phrases(texts, ids)
     target_starts, targets = _targets(nodes, slots, table)
-    useful = np.zeros(nodes.shape[0], dtype=np.uint8)  # has a paraphrase in the group, or is one
+    useful = np.zeros(nodes.shape[0], dtype=np.uint8)  # the phrase has a paraphrase in the group or is one
     for k in range(nodes.shape[0]):
         for e in range(target_starts[k], target_starts[k + 1]):
             useful[k] = useful[targets[e]] = 1
@@ -290,7 +321,7 @@ def group_phrases(texts, ids, table):
                 n += 1
             k += 1
         starts[t + 1] = n
-        for o in range(n - 1, starts[t] - 1, -1):  # backwards, so that chains run forwards
+        for o in range(n - 1, starts[t] - 1, -1):  # backwards, so that each chain runs forwards
             following[o] = heads[t, phrases[o]]
             heads[t, phrases[o]] = o
-    return Phrasing(starts, phrases, at, length, target_starts, targets, heads, following)
+    return GroupPhrases(starts, phrases, at, length, target_starts, targets, heads, following)

@@ -1,8 +1,8 @@
-"""METEOR's pairs, compiled: groups of texts that are compared with one another, on all cores.
+"""Compiled alignment and scores of pairs of texts.
 
-A group is the texts of one example (or one hypothesis and its references) and a list of pairs among them. What the pairs share is
-found once per group: which words match which, and which of the table's paraphrases can occur at all. Imported only when
-scores are computed (numba); tested against :mod:`harness.plugins.meteor.reference` for equality.
+A group is the texts of one example (or one hypothesis and its references) and a list of pairs among them. Word relations and paraphrases
+are computed once per group (:mod:`harness.plugins.meteor.kernels.groups`), then each pair is aligned. The module imports numba, so other
+modules import it only when scores are computed. It is tested for equality with :mod:`harness.plugins.meteor.reference`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER, ONCE, source_stamp
-from harness.plugins.meteor import score as meteor_score
-from harness.plugins.meteor.kernels import groups as meteor_groups
-from harness.plugins.meteor.kernels import search as meteor_search
-from harness.plugins.meteor.kernels.groups import Stamps, group_phrases, group_words
+from harness.plugins.meteor.kernels import SOURCES
+from harness.plugins.meteor.kernels.groups import Scratch, group_phrases, group_words
 from harness.plugins.meteor.kernels.search import (
     HYP_LENGTH,
     HYP_START,
@@ -29,7 +27,7 @@ from harness.plugins.meteor.kernels.search import (
 from harness.plugins.meteor.score import segment_score
 
 MOST_MATCHES = 1 << 22
-"""Matches of one pair beyond which it is refused (two texts of several thousand words that repeat themselves)."""
+"""Maximum number of matches of one pair. Only two repetitive texts of several thousand words each exceed it."""
 
 _PARAPHRASE = 3
 _FIRST_ROOM = 512
@@ -38,7 +36,7 @@ score_one = njit(**INNER)(segment_score)
 
 
 class Groups(NamedTuple):
-    """Which texts are compared: groups of text ids, and pairs of places inside a group."""
+    """Pairs to align: groups of text ids, and pairs of positions within each group."""
 
     text_starts: np.ndarray
     """(groups + 1,) int64 bounds in ``texts``."""
@@ -47,18 +45,19 @@ class Groups(NamedTuple):
     pair_starts: np.ndarray
     """(groups + 1,) int64 bounds in the three arrays below."""
     hyps: np.ndarray
-    """int32 place of the hypothesis in its group."""
+    """int32 position of the hypothesis in its group."""
     refs: np.ndarray
-    """int32 place of the reference in its group."""
+    """int32 position of the reference in its group."""
     rows: np.ndarray
-    """int64 row of the output that gets the pair's statistics, -1 for none."""
+    """int64 row of the output that receives the pair's statistics, -1 for none."""
 
 
 # ---------------------------------------------------------------------- per pair
 @njit(**INNER)
 def _larger(matches):
+    """Return a copy of the matches (room, 5) with twice the room."""
     out = np.empty((2 * matches.shape[0], 5), dtype=np.int32)
-    for m in range(matches.shape[0]):  # as a slice, numba compiles a broadcast and its messages: seconds
+    for m in range(matches.shape[0]):  # a slice assignment takes numba seconds to compile
         for column in range(5):
             out[m, column] = matches[m, column]
     return out
@@ -66,6 +65,7 @@ def _larger(matches):
 
 @njit(**INNER)
 def _put(matches, n, j, ref_length, i, hyp_length, module):
+    """Write match ``n``: reference words from ``j``, hypothesis words from ``i``."""
     matches[n, REF_START] = j
     matches[n, REF_LENGTH] = ref_length
     matches[n, HYP_START] = i
@@ -75,7 +75,10 @@ def _put(matches, n, j, ref_length, i, hyp_length, module):
 
 @njit(**ONCE)
 def _word_matches(matches, local, h, r, same, mark):
-    """Matches of single words; returns (matches, their number). ``same``: the exact module alone runs."""
+    """Return the matches of single words and their number. With ``same`` only the exact module runs.
+
+    ``mark`` is zero for every word on entry and on return.
+    """
     n = np.int64(0)
     words, first, stop = local.words, local.starts[h], local.starts[h + 1]
     for j in range(local.starts[r + 1] - local.starts[r]):
@@ -103,7 +106,10 @@ def _word_matches(matches, local, h, r, same, mark):
 
 @njit(**ONCE)
 def _phrase_matches(matches, n, ph, a, b, swapped):
-    """Matches of a phrase in text ``a`` with its paraphrases in text ``b``; ``swapped`` when ``a`` is the hypothesis."""
+    """Append matches of phrases in text ``a`` with their paraphrases in text ``b``; return the matches and their number.
+
+    ``swapped`` is 1 when ``a`` is the hypothesis, 0 when it is the reference.
+    """
     for o in range(ph.starts[a], ph.starts[a + 1]):
         phrase = ph.phrases[o]
         for e in range(ph.target_starts[phrase], ph.target_starts[phrase + 1]):
@@ -124,7 +130,10 @@ def _phrase_matches(matches, n, ph, a, b, swapped):
 
 @njit(**ONCE)
 def _by_reference(matches, n, ref_length, at, order):
-    """List the matches by the reference word at which they start, keeping their order (a counting sort)."""
+    """Sort the matches by their first reference word (a stable counting sort).
+
+    Matches ``order[at[j]:at[j + 1]]`` start at reference word j; ``at`` has ``ref_length + 1`` entries.
+    """
     for j in range(ref_length + 1):
         at[j] = 0
     for m in range(n):
@@ -142,7 +151,10 @@ def _by_reference(matches, n, ref_length, at, order):
 
 @njit(**ONCE)
 def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
-    """Set ``fixed`` to the match at each reference word that has no rival, else -1; returns whether any is left open."""
+    """Set ``fixed[j]`` to the match at reference word j that no other match overlaps, else to -1.
+
+    Returns True when some matches overlap, so that a search is necessary. ``ref_cover`` and ``hyp_cover`` are work arrays.
+    """
     hyp_length, ref_length = lengths
     for j in range(ref_length):
         ref_cover[j] = 0
@@ -153,7 +165,7 @@ def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
             ref_cover[matches[m, REF_START] + k] += 1
         for k in range(matches[m, HYP_LENGTH]):
             hyp_cover[matches[m, HYP_START] + k] += 1
-    left = False
+    rivals = False
     for j in range(ref_length):
         fixed[j] = -1
         if at[j + 1] - at[j] == 1:
@@ -165,13 +177,13 @@ def _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
                 alone &= hyp_cover[matches[m, HYP_START] + k] == 1
             if alone:
                 fixed[j] = m
-        left |= at[j + 1] > at[j] and fixed[j] < 0
-    return left
+        rivals |= at[j + 1] > at[j] and fixed[j] < 0
+    return rivals
 
 
 @njit(**ONCE)
-def _count(matches, chosen, local, function, h, r, out):
-    """The 23 statistics of an alignment (``chosen[j]``: match that starts at reference word j, or -1)."""
+def _count(matches, selection, local, function, h, r, out):
+    """Write the 23 statistics of an alignment to ``out``; ``selection[j]`` is the match at reference word j or -1."""
     for k in range(23):
         out[k] = 0
     hyp = local.starts[h]
@@ -184,7 +196,7 @@ def _count(matches, chosen, local, function, h, r, out):
         out[3] += function[local.words[ref + k]]
     ref_end = hyp_end = -1
     for j in range(out[1]):
-        m = chosen[j]
+        m = selection[j]
         if m < 0:
             continue
         first = 4 + 4 * matches[m, MODULE]
@@ -205,24 +217,25 @@ def _count(matches, chosen, local, function, h, r, out):
 
 @njit(**ONCE)
 def _same_keys(local, keys, h, r):
+    """Return True when two texts of the group have the same sequence of word keys."""
     n = local.starts[h + 1] - local.starts[h]
     if n != local.starts[r + 1] - local.starts[r]:
         return False
-    for k in range(n):  # noqa: SIM110 - a generator costs more than the loop
+    for k in range(n):  # noqa: SIM110 - a generator is slower than the loop
         if keys[local.words[local.starts[h] + k]] != keys[local.words[local.starts[r] + k]]:
             return False
     return True
 
 
 @njit(**INNER)
-def _score_group(g, groups, prepared, stamps, scores, statistics):
-    """Score all pairs of a group; returns the first pair refused for its number of matches, or -1."""
+def _score_group(g, groups, prepared, scratch, scores, statistics):
+    """Align and score all pairs of a group; return the first pair with more than ``MOST_MATCHES`` matches, or -1."""
     texts, words, table = prepared
     ids = groups.texts[groups.text_starts[g] : groups.text_starts[g + 1]]
-    local = group_words(texts, ids, words, stamps)
-    phrasing = group_phrases(texts, ids, table)
+    local = group_words(texts, ids, words, scratch)
+    phrases = group_phrases(texts, ids, table)
     keys, function = words.keys[local.distinct], words.function[local.distinct]
-    longest = np.int64(0)  # a literal would have its callees compiled once more
+    longest = np.int64(0)  # a plain 0 is another type, for which the callees are compiled again
     for t in range(ids.shape[0]):
         longest = max(longest, local.starts[t + 1] - local.starts[t])
     beam = new_beam(longest)
@@ -230,27 +243,27 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
     mark = np.zeros(local.distinct.shape[0], dtype=np.uint8)
     at, fixed = np.zeros(longest + 1, dtype=np.int64), np.empty(longest, dtype=np.int32)
     ref_cover, hyp_cover = np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32)
-    chosen, row = np.empty(longest, dtype=np.int32), np.zeros(23, dtype=np.int64)
+    selection, row = np.empty(longest, dtype=np.int32), np.zeros(23, dtype=np.int64)
     for pair in range(groups.pair_starts[g], groups.pair_starts[g + 1]):
         h, r = groups.hyps[pair], groups.refs[pair]
         lengths = (local.starts[h + 1] - local.starts[h], local.starts[r + 1] - local.starts[r])
-        same = _same_keys(local, keys, h, r)
-        matches, n = _word_matches(matches, local, h, r, same, mark)
-        if not same and n <= MOST_MATCHES:
+        equal = _same_keys(local, keys, h, r)
+        matches, n = _word_matches(matches, local, h, r, equal, mark)
+        if not equal and n <= MOST_MATCHES:
             for swapped in range(2):
                 a, b = (h, r) if swapped else (r, h)
-                matches, n = _phrase_matches(matches, n, phrasing, a, b, swapped)
+                matches, n = _phrase_matches(matches, n, phrases, a, b, swapped)
         if n > MOST_MATCHES:
             return pair
         if n > order.shape[0]:
             order = np.empty(matches.shape[0], dtype=np.int32)
         _by_reference(matches, n, lengths[1], at, order)
         if _fix(matches, n, at, order, fixed, ref_cover, hyp_cover, lengths):
-            search(beam, matches, at, order, fixed, lengths[1], chosen)
+            search(beam, matches, at, order, fixed, lengths[1], selection)
         else:
             for j in range(lengths[1]):
-                chosen[j] = fixed[j]
-        _count(matches, chosen, local, function, h, r, row)
+                selection[j] = fixed[j]
+        _count(matches, selection, local, function, h, r, row)
         scores[pair] = score_one(row)
         if groups.rows[pair] >= 0:
             for column in range(23):
@@ -260,27 +273,46 @@ def _score_group(g, groups, prepared, stamps, scores, statistics):
 
 # ---------------------------------------------------------------------- entry points
 def _entry_points(stamp: int) -> tuple[Any, Any]:
-    """``score_groups`` and ``score_rows``; ``stamp`` is part of the key under which numba keeps their machine code."""
+    """Return ``score_groups`` and ``score_rows``; ``stamp`` becomes part of the key of their machine code in numba's cache."""
 
     @njit(cache=True, nogil=True)
     def score_groups(start, stop, groups, prepared, n_numbers, n_synsets, scores, statistics):
-        """Write scores (pairs,) and statistics (rows, 23) int32 of groups ``start .. stop``; returns a refused pair or -1."""
+        """Align the pairs of groups ``start`` to ``stop - 1`` and write their scores and statistics.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of groups.
+        groups : Groups
+        prepared : Prepared
+        n_numbers, n_synsets : int
+            Number of hash numbers and of synonym sets.
+        scores : (pairs,) float64
+            Output: score of each pair.
+        statistics : (rows, 23) int32
+            Output: statistics of the pairs with a row.
+
+        Returns
+        -------
+        int
+            Index of a pair with more than ``MOST_MATCHES`` matches, at which the work stops, or -1.
+        """
         _ = stamp
-        stamps = Stamps(
+        scratch = Scratch(
             np.full(prepared.words.keys.shape[0], -1, dtype=np.int32),
             np.full(n_numbers, -1, dtype=np.int32),
             np.full(n_numbers, -1, dtype=np.int32),
             np.full(n_synsets, -1, dtype=np.int32),
         )
         for g in range(start, stop):
-            refused = _score_group(g, groups, prepared, stamps, scores, statistics)
-            if refused >= 0:
-                return refused
+            excess = _score_group(g, groups, prepared, scratch, scores, statistics)
+            if excess >= 0:
+                return excess
         return -1
 
     @njit(cache=True, nogil=True)
     def score_rows(statistics):
-        """(n,) scores of (n, 23) statistics."""
+        """Return the scores (n,) of statistics (n, 23), float64."""
         _ = stamp
         out = np.empty(statistics.shape[0])
         for row in range(statistics.shape[0]):
@@ -290,6 +322,4 @@ def _entry_points(stamp: int) -> tuple[Any, Any]:
     return score_groups, score_rows
 
 
-score_groups, score_rows = _entry_points(
-    source_stamp(__file__, meteor_groups.__file__, meteor_search.__file__, meteor_score.__file__)
-)
+score_groups, score_rows = _entry_points(source_stamp(*SOURCES))

@@ -1,13 +1,15 @@
-"""Java's ``String.hashCode``: what meteor-1.5.jar compares in place of words."""
+"""Java's ``String.hashCode``. meteor-1.5.jar compares these hashes in place of words."""
 
 from __future__ import annotations
 
 
 def java_hash(word: str) -> int:
-    """32-bit signed hash over the UTF-16 units.
+    """Return the signed 32-bit hash of a word's UTF-16 code units.
 
     >>> java_hash("dog")
     99644
+    >>> java_hash("em") == java_hash("aé")
+    True
     """
     value = 0
     if len(word) <= 64 and word.isascii():

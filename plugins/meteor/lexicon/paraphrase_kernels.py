@@ -1,7 +1,7 @@
-"""Compiled reading of METEOR's paraphrase table into a trie; imported only when the lexicon cache is built (numba).
+"""Compiled parser of METEOR's paraphrase table; imported only to build the lexicon cache (numba).
 
-The table is text, three lines an entry: a probability (unused), phrase A, phrase B. Words become ids, phrases become nodes
-of one trie, entries become pairs of nodes, all in the order of the file.
+The table is text with three lines per entry: a probability (unused), phrase A and phrase B. Words become ids, phrases become nodes of a
+trie and entries become pairs of nodes, all numbered in the order of the file.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _FNV, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # FN
 
 
 class Building(NamedTuple):
-    """Growing arrays of the table under construction; the used lengths stand in ``counts``."""
+    """Arrays of the table under construction, with spare room; ``counts`` holds the used lengths."""
 
     counts: np.ndarray
-    """(6,) int64: words, bytes of words, nodes, pairs, kind of the next line (0 probability, 1 A, 2 B), node of the open A."""
+    """(6,) int64: words, bytes of words, nodes, pairs, kind of the next line (0 probability, 1 A, 2 B), node of the last A."""
     text: np.ndarray
-    """uint8, the words' bytes one after the other."""
+    """uint8, the concatenated bytes of the words."""
     ends: np.ndarray
-    """int64, where each word ends in ``text``."""
+    """int64, end of each word in ``text``."""
     word_slots: np.ndarray
     """int32 open-addressing table of word ids, -1 free."""
     parents: np.ndarray
@@ -43,7 +43,8 @@ class Building(NamedTuple):
 
 @njit(**INNER)
 def _mix(value):
-    h = np.uint64(value)  # the finaliser of splitmix64 (Steele et al. 2014)
+    """Return the 64-bit hash of an integer (finaliser of splitmix64, Steele et al. 2014)."""
+    h = np.uint64(value)
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return h ^ (h >> np.uint64(31))
@@ -51,7 +52,7 @@ def _mix(value):
 
 @njit(**INNER)
 def _word_place(b, data, start, stop):
-    """Slot of the word ``data[start:stop]``: where it is, or the free slot where it belongs."""
+    """Return the slot of the word ``data[start:stop]``, or the free slot that it would take."""
     h = _FNV
     for i in range(start, stop):
         h = (h ^ np.uint64(data[i])) * _FNV_PRIME
@@ -75,10 +76,11 @@ def _word_place(b, data, start, stop):
 
 @njit(cache=True, nogil=True)
 def read_lines(b, data):
-    """Take in whole lines (uint8, ending in a line feed). Nine of ten entries repeat the phrase A before them, byte for byte.
+    """Add whole lines, ``data`` (bytes,) uint8 that ends in a line feed, to the table ``b``.
 
-    Words are separated by Java's StringTokenizer blanks. One long function on purpose: every array that is passed on costs two atomic
-    reference counts a word.
+    Words are separated by the blanks of Java's StringTokenizer. Nine of ten entries repeat the phrase A of the previous entry
+    byte for byte, so a repeated line is not parsed again. It is one long function because each array that is passed on costs
+    two atomic reference counts per word.
     """
     counts, text, ends, word_slots = b.counts, b.text, b.ends, b.word_slots
     parents, labels, node_slots, sources, targets = b.parents, b.labels, b.node_slots, b.sources, b.targets
@@ -86,14 +88,14 @@ def read_lines(b, data):
     words, size, nodes, pairs = counts[N_WORDS], counts[N_BYTES], counts[N_NODES], counts[N_PAIRS]
     kind, node_a = counts[LINE_KIND], counts[NODE_A]
     start = 0
-    known, known_length = 0, -1  # where the last phrase A of this block stands
+    last, last_length = 0, -1  # the last phrase A of this block
     for i in range(data.shape[0]):
         if data[i] != _LINE_FEED:
             continue
-        repeated = kind == 1 and known_length == i - start
+        repeated = kind == 1 and last_length == i - start
         if repeated:
-            for k in range(known_length):
-                if data[known + k] != data[start + k]:
+            for k in range(last_length):
+                if data[last + k] != data[start + k]:
                     repeated = False
                     break
         if kind and not repeated:
@@ -145,7 +147,7 @@ def read_lines(b, data):
                 sources[pairs], targets[pairs] = node_a, node
                 pairs += 1
         if kind == 1:
-            known, known_length = start, i - start
+            last, last_length = start, i - start
         kind = (kind + 1) % 3
         start = i + 1
     counts[N_WORDS], counts[N_BYTES], counts[N_NODES], counts[N_PAIRS] = words, size, nodes, pairs
@@ -154,7 +156,7 @@ def read_lines(b, data):
 
 @njit(cache=True, nogil=True)
 def refill(b):
-    """Put all words and nodes into fresh (larger) slot tables."""
+    """Insert all words and nodes into new, empty slot tables."""
     for word in range(b.counts[N_WORDS]):
         start = b.ends[word - 1] if word else 0
         b.word_slots[_word_place(b, b.text, start, b.ends[word])] = word
@@ -168,9 +170,21 @@ def refill(b):
 
 @njit(cache=True, nogil=True)
 def number_nodes(parents, labels, n_words):
-    """Breadth-first numbers of the nodes (the root is 0, siblings by label) and the number of children by that number.
+    """Number the nodes breadth first: the root is 0, siblings are ordered by label.
 
-    A node comes after its parent in the input. Counting sorts throughout: all nodes by label, then each level by parent.
+    Parameters
+    ----------
+    parents, labels : (nodes,) int32
+        Parent of each node, which precedes the node, and word on the edge into it.
+    n_words : int
+        Number of different labels.
+
+    Returns
+    -------
+    number : (nodes,) int32
+        New number of each node.
+    children : (nodes,) int32
+        Number of children by new number.
     """
     n = parents.shape[0]
     place = np.zeros(n_words + 1, dtype=np.int64)
@@ -182,19 +196,20 @@ def number_nodes(parents, labels, n_words):
         deepest = max(deepest, depth[node])
     for label in range(n_words):
         place[label + 1] += place[label]
+    # Counting sorts: all nodes by label, then each level by parent.
     by_label = np.empty(n - 1, dtype=np.int32)
     for node in range(1, n):
         by_label[place[labels[node]]] = node
         place[labels[node]] += 1
     number, children = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     next_child = np.zeros(n + 1, dtype=np.int32)
-    first, done = 0, 1  # numbers of the level above: first .. done - 1
+    first, last = 0, 1  # the level above has the numbers first to last - 1
     for level in range(1, deepest + 1):
         for k in range(n - 1):
             if depth[by_label[k]] == level:
                 children[number[parents[by_label[k]]]] += 1
-        at = done
-        for above in range(first, done):
+        at = last
+        for above in range(first, last):
             next_child[above] = at
             at += children[above]
         for k in range(n - 1):
@@ -203,22 +218,37 @@ def number_nodes(parents, labels, n_words):
                 above = number[parents[node]]
                 number[node] = next_child[above]
                 next_child[above] += 1
-        first, done = done, at
+        first, last = last, at
     return number, children
 
 
 @njit(cache=True, nogil=True)
 def group_pairs(sources, targets, number):
-    """Pairs of nodes by the number of their source: bounds (nodes + 1,) and the targets' numbers, in the order of the input."""
+    """Group pairs of nodes by source.
+
+    Parameters
+    ----------
+    sources, targets : (pairs,) int32
+        Nodes of each pair.
+    number : (nodes,) int32
+        New number of each node.
+
+    Returns
+    -------
+    bounds : (nodes + 1,) int32
+        Bounds of each new number in ``grouped``.
+    grouped : (pairs,) int32
+        New numbers of the targets, in the order of the input within each group.
+    """
     bounds = np.zeros(number.shape[0] + 1, dtype=np.int32)
     for k in range(sources.shape[0]):
         bounds[number[sources[k]] + 1] += 1
     for node in range(number.shape[0]):
         bounds[node + 1] += bounds[node]
     place = bounds.copy()
-    out = np.empty(targets.shape[0], dtype=np.int32)
+    grouped = np.empty(targets.shape[0], dtype=np.int32)
     for k in range(sources.shape[0]):
         source = number[sources[k]]
-        out[place[source]] = number[targets[k]]
+        grouped[place[source]] = number[targets[k]]
         place[source] += 1
-    return bounds, out
+    return bounds, grouped

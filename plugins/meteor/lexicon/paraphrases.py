@@ -1,7 +1,7 @@
-"""METEOR's paraphrase table as a trie in flat arrays: built once from the gzip file, then memory-mapped.
+"""METEOR's paraphrase table as a trie in flat arrays, built once from the gzip file and memory-mapped afterwards.
 
-Nodes are numbered breadth first with the children of a node side by side, so node ``e + 1`` is the end of edge ``e`` and two
-arrays hold the whole trie. A phrase *is* its node; the paraphrases of a phrase are a run of nodes, in the order of the file.
+Nodes are numbered breadth first and the children of a node are adjacent, so node ``e + 1`` is the end of edge ``e`` and two arrays hold
+the trie. A phrase is identified by its node; its paraphrases are a run of nodes in the order of the file.
 """
 
 from __future__ import annotations
@@ -10,17 +10,21 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from harness.errors import HarnessError
 
+if TYPE_CHECKING:
+    from harness.plugins.meteor.lexicon.paraphrase_kernels import Building
+
 _CHUNK = 1 << 22
+"""Bytes of text that are parsed at a time."""
 
 
 class ParaphraseTable(NamedTuple):
-    """The table: phrases as trie nodes over word ids, and the paraphrases of each."""
+    """Phrases as trie nodes over word ids, and the paraphrases of each phrase."""
 
     first_edge: np.ndarray
     """(nodes + 1,) int32: edges out of node v are ``first_edge[v]:first_edge[v + 1]``."""
@@ -32,35 +36,38 @@ class ParaphraseTable(NamedTuple):
     """(entries,) int32 nodes, in the order of the file for each phrase."""
 
     def child(self, node: int, word: int) -> int:
-        """The node reached from ``node`` by ``word``, or -1."""
+        """Return the node reached from ``node`` by the word id ``word``, or -1."""
         start, stop = int(self.first_edge[node]), int(self.first_edge[node + 1])
         edge = start + int(np.searchsorted(self.edge_words[start:stop], word))
         return edge + 1 if edge < stop and self.edge_words[edge] == word else -1
 
     def roots(self, words: np.ndarray) -> np.ndarray:
-        """Nodes at which phrases begin with each of the words (ids, -1 for none), -1 where none does: int32, ``words.shape``."""
+        """Return the node of each word as the first word of a phrase, -1 for none: int32, shape (W,).
+
+        ``words`` (W,) holds word ids, -1 for a word that is not in the table.
+        """
         stop = int(self.first_edge[1])
         edges = np.searchsorted(self.edge_words[:stop], words)
-        known = edges < stop
-        known[known] = self.edge_words[edges[known]] == words[known]
-        return np.where(known, edges + 1, -1).astype(np.int32)
+        present = edges < stop
+        present[present] = self.edge_words[edges[present]] == words[present]
+        return np.where(present, edges + 1, -1).astype(np.int32)
 
     def paraphrases(self, node: int) -> np.ndarray:
-        """Nodes of the paraphrases of a phrase, in the order of the file."""
+        """Return the nodes (K,) of the paraphrases of a phrase, int32, in the order of the file."""
         return self.targets[self.first_target[node] : self.first_target[node + 1]]
 
 
 class ParsedParaphrases(NamedTuple):
-    """The table and the words its ids stand for."""
+    """A paraphrase table and the words of its ids."""
 
     table: ParaphraseTable
     words: bytes
-    """UTF-8, one word a line, in the order of their ids."""
+    """UTF-8, one word per line, in the order of their ids."""
 
 
 def parse_paraphrases(path: Path) -> ParsedParaphrases:
-    """The table of a ``paraphrase-en.gz``; raises :class:`HarnessError` when the file is cut short or is no such table."""
-    from harness.plugins.meteor.lexicon import paraphrase_kernels as kernels  # numba: only while the cache is built
+    """Return the table of a ``paraphrase-en.gz``; raises :class:`HarnessError` if the file is truncated or not such a table."""
+    from harness.plugins.meteor.lexicon import paraphrase_kernels as kernels  # numba; needed only to build the cache
 
     building = _empty()
     building.counts[kernels.N_NODES] = 1
@@ -70,19 +77,19 @@ def parse_paraphrases(path: Path) -> ParsedParaphrases:
     counts = building.counts
     if counts[kernels.LINE_KIND] != 0 or counts[kernels.N_PAIRS] == 0:
         raise HarnessError(
-            f"{path} is not a METEOR paraphrase table: its lines are no multiple of three, or there is none"
+            f"{path} is not a METEOR paraphrase table: expected three lines per entry and at least one entry"
         )
     n_nodes, n_pairs, n_words = (int(counts[i]) for i in (kernels.N_NODES, kernels.N_PAIRS, kernels.N_WORDS))
     text, ends = building.text, building.ends[:n_words].tolist()
     words = b"\n".join(text[start:stop].tobytes() for start, stop in zip([0, *ends], ends))
     parents, labels = building.parents[:n_nodes], building.labels[:n_nodes]
     sources, targets = building.sources[:n_pairs], building.targets[:n_pairs]
-    del building, text  # its hash tables are as large as the rest
+    del building, text  # frees the hash tables, which are as large as the rest
     return ParsedParaphrases(_breadth_first(parents, labels, sources, targets, n_words), words)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """The unpacked file in pieces that end with a line."""
+    """Yield the decompressed file in blocks of whole lines."""
     rest = b""
     try:
         with gzip.open(path, "rb") as stream:
@@ -101,7 +108,8 @@ def _blocks(path: Path) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _empty():
+def _empty() -> Building:
+    """Return a table under construction without entries."""
     from harness.plugins.meteor.lexicon.paraphrase_kernels import Building
 
     return Building(
@@ -117,8 +125,8 @@ def _empty():
     )
 
 
-def _with_room(b, n_bytes: int):
-    """The building with room for ``n_bytes`` more of text: at most one word per two bytes, one entry per three lines."""
+def _with_room(b: Building, n_bytes: int) -> Building:
+    """Return ``b`` with room for ``n_bytes`` more bytes of text: at most one word per two bytes and one entry per three bytes."""
     from harness.plugins.meteor.lexicon import paraphrase_kernels as kernels
 
     words, used, nodes, pairs = (int(b.counts[i]) for i in range(4))
@@ -141,6 +149,7 @@ def _with_room(b, n_bytes: int):
 
 
 def _grown(array: np.ndarray, size: int) -> np.ndarray:
+    """Return ``array`` or a copy of it with at least ``size`` entries; new entries are not initialised."""
     if len(array) >= size:
         return array
     new = np.empty(max(size, len(array) * 3 // 2), dtype=array.dtype)
@@ -149,13 +158,14 @@ def _grown(array: np.ndarray, size: int) -> np.ndarray:
 
 
 def _power_of_two(size: int) -> int:
+    """Return the smallest power of two that is not below ``size`` (at least 2)."""
     return 1 << max(size - 1, 1).bit_length()
 
 
 def _breadth_first(
     parents: np.ndarray, labels: np.ndarray, sources: np.ndarray, targets: np.ndarray, n_words: int
 ) -> ParaphraseTable:
-    """Renumber the nodes level by level, the children of a node side by side in the order of their words."""
+    """Return the table with nodes numbered level by level and the children of a node adjacent, ordered by word id."""
     from harness.plugins.meteor.lexicon import paraphrase_kernels as kernels
 
     number, children = kernels.number_nodes(parents, labels, n_words)

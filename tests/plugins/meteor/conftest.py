@@ -1,13 +1,16 @@
-"""A lexicon small enough to be built in every test."""
+"""Fixtures of METEOR's tests: a lexicon small enough to be built in every test, and kernels that run without compilation."""
 
 from __future__ import annotations
 
 import gzip
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from harness.plugins.meteor.lexicon.lexicon import Sources
+from harness.plugins.meteor.lexicon.sources import Sources
 
 PARAPHRASES = [
     ("a dog", "the dog"),
@@ -19,8 +22,23 @@ PARAPHRASES = [
 
 
 @pytest.fixture
-def tiny_sources(tmp_path, monkeypatch):
-    """A jar and a paraphrase table with a few entries; whatever is kept of them goes to the test's own cache folder."""
+def interpreted(monkeypatch) -> Callable[[ModuleType], None]:
+    """Return a function that replaces the compiled functions of a module by their Python code.
+
+    Functions that only compiled code calls cannot be called from Python; without compilation a test can call each of them.
+    """
+
+    def replace(module: ModuleType) -> None:
+        for name, value in list(vars(module).items()):
+            if hasattr(value, "py_func"):
+                monkeypatch.setattr(module, name, value.py_func)
+
+    return replace
+
+
+@pytest.fixture
+def tiny_sources(tmp_path: Path, monkeypatch) -> Sources:
+    """Return a jar and a paraphrase table with a few entries; the cache is a folder of the test."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "sources"
     folder.mkdir()

@@ -1,19 +1,19 @@
-"""METEOR in the engine: statistics that add up, relabelings, distances."""
+"""METEOR in a run: statistics, relabelings, distances, and alignments shared through the feature cache."""
 
 from __future__ import annotations
 
 import itertools
-import pickle
 
 import numpy as np
 import pytest
 
 from harness import registry
-from harness.contracts import CaptionSet, Distance, Metric, Testable
-from harness.errors import UnknownName
+from harness.contracts import Batch, CaptionSet, Distance, Metric, Testable
+from harness.errors import MissingExtra, UnknownName
 from harness.plugins.meteor import engine as meteor
+from harness.plugins.meteor.kernels import compile_ahead
 from harness.plugins.meteor.metric import Alignments, Meteor, MeteorDistance
-from harness.plugins.tokenisers import java_runtime as java
+from harness.plugins.tokenisers import java_runtime
 from harness.run.features import FeatureCache
 
 SETS = [
@@ -34,21 +34,21 @@ def metric():
     return Meteor(tokenizer="none")
 
 
-def test_the_registry_gives_both():
+def test_registry_resolves_metric_and_distance():
     assert isinstance(registry.resolve("metrics", "meteor"), Metric)
     assert isinstance(registry.resolve("metrics", "meteor"), Testable)
     assert isinstance(registry.resolve("distances", {"meteor": {"tokenizer": "none"}}), Distance)
 
 
-def test_signatures_say_what_changes_the_number(monkeypatch):
-    monkeypatch.setattr(java, "find_java", lambda: "java")  # a signature starts no runtime
+def test_signatures_name_tokenizer_and_engine(monkeypatch):
+    monkeypatch.setattr(java_runtime, "find_java", lambda: "java")
     assert Meteor().signature() == MeteorDistance().signature() == "meteor|v1.5-en|tok:ptb"
     assert Meteor(engine="java").signature() == "meteor|v1.5-en|tok:ptb|engine:java"
     assert Meteor(engine="java").spec.needs == {"references", "java"}
 
 
 @pytest.mark.parametrize("kind", [Meteor, MeteorDistance])
-def test_unknown_choices_are_named(kind):
+def test_unknown_parameters_are_named(kind):
     with pytest.raises(UnknownName, match="unknown engine 'jav'; did you mean 'java'"):
         kind(engine="jav")
     with pytest.raises(UnknownName, match="unknown tokenizer 'pbt'"):
@@ -57,7 +57,7 @@ def test_unknown_choices_are_named(kind):
         kind(colour="red")
 
 
-def test_the_number_is_the_corpus_score_of_all_candidates(scene, metric):
+def test_corpus_number_is_the_corpus_score_of_all_candidates(scene, metric):
     features, batch = scene
     pairs = [(candidate, item.references) for item in SETS for candidate in item.candidates]
     stats = metric.stats(batch, features, None)
@@ -72,8 +72,8 @@ def test_weights_count_examples(scene, metric):
     stats = metric.stats(batch, features, None)
     whole = metric.reduce(stats)
     doubled = metric.reduce(np.concatenate([stats, stats[1:2]]))
-    found = metric.reduce(stats, np.array([[1, 1, 1], [1, 2, 1], [2, 2, 2]]))
-    assert found.tolist() == [whole, doubled, whole]
+    weighted = metric.reduce(stats, np.array([[1, 1, 1], [1, 2, 1], [2, 2, 2]]))
+    assert weighted.tolist() == [whole, doubled, whole]
     assert np.isnan(metric.reduce(stats[:0]))
 
 
@@ -85,24 +85,24 @@ def test_shards_give_the_same_statistics(scene, metric):
 
 def test_relabelings_equal_scoring_the_relabeled_sets(scene, metric):
     features, batch = scene
-    labels = np.array([np.isin(np.arange(5), chosen) for chosen in itertools.combinations(range(5), 2)])
+    labels = np.array([np.isin(np.arange(5), columns) for columns in itertools.combinations(range(5), 2)])
     null = metric.null(batch, features, None, labels)
     assert null.shape == (3, 10)
     np.testing.assert_array_equal(null[:, 0], metric.per_example(metric.stats(batch, features, None)))
     for b, item in enumerate(SETS):
         texts = np.array([*item.candidates, *item.references], dtype=object)
-        for p, chosen in enumerate(labels):
-            own = CaptionSet("x", tuple(texts[chosen]), tuple(texts[~chosen]))
-            one = FeatureCache([own.references])
-            assert null[b, p] == metric.per_example(metric.stats(one.batch([own]), one, None))[0]
+        for p, candidates in enumerate(labels):
+            relabelled = CaptionSet("x", tuple(texts[candidates]), tuple(texts[~candidates]))
+            cache = FeatureCache([relabelled.references])
+            assert null[b, p] == metric.per_example(metric.stats(cache.batch([relabelled]), cache, None))[0]
 
 
 def test_metric_and_distance_share_their_alignments(scene, metric, monkeypatch):
     features, batch = scene
     calls = []
-    real = meteor.align
+    align = meteor.align
     monkeypatch.setattr(
-        meteor, "align", lambda table, **groups: calls.append(len(groups["hyps"])) or real(table, **groups)
+        meteor, "align", lambda table, **groups: calls.append(len(groups["hyps"])) or align(table, **groups)
     )
     metric.stats(batch, features, None)
     metric.null(batch, features, None, np.array([[True, True, False, False, False]]))
@@ -114,35 +114,35 @@ def test_metric_and_distance_share_their_alignments(scene, metric, monkeypatch):
 def test_fewer_candidates_and_references_are_slices(scene, metric):
     features, batch = scene
     small = features.sub_batch(batch, 1, 2)
-    alone = FeatureCache()
+    other = FeatureCache()
     cut = [CaptionSet(item.id, item.candidates[:1], item.references[:2]) for item in SETS]
-    own = alone.batch(cut)
-    np.testing.assert_array_equal(metric.stats(small, features, None), metric.stats(own, alone, None))
+    alone = other.batch(cut)
+    np.testing.assert_array_equal(metric.stats(small, features, None), metric.stats(alone, other, None))
     distance = MeteorDistance(tokenizer="none")
-    np.testing.assert_array_equal(features.distances(distance, small), alone.distances(distance, own))
+    np.testing.assert_array_equal(features.distances(distance, small), other.distances(distance, alone))
 
 
 def test_distances_are_zero_for_the_same_words_and_directed(scene):
     features, batch = scene
-    found = features.distances(MeteorDistance(tokenizer="none"), batch)
-    assert found[1, 0, 2] == found[1, 2, 0] == 0  # a candidate that is a reference
-    assert (np.diagonal(found, axis1=1, axis2=2) == 0).all()  # an empty text and itself too
-    assert found[2, 0, 1] == 1
-    assert found[0, 0, 3] != found[0, 3, 0]
-    np.testing.assert_array_equal(found[0] == 0, np.eye(5, dtype=bool))
+    distances = features.distances(MeteorDistance(tokenizer="none"), batch)
+    assert distances[1, 0, 2] == distances[1, 2, 0] == 0  # a candidate that is a reference
+    assert (np.diagonal(distances, axis1=1, axis2=2) == 0).all()  # also for an empty text
+    assert distances[2, 0, 1] == 1
+    assert distances[0, 0, 3] != distances[0, 3, 0]
+    np.testing.assert_array_equal(distances[0] == 0, np.eye(5, dtype=bool))
     others = ~np.eye(5, dtype=bool)
     square = meteor.matrix([*SETS[0].candidates, *SETS[0].references])
-    np.testing.assert_array_equal(found[0][others], 1 - square[others])
+    np.testing.assert_array_equal(distances[0][others], 1 - square[others])
 
 
-def test_a_text_full_of_rivals_is_at_no_distance_from_itself():
+def test_distance_of_a_very_repetitive_text_to_itself_is_zero():
     text = "a b " * 30
     features = FeatureCache()
     batch = features.batch([CaptionSet("x", (text,), (text + " ", "a"))])
     assert features.distances(MeteorDistance(tokenizer="none"), batch)[0, 0, 1] == 0
 
 
-def test_the_coco_pipeline_drops_punctuation_first():
+def test_ptb_tokenizer_removes_punctuation_before_alignment():
     item = CaptionSet("x", ("A dog.",), ("a dog",))
     features = FeatureCache()
     batch = features.batch([item])
@@ -150,5 +150,49 @@ def test_the_coco_pipeline_drops_punctuation_first():
     assert features.distances(MeteorDistance(tokenizer="none"), batch)[0, 0, 1] > 0
 
 
-def test_alignments_travel_to_workers_empty():
-    assert pickle.loads(pickle.dumps(Alignments("none", "python"))).tokenizer == "none"
+def test_alignments_of_any_candidate_are_cut_from_the_parent(scene):
+    features, batch = scene
+    columns = np.array([1, 2, 4])  # second candidate, first and third reference
+    cut = Batch(
+        tuple(CaptionSet(s.id, s.candidates[1:], s.references[::2]) for s in SETS),
+        batch.text_ids[:, columns],
+        1,
+        2,
+        batch,
+        columns,
+    )
+    alignments = Alignments(features, "none", "python")
+    whole = alignments.candidates_with_references(batch)
+    part = alignments.candidates_with_references(cut)
+    assert part.shape == (3, 1, 2)
+    np.testing.assert_array_equal(part["statistics"], whole["statistics"][:, 1:, ::2])
+    np.testing.assert_array_equal(part["score"], whole["score"][:, 1:, ::2])
+    np.testing.assert_array_equal(alignments.matrices(cut), alignments.matrices(batch)[:, columns[:, None], columns])
+
+
+def test_forgotten_batches_are_aligned_again(scene, metric, monkeypatch):
+    features, batch = scene
+    stats = metric.stats(batch, features, None)
+    features.forget(batch)
+    calls = []
+    align = meteor.align
+    monkeypatch.setattr(meteor, "align", lambda table, **groups: calls.append(1) or align(table, **groups))
+    np.testing.assert_array_equal(metric.stats(batch, features, None), stats)
+    assert calls == [1]
+
+
+def test_java_engine_without_java_is_refused_before_the_run(monkeypatch):
+    monkeypatch.setattr(java_runtime, "find_java", lambda: None)
+    with pytest.raises(MissingExtra, match=r"METEOR \(engine: java\) needs a Java runtime"):
+        Meteor(engine="java")
+
+
+@pytest.mark.parametrize("kind", [Meteor, MeteorDistance])
+def test_warm_starts_compilation_for_the_compiled_engine_only(kind, monkeypatch):
+    monkeypatch.setattr(java_runtime, "find_java", lambda: "java")
+    starts = []
+    monkeypatch.setattr(compile_ahead, "start", lambda: starts.append(1))
+    kind(engine="java").warm()
+    assert starts == []
+    kind().warm()
+    assert starts == [1]

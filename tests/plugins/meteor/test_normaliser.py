@@ -1,4 +1,4 @@
-"""METEOR's words of a text: the tool's punctuation rules."""
+"""Words of a text: punctuation rules, golden words of the jar, plain words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.meteor.lexicon import lexicon
-from harness.plugins.meteor.normaliser import words
+from harness.plugins.meteor.lexicon.sources import jar_prefixes
+from harness.plugins.meteor.normaliser import is_plain, words
 
 PREFIXES = {"Mr": False, "No": True}
 
@@ -44,12 +44,12 @@ PREFIXES = {"Mr": False, "No": True}
         ("DOTMULTI", "."),
     ],
 )
-def test_the_rules(text, expected):
+def test_punctuation_rules(text, expected):
     assert words(text, PREFIXES) == [word for word in expected.split(" ") if word]
 
 
 def test_golden_words(golden):
-    prefixes = lexicon.jar_prefixes()
+    prefixes = jar_prefixes()
     with gzip.open(golden / "meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
         items = [item for item in map(json.loads, lines) if "hyp_tokens" in item]
     assert len(items) > 1000
@@ -59,11 +59,20 @@ def test_golden_words(golden):
 
 
 @given(st.text())
-def test_any_text_gives_words_without_blanks(text):
-    found = words(text, PREFIXES)
-    assert all(word and not set(word) & set(" \t\n\r\f") for word in found)
+def test_words_are_not_empty_and_contain_no_blanks(text):
+    assert all(word and not set(word) & set(" \t\n\r\f") for word in words(text, PREFIXES))
 
 
 @given(st.text(alphabet="abc XYZ 019"))
 def test_plain_text_is_split_at_blanks(text):
     assert words(text, PREFIXES) == text.lower().split()
+
+
+@given(st.lists(st.text("aZ09DOTMULI", min_size=1, max_size=8).filter(is_plain)))
+def test_plain_words_are_only_changed_to_lower_case(plain):
+    assert words(" ".join(plain), PREFIXES) == [word.lower() for word in plain]
+
+
+@pytest.mark.parametrize("word", ["", "a b", "é", "man's", "DOTMULTI", "3,5"])
+def test_words_that_the_rules_may_change_are_not_plain(word):
+    assert not is_plain(word)

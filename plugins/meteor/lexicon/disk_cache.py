@@ -1,9 +1,10 @@
-"""The lexicon's cache on disk: one folder of ``.npy`` arrays and word lists, named after the content it was made from.
+"""Cache of the lexicon on disk: a folder of ``.npy`` arrays and word lists whose name is a hash of the source files.
 
-Layout: ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/FORMAT-KEY/``; ``meta.json`` holds the
-size and CRC-32 of every other file and is written last. A folder is built under a temporary name and renamed, so it is whole
-or absent; a folder that does not agree with its ``meta.json`` is put aside and built anew. Processes that start together wait
-for the first one's lock; where the file system has no locks, the last rename wins and all have the same content.
+The first use builds the folder, later uses map its arrays into memory. Layout: ``$HARNESS_CACHE`` (else
+``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/FORMAT-KEY/``. ``meta.json`` holds the size and CRC-32 of
+every other file and is written last. A folder is built under a temporary name and renamed, so it is complete or absent. A
+folder that does not agree with its ``meta.json`` is replaced. Processes that start at the same time wait for the lock of the
+first. On a file system without locks each of them builds the folder, and all have the same content.
 """
 
 from __future__ import annotations
@@ -26,34 +27,35 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.plugins.meteor.lexicon.lexicon import Lexicon, Sources, find_sources, read_jar, read_paraphrases
-from harness.plugins.meteor.lexicon.paraphrases import ParaphraseTable
+from harness.plugins.meteor.lexicon.lexicon import Lexicon
+from harness.plugins.meteor.lexicon.paraphrases import ParaphraseTable, parse_paraphrases
+from harness.plugins.meteor.lexicon.sources import Sources, find_sources, read_jar
 
 log = logging.getLogger(__name__)
 
 FORMAT = 1
-"""Raised whenever the layout or the meaning of a file changes."""
+"""Version of the layout; increase it when the layout or the meaning of a file changes."""
 
 _ARRAYS = ("synset_starts", "synset_ids", *ParaphraseTable._fields)
 
 
 class DamagedCache(Exception):
-    """The folder is not what its ``meta.json`` says; it is rebuilt."""
+    """The folder does not agree with its ``meta.json``."""
 
 
 def cache_root() -> Path:
-    """The folder under which caches are kept; see the module's docstring. Raises :class:`HarnessError` for a user without a home."""
-    own, base = os.environ.get("HARNESS_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    """Return the folder of all caches (see the module docstring); raises :class:`HarnessError` if the user has no home directory."""
+    root, base = os.environ.get("HARNESS_CACHE"), os.environ.get("XDG_CACHE_HOME")
     try:
-        if own:
-            return Path(own).expanduser()
+        if root:
+            return Path(root).expanduser()
         return (Path(base) if base else Path.home() / ".cache") / "harness"
     except RuntimeError as error:
-        raise HarnessError(f"no folder for caches ({error}): set HARNESS_CACHE to one with 150 MB free") from error
+        raise HarnessError(f"no folder for caches ({error}): set HARNESS_CACHE to a folder with 150 MB free") from error
 
 
-def exists(path: Path) -> bool:
-    """Whether there is such a file; what may not be looked at is not there."""
+def path_exists(path: Path) -> bool:
+    """Return True when the path exists; a path that must not be inspected counts as absent."""
     try:
         return path.exists()
     except OSError:
@@ -61,27 +63,32 @@ def exists(path: Path) -> bool:
 
 
 @cache
-def load() -> Lexicon:
-    """The lexicon of the installed pycocoevalcap, mapped once per process; builds the cache when there is none that fits.
+def installed_lexicon() -> Lexicon:
+    """Return the lexicon of the installed pycocoevalcap, loaded once per process (see :func:`load_lexicon`).
 
-    Raises :class:`~harness.errors.HarnessError` or :class:`~harness.errors.MissingExtra` when the data is missing or damaged.
+    Raises
+    ------
+    MissingExtra
+        If pycocoevalcap is not installed.
+    HarnessError
+        If the data is incomplete or damaged, or the cache cannot be written.
     """
-    return load_cached(find_sources())
+    return load_lexicon(find_sources())
 
 
-def load_cached(sources: Sources) -> Lexicon:
-    """The lexicon from the cache, which is built first when it is missing or damaged."""
+def load_lexicon(sources: Sources) -> Lexicon:
+    """Return the lexicon of the source files from the cache; build the cache if it is absent or damaged."""
     folder = _folder(sources)
-    lexicon = _try_read(folder)
+    lexicon = _read_if_valid(folder)
     if lexicon is not None:
         return lexicon
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _locked(folder.with_name(folder.name + ".lock")):
-            lexicon = _try_read(folder)  # another process may have built it meanwhile
+            lexicon = _read_if_valid(folder)  # another process may have built it meanwhile
             if lexicon is None:
-                build(sources, folder)
-                lexicon = read(folder)
+                build_folder(sources, folder)
+                lexicon = read_folder(folder)
     except OSError as error:
         raise HarnessError(
             f"METEOR cannot write its cache {folder} ({error.strerror or error}): set HARNESS_CACHE to a folder with 150 MB free"
@@ -94,10 +101,10 @@ def _folder(sources: Sources) -> Path:
 
 
 def content_key(sources: Sources) -> str:
-    """20 hexadecimal digits of the hash of both files.
+    """Return 20 hexadecimal digits of a hash of both files.
 
-    Files that have not changed since they were last hashed are not read again: their hashes are kept beside the caches, one note a
-    path. Unchanged: same inode, size, time of writing and time of change, of which the last cannot be set back.
+    The hash of each file is recorded in the cache folder. A file with the recorded inode, size, modification time and change time is not
+    read again; no program can set the change time back.
     """
     digest = hashlib.sha256()
     for path in sources:
@@ -108,23 +115,23 @@ def content_key(sources: Sources) -> str:
 
 @cache
 def _digest(path: Path, status: tuple[int, ...]) -> bytes:
-    """Hash of a file as it is now."""
-    note = cache_root() / "meteor" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
+    """Return the SHA-256 of a file; ``status`` identifies its present content."""
+    record = cache_root() / "meteor" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
     state = " ".join(map(str, status))
     try:
-        known, _, of = note.read_text(encoding="ascii").partition(" ")
-        if of == state and len(known) == 2 * hashlib.sha256().digest_size:
-            return bytes.fromhex(known)
+        hexadecimal, _, recorded_state = record.read_text(encoding="ascii").partition(" ")
+        if recorded_state == state and len(hexadecimal) == 2 * hashlib.sha256().digest_size:
+            return bytes.fromhex(hexadecimal)
     except (OSError, ValueError):
-        pass  # not noted yet, or damaged: hashed anew
+        pass  # no record or a damaged one: hash the file
     with open(path, "rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").digest()
-    _note(note, f"{found.hex()} {state}")
-    return found
+        digest = hashlib.file_digest(stream, "sha256").digest()
+    _write_record(record, f"{digest.hex()} {state}")
+    return digest
 
 
-def _note(path: Path, text: str) -> None:
-    """Write a small file whole; a cache folder that cannot be written to is told of when the lexicon is built."""
+def _write_record(path: Path, text: str) -> None:
+    """Write a small file atomically; a folder that is not writable is reported when the lexicon is built."""
     scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,34 +143,34 @@ def _note(path: Path, text: str) -> None:
             scratch.unlink(missing_ok=True)
 
 
-def build(sources: Sources, folder: Path) -> None:
-    """Write the cache folder: whole, or not at all."""
+def build_folder(sources: Sources, folder: Path) -> None:
+    """Write the cache folder atomically: a failure leaves no folder."""
     started = time.monotonic()
-    log.info("METEOR: building the lexicon cache in %s (once, about 15 s)", folder)
+    log.info("METEOR: building the lexicon cache in %s (once, about 5 s)", folder)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         _write(sources, scratch)
         if folder.exists():
             os.rename(folder, scratch / "replaced")
         try:
-            os.rename(_shell(scratch), folder)
+            os.rename(_unfinished(scratch), folder)
         except OSError:
-            if not folder.exists():  # otherwise a process without locks was faster, with the same content
+            if not folder.exists():  # otherwise another process has built the same content (no file locks)
                 raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     log.info("METEOR: lexicon cache ready after %.1f s", time.monotonic() - started)
 
 
-def _shell(scratch: Path) -> Path:
+def _unfinished(scratch: Path) -> Path:
     return scratch / "cache"
 
 
 def _write(sources: Sources, scratch: Path) -> None:
-    folder = _shell(scratch)
+    folder = _unfinished(scratch)
     folder.mkdir()
     jar = read_jar(sources.jar)
-    table, words = read_paraphrases(sources.paraphrases)
+    table, words = parse_paraphrases(sources.paraphrases)
     arrays = {"synset_starts": jar.synonyms.starts, "synset_ids": jar.synonyms.ids, **table._asdict()}
     for name in _ARRAYS:
         np.save(folder / f"{name}.npy", arrays[name], allow_pickle=False)
@@ -180,7 +187,7 @@ def _write(sources: Sources, scratch: Path) -> None:
 
 def _size_and_crc(path: Path) -> list[int]:
     crc = size = 0
-    block = memoryview(bytearray(1 << 20))  # one buffer for all: fresh ones cost more than the sum
+    block = memoryview(bytearray(1 << 20))  # one buffer: allocation of new ones takes longer than the checksum
     with open(path, "rb", buffering=0) as stream:
         while count := stream.readinto(block):
             crc = zlib.crc32(block[:count], crc)
@@ -188,28 +195,28 @@ def _size_and_crc(path: Path) -> list[int]:
     return [size, crc]
 
 
-def _try_read(folder: Path) -> Lexicon | None:
-    if not exists(folder):
+def _read_if_valid(folder: Path) -> Lexicon | None:
+    if not path_exists(folder):
         return None
     try:
-        return read(folder)
+        return read_folder(folder)
     except DamagedCache as error:
-        log.warning("METEOR: the lexicon cache %s is damaged (%s); building it anew", folder, error)
+        log.warning("METEOR: the lexicon cache %s is damaged (%s); rebuilding it", folder, error)
         return None
 
 
-def read(folder: Path) -> Lexicon:
-    """Map a cache folder; raises :class:`DamagedCache` when a file is missing, short or altered."""
+def read_folder(folder: Path) -> Lexicon:
+    """Return the lexicon of a cache folder, memory-mapped; raises :class:`DamagedCache` if a file is missing, short or altered."""
     try:
         files = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["files"]
         with ThreadPoolExecutor(2) as pool:
-            found = dict(zip(files, pool.map(_size_and_crc, [folder / name for name in files])))
-        if changed := [name for name, expected in files.items() if found[name] != expected]:
+            sums = dict(zip(files, pool.map(_size_and_crc, [folder / name for name in files])))
+        if changed := [name for name, expected in files.items() if sums[name] != expected]:
             raise DamagedCache(f"{changed[0]} has changed")
         mapped = {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
         arrays = {
             name: array.view(np.ndarray) for name, array in mapped.items()
-        }  # slices of a memmap cost ten times more
+        }  # a memmap takes ten times as long to slice
         lists = json.loads((folder / "lists.json").read_text(encoding="utf-8"))
         synset_words, paraphrase_words = (
             (folder / f"{name}_words.txt").read_text(encoding="utf-8").split("\n") for name in ("synset", "paraphrase")
@@ -232,10 +239,10 @@ def read(folder: Path) -> Lexicon:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on ``path``; the operating system frees it when the process dies."""
+    """Hold an exclusive lock on ``path``; the operating system releases it when the process ends."""
     try:
         import fcntl
-    except ImportError:  # no such locks on this system: the rename decides
+    except ImportError:  # a system without file locks relies on the atomic rename
         yield
         return
     with open(path, "w") as stream:
