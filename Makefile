@@ -48,6 +48,8 @@ browser:
 test: lint browser
 	@echo "pytest$(if $(CI),, (fast tests; 'make test-slow' runs the long ones))"
 	@$(BIN)/python -m pytest $(if $(CI),,-m "not slow") -n 2 --dist loadfile
+	@echo "doctests"
+	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider harness plugins adapters tasks
 
 test-slow: $(SETUP)
 	@$(BIN)/python -m pytest -m slow

@@ -1,12 +1,22 @@
-"""The import direction of the house: plugins know the contracts, the engine knows no plugin."""
+"""Layers: which package may import which, no circles, no component of a plugin named by the engine."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
+from harness.registry import current
+
 ROOT = Path(__file__).resolve().parent.parent
-FAMILIES = ("harness.plugins", "harness.adapters", "harness.tasks")
+FOLDERS = {
+    "harness": "harness",
+    "plugins": "harness.plugins",
+    "adapters": "harness.adapters",
+    "tasks": "harness.tasks",
+}
 HEAVY = {
     "torch",
     "transformers",
@@ -18,41 +28,171 @@ HEAVY = {
     "numba",
     "mauve",
 }
+LAYERS = [
+    {"errors"},
+    {"contracts"},
+    {"files", "stats"},
+    {"registry"},
+    {"spec"},
+    {"rundir"},
+    {"run"},
+    {"analysis"},
+    {"reporting"},
+    {"api"},
+    {"testing"},
+    {"cli"},
+]
+"""Packages of the engine, lowest first: a package imports packages of lower layers and itself."""
+PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files"}
+ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
+EXCEPTIONS = {
+    ("harness.adapters.baselines.central", "harness.run.features"),  # chooses captions by distances, as a metric does
+    ("harness.adapters.textspace.adapter", "harness.plugins.crnrr.textspace"),  # distributions of the CR/NRR/CND paper
+    ("harness.adapters.textspace.adapter", "harness.plugins.discrepancy.frontier"),
+    ("harness.adapters.epsilon_mixture.adapter", "harness.plugins.discrepancy.mixing"),
+}
+"""Imports across the rules, each with its reason."""
+NEUTRAL_NAMES = {"human", "lines", "best", "text", "jsonl", "coco", "a3ds", "hf", "power", "trained", "sample", "demo"}
+"""Component names that are also ordinary words or formats; the engine may contain them as strings."""
 
 
-def imports(file: Path, top_level_only: bool) -> set[str]:
-    """Names of the modules that a file imports."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    nodes = tree.body if top_level_only else list(ast.walk(tree))
-    found: set[str] = set()
-    for node in nodes:
+def modules() -> dict[str, Path]:
+    out: dict[str, Path] = {}
+    for folder, prefix in FOLDERS.items():
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = [prefix, *path.relative_to(ROOT / folder).with_suffix("").parts]
+            out[".".join(parts).removesuffix(".__init__")] = path
+    return out
+
+
+MODULES = modules()
+
+
+def imports(name: str, *, top_level_only: bool = False, with_types: bool = False) -> set[str]:
+    """Modules that a module imports; imports for type checkers alone are left out unless ``with_types``."""
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    skipped: set[ast.AST] = set()
+    if not with_types:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+                skipped.update(sub for part in node.body for sub in ast.walk(part))
+    out: set[str] = set()
+    for node in tree.body if top_level_only else list(ast.walk(tree)):
+        if node in skipped:
+            continue
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            out |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+            out |= {full if (full := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names}
+    return out
 
 
-def test_the_engine_imports_no_plugin_adapter_or_task_by_name():
-    for file in (ROOT / "harness").rglob("*.py"):
-        named = {name for name in imports(file, top_level_only=False) if name.startswith(FAMILIES)}
-        assert not named, f"{file.relative_to(ROOT)} imports {named}"
+def package(name: str) -> str:
+    """First part below ``harness``: ``run`` of ``harness.run.score``; empty for ``harness`` itself."""
+    return name.split(".")[1] if "." in name else ""
+
+
+ENGINE = [name for name in MODULES if package(name) not in ("plugins", "adapters", "tasks")]
+
+
+def test_no_import_circles():
+    graph = {name: {t for t in imports(name) if t in MODULES and t != name} for name in MODULES}
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    graph = {name: targets - packages if name in packages else targets for name, targets in graph.items()}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join((*trail[trail.index(name) :], name))
+        if name not in done:
+            for target in graph[name]:
+                visit(target, (*trail, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_every_package_of_the_engine_has_a_layer_and_imports_lower_ones_only():
+    level = {name: index for index, names in enumerate(LAYERS) for name in names}
+    for name in ENGINE:
+        own = package(name)
+        if own in ("", "__main__"):  # the package itself exports lazily
+            continue
+        assert own in level, f"{name}: no layer"
+        for target in imports(name):
+            if target.startswith("harness.") and target in MODULES:
+                assert package(target) == own or level[package(target)] < level[own], f"{name} imports {target}"
+
+
+def test_the_engine_imports_no_plugin_adapter_or_task():
+    for name in ENGINE:
+        targets = {t for t in imports(name, with_types=True) if t.startswith(tuple(list(FOLDERS.values())[1:]))}
+        assert not targets, f"{name} imports {targets}"
+
+
+def test_the_engine_names_no_component_even_as_a_string():
+    names = {
+        entry.name
+        for entry in current().entries()
+        if entry.kind not in ("tasks", "commands", "trainers") and entry.provider == "harness"
+    } - NEUTRAL_NAMES
+    mentions: dict[str, set[str]] = defaultdict(set)
+    for name in ENGINE:
+        if package(name) in ("testing",):  # examples in help texts and templates of the kit
+            continue
+        for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
+                mentions[name].add(node.value)
+    mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
+    for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
+                    "harness.cli.score", "harness.reporting.plots", "harness.run.execute"):  # fmt: skip
+        mentions[allowed] -= {"auto"}  # a mode, not the reader
+    assert not {name: found for name, found in mentions.items() if found}
+
+
+def test_plugins_and_adapters_import_contracts_not_the_engine():
+    for name in MODULES:
+        family = package(name)
+        if family not in ("plugins", "adapters", "tasks"):
+            continue
+        allowed = PLUGIN_IMPORTS if family == "plugins" else ADAPTER_IMPORTS
+        families = {
+            "plugins": {"plugins", "tasks"},
+            "adapters": {"adapters", "tasks"},
+            "tasks": {"tasks"},
+        }[family]
+        for target in imports(name):
+            if not target.startswith("harness.") or target not in MODULES or (name, target) in EXCEPTIONS:
+                continue
+            rest = target.removeprefix("harness.")
+            good = package(target) in families or any(rest == a or rest.startswith(f"{a}.") for a in allowed)
+            assert good, f"{name} imports {target}"
+
+
+def test_every_exception_is_needed():
+    for name, target in EXCEPTIONS:
+        assert target in imports(name), f"{name} no longer imports {target}: remove the exception"
 
 
 def test_the_engine_imports_nothing_heavy_when_it_is_imported():
-    for file in (ROOT / "harness").rglob("*.py"):
+    for name in ENGINE:
         heavy = {
-            name
-            for name in imports(file, top_level_only=True)
-            if name.split(".")[0] in HEAVY or name.startswith("scipy.stats")
+            target
+            for target in imports(name, top_level_only=True)
+            if target.split(".")[0] in HEAVY or target.startswith("scipy.stats")
         }
-        assert not heavy, f"{file.relative_to(ROOT)} imports {heavy}"
+        assert not heavy, f"{name} imports {heavy}"
 
 
-def test_no_module_is_called_utils_or_shadows_the_standard_library():
-    names = {
-        file.stem
-        for folder in ("harness", "plugins", "adapters", "tasks", "benchmarks")
-        for file in (ROOT / folder).rglob("*.py")
-    }
+@pytest.mark.parametrize("folder", ["harness", "plugins", "adapters", "tasks", "benchmarks"])
+def test_no_module_has_a_name_without_meaning(folder):
+    names = {path.stem for path in (ROOT / folder).rglob("*.py")}
     assert not names & {"utils", "util", "helpers", "html", "misc", "common"}
+
+
+def test_every_package_of_the_engine_says_what_flows_in_and_out():
+    for name in ENGINE:
+        if MODULES[name].name == "__init__.py" and name.count(".") == 1:
+            doc = ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8"))) or ""
+            assert "In:" in doc, f"{name}: its docstring names no input"
+            assert "Out:" in doc, f"{name}: its docstring names no output"

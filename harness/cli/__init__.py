@@ -1,1 +1,1 @@
-"""The command line: thin verbs over the Python API."""
+"""The command line. In: arguments. Out: one call of :mod:`harness.api` per verb, and one rendering of its result."""

@@ -1,1 +1,1 @@
-"""Statistics that do not know what a caption is."""
+"""Statistics. In: numbers (scores, statistics, weights, labels). Out: intervals, p-values, correlations; captions are unknown here."""
