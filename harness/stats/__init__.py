@@ -1,1 +1,1 @@
-"""Statistics that do not know what a caption is."""
+"""Statistics: arrays of numbers in, numbers and p-values out; nothing here depends on captions."""
