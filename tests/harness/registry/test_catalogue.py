@@ -89,3 +89,73 @@ def test_every_shipped_entry_has_a_summary_and_imports(root):
                 assert registry.current().load(entry.kind, entry.full_name) is not None
             else:
                 assert entry.file.is_file(), entry.path
+
+
+# --------------------------------------------------------------------------- names of built-in components
+SHADOW = """
+api: 1
+provider: mine
+readers: {words: {import: "mine_parts:Words"}}
+adapters: {echo: {import: "mine_parts:Echo"}}
+metrics:
+  length: {import: "mine_parts:Length"}
+  rouge: {import: "mine_parts:Length", summary: shadows a built-in}
+"""
+
+
+@pytest.fixture
+def shadowed(project):
+    """A project whose registry has a metric ``rouge``, a name of a built-in metric."""
+    (project / "registry.yaml").write_text(SHADOW)
+    registry._load.cache_clear()
+    return project
+
+
+def test_a_built_in_keeps_its_bare_name_and_the_full_name_reaches_the_plugins(shadowed):
+    catalogue = registry.current()
+    assert catalogue.get("metrics", "rouge").provider == "harness"
+    entry = catalogue.get("metrics", "mine/rouge")
+    assert (entry.provider, catalogue.bare_name(entry)) == ("mine", "mine/rouge")
+    assert catalogue.bare_name(catalogue.get("metrics", "rouge")) == "rouge"
+    assert catalogue.bare_name(catalogue.get("metrics", "length")) == "length"
+
+
+def test_a_spec_reaches_both_metrics_of_one_name(shadowed):
+    import harness
+
+    run = harness.evaluate("spec.yaml", metrics=["rouge", "mine/rouge"])
+    assert [item["name"] for item in run.manifest["metrics"]] == ["rouge", "mine/rouge"]
+    providers = {item["name"]: item["provider"] for item in run.manifest["plugins"]}
+    assert (providers["rouge"], providers["mine/rouge"]) == ("harness", "mine")
+
+
+def test_shipped_tasks_run_in_a_folder_that_shadows_their_metrics(shadowed):
+    from harness import api
+
+    (shadowed / "registry.yaml").write_text(SHADOW + '  cider: {import: "mine_parts:Length"}\n')
+    registry._load.cache_clear()
+    for plan in api.plans("coco"):
+        metrics = {item.name: type(item.metric).__module__ for item in plan.metrics}
+        assert metrics["cider"].startswith("harness.plugins")
+
+
+def test_an_alias_of_a_built_in_keeps_its_meaning(shadowed):
+    aliases = [
+        (e.kind, alias, e) for e in registry.current().entries() for alias in e.aliases if e.provider == "harness"
+    ]
+    kind, alias, entry = aliases[0]
+    (shadowed / "registry.yaml").write_text(f'provider: mine\n{kind}: {{{alias}: {{import: "mine_parts:Length"}}}}\n')
+    registry._load.cache_clear()
+    assert registry.current().get(kind, alias) == entry
+    assert registry.current().get(kind, f"mine/{alias}").provider == "mine"
+
+
+def test_a_component_that_is_declared_twice_has_one_owner(project):
+    (project / "copy.yaml").write_text((project / "registry.yaml").read_text())
+    registry.use_files([project / "copy.yaml"])
+    assert registry.current().get("metrics", "length").full_name == "mine/length"
+    assert [e.name for e in registry.current().entries("metrics") if e.provider == "mine"] == ["length"]
+    (project / "copy.yaml").write_text('provider: mine\nmetrics: {length: {import: "mine_parts:Chars"}}\n')
+    registry._load.cache_clear()
+    with pytest.raises(HarnessError, match="the metric name 'length' has 2 owners"):
+        registry.current().get("metrics", "length")
