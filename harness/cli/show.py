@@ -1,33 +1,36 @@
-"""Show one thing's card: what it is, where it comes from, its parameters and their defaults."""
+"""Print the card of a component: description, origin, parameters and their defaults.
+
+harness show cider
+harness show metrics/acme/cider --json
+"""
 
 from __future__ import annotations
 
 import argparse
 import inspect
 import re
+from typing import TYPE_CHECKING, Any
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 
+if TYPE_CHECKING:
+    from harness.registry import Registry
+    from harness.registry.manifest_files import Entry
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="a name that 'harness list' shows; KIND/NAME where several kinds have it")
+    """Add the arguments of ``harness show``."""
+    parser.add_argument("name", help="a name of 'harness list', or KIND/NAME for a name that several kinds have")
     add_registry(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Print the cards of all components with the name, one per kind."""
     use_registry(args)
-    from harness.errors import UnknownName, did_you_mean
     from harness.registry import current
-    from harness.registry.component_kinds import KINDS
 
-    registry = current()
-    kind, _, rest = args.name.partition("/")
-    kinds, name = ([kind], rest) if kind in KINDS and rest else (list(KINDS), args.name)
-    entries = [e for e in registry.entries() if e.kind in kinds and name in (e.name, e.full_name, *e.aliases)]
-    if not entries:
-        raise UnknownName(f"there is nothing called '{name}'{did_you_mean(name, [e.name for e in registry.entries()])}")
-    cards = [card(entry) for entry in entries]
+    cards = [card(entry) for entry in entries_called(current(), args.name)]
     if args.json:
         print_json(cards)
     else:
@@ -35,54 +38,74 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def card(entry) -> dict:  # type: ignore[no-untyped-def]
-    """Everything known about an entry; a component that cannot be imported keeps its catalogue part and the reason."""
+def entries_called(registry: Registry, text: str) -> list[Entry]:
+    """Return the entries that ``NAME`` or ``KIND/NAME`` reaches, at most one per kind, as a spec would find them.
+
+    Raises :class:`UnknownName` with the nearest name when there is none, :class:`HarnessError` when two plugins share the name.
+    """
+    from harness.errors import UnknownName, did_you_mean, nearest_name
+    from harness.registry.component_kinds import KINDS
+
+    kind, _, rest = text.partition("/")
+    kinds, name = ([kind], rest) if kind in KINDS and rest else (list(KINDS), text)
+    entries: list[Entry] = []
+    for kind in kinds:
+        if any(name in (e.name, e.full_name, *e.aliases) for e in registry.entries(kind)):
+            entries.append(registry.get(kind, name))
+    if not entries:
+        names = [registry.bare_name(entry) for entry in registry.entries()]
+        raise UnknownName(
+            f"there is nothing called '{name}'{did_you_mean(name, names)}",
+            value=name, expected=names, nearest=nearest_name(name, names),
+        )  # fmt: skip
+    return entries
+
+
+def card(entry: Entry) -> dict[str, Any]:
+    """Return the catalogue entry of a component with its docstring and parameters, as JSON-compatible values.
+
+    For a component that cannot be imported, ``not_available`` gives the reason.
+    """
     from harness.errors import HarnessError
     from harness.registry import current, parameters
 
-    made = {
-        "name": entry.name, "kind": entry.kind, "provider": entry.provider, "summary": entry.summary, "target": entry.target or entry.path,
-        "extra": entry.extra, "level": entry.level, "higher_is_better": entry.higher_is_better, "aliases": list(entry.aliases),
+    values: dict[str, Any] = {
+        "name": current().bare_name(entry), "kind": entry.kind, "provider": entry.provider, "summary": entry.summary,
+        "target": entry.target or entry.path, "extra": entry.extra, "level": entry.level,
+        "higher_is_better": entry.higher_is_better, "aliases": list(entry.aliases),
     }  # fmt: skip
     if not entry.target:
-        made["text"] = entry.file.read_text(encoding="utf-8")
-        return made
+        return {**values, "text": entry.file.read_text(encoding="utf-8")}
     try:
         factory = current().load(entry.kind, entry.full_name)
     except HarnessError as error:
-        made["not_available"] = str(error)
-        return made
-    made["text"] = inspect.getdoc(factory) or ""
-    made["parameters"] = {
-        name: ("(needed)" if p.default is inspect.Parameter.empty else repr(p.default))
+        return {**values, "not_available": str(error)}
+    defaults = {
+        name: ("(required)" if p.default is inspect.Parameter.empty else repr(p.default))
         for name, p in parameters(factory).items()
     }
-    return made
+    return {**values, "text": inspect.getdoc(factory) or "", "parameters": defaults}
 
 
-def _text(made: dict) -> str:  # type: ignore[type-arg]
-    direction = {True: ", higher is better", False: ", lower is better", None: ""}[made["higher_is_better"]]
-    lines = [
-        f"{made['name']} ({made['kind'][:-1]} of {made['provider']}{', level ' + made['level'] if made['level'] else ''}{direction})"
-    ]
-    lines += [f"  {made['summary']}"] if made["summary"] else []
-    lines += [f"  {made['target']}"]
-    lines += (
-        [f"  needs: pip install 'caption-harness[{made['extra']}]'"]
-        if made["extra"] and made["provider"] == "harness"
-        else []
-    )
-    lines += [f"  also called: {', '.join(made['aliases'])}"] if made["aliases"] else []
-    lines += [f"  not available here: {made['not_available']}"] if "not_available" in made else []
-    if made.get("parameters"):
-        lines += ["", "parameters:", *(f"  {name} = {default}" for name, default in made["parameters"].items())]
-    if made.get("text"):
-        lines += ["", plain(made["text"]) if "parameters" in made else made["text"]]
+def _text(values: dict[str, Any]) -> str:
+    direction = {True: ", higher is better", False: ", lower is better", None: ""}[values["higher_is_better"]]
+    level = f", level {values['level']}" if values["level"] else ""
+    lines = [f"{values['name']} ({values['kind'][:-1]} of {values['provider']}{level}{direction})"]
+    lines += [f"  {values['summary']}"] if values["summary"] else []
+    lines += [f"  {values['target']}"]
+    if values["extra"] and values["provider"] == "harness":
+        lines += [f"  needs: pip install 'caption-harness[{values['extra']}]'"]
+    lines += [f"  aliases: {', '.join(values['aliases'])}"] if values["aliases"] else []
+    lines += [f"  not available here: {values['not_available']}"] if "not_available" in values else []
+    if values.get("parameters"):
+        lines += ["", "parameters:", *(f"  {name} = {default}" for name, default in values["parameters"].items())]
+    if values.get("text"):
+        lines += ["", plain(values["text"]) if "parameters" in values else values["text"]]
     return "\n".join(lines)
 
 
 def plain(text: str) -> str:
-    """A docstring without its markup.
+    """Return a docstring without its reStructuredText markup.
 
     >>> plain("``n`` of :class:`~harness.contracts.Batch`, :func:`stats`")
     'n of Batch, stats'

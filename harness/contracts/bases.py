@@ -42,9 +42,10 @@ class Parameterised:
     def constructor_parameters(self) -> Mapping[str, Any]:
         """Constructor arguments by name, without those that equal their defaults."""
         recorded = self.__dict__.get("_constructor_parameters")
-        if recorded is None and dataclasses.is_dataclass(self):  # its __init__ is generated after the class is created
+        # The __init__ of a dataclass is generated after the class is created, and does not record.
+        if dataclasses.is_dataclass(self) and not hasattr(type(self).__init__, "records_parameters"):
             fields = [field for field in dataclasses.fields(self) if field.init]
-            return {f.name: value for f in fields if (value := getattr(self, f.name)) != f.default}
+            return {f.name: value for f in fields if not _is_field_default(value := getattr(self, f.name), f)}
         return recorded or {}
 
 
@@ -81,6 +82,14 @@ def _is_default(value: object, default: object) -> bool:
     return value is default or (
         isinstance(value, (str, int, float)) and type(value) is type(default) and value == default
     )
+
+
+def _is_field_default(value: object, field: dataclasses.Field[Any]) -> bool:
+    """Return True when a value equals the default of its dataclass field, or the result of its default factory."""
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+        return type(value) is type(default) and bool(value == default)
+    return _is_default(value, field.default)
 
 
 def signature_with_parameters(name: str, parameters: Mapping[str, Any]) -> str:

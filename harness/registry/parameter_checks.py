@@ -5,13 +5,27 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal, Union
 
 from harness.contracts import PathMark
 from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
 
 PLAIN_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""Plain types and their descriptions in messages."""
+_PLURALS: dict[type, str] = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
+
+
+@dataclass(frozen=True)
+class _ListOf:
+    """A list or tuple, with the plain types, literals and ``...`` (anything) that its items may be."""
+
+    items: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"a list of {' or '.join(_PLURALS.get(item, str(item)) for item in self.items)}"
 
 
 def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
@@ -82,8 +96,9 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
     accepted = list(_plain(hint))
     if any(item is Ellipsis for item in accepted) or any(_fits(value, item) for item in accepted):
         return
-    literals = [item for item in accepted if not isinstance(item, type)]
+    literals = [item for item in accepted if not isinstance(item, (type, _ListOf))]
     expected = [str(item) for item in literals] + [PLAIN_TYPES[item] for item in accepted if item in PLAIN_TYPES]
+    expected += [str(item) for item in accepted if isinstance(item, _ListOf)]
     raise HarnessError(
         f"{component}: {name} is {value!r}; expected {', '.join(expected)}{did_you_mean(str(value), map(str, literals))}",
         parameter=name, value=value, expected=expected, nearest=nearest_name(str(value), map(str, literals)),
@@ -91,7 +106,7 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
 
 
 def _plain(hint: Any) -> Iterator[Any]:
-    """Yield the plain types and literal values of a hint, None for an optional one, ``...`` for anything else."""
+    """Yield the plain types, lists and literal values of a hint, None for an optional one, ``...`` for anything else."""
     origin = typing.get_origin(hint)
     if origin is Literal:
         yield from typing.get_args(hint)
@@ -100,6 +115,9 @@ def _plain(hint: Any) -> Iterator[Any]:
             yield from _plain(part)
     elif origin is typing.Annotated:
         yield from _plain(typing.get_args(hint)[0])
+    elif origin in (list, tuple, Sequence):
+        items = tuple(item for part in typing.get_args(hint) if part is not Ellipsis for item in _plain(part))
+        yield ... if ... in items else _ListOf(items)
     elif hint in PLAIN_TYPES:
         yield hint
     elif hint is type(None):
@@ -109,10 +127,14 @@ def _plain(hint: Any) -> Iterator[Any]:
 
 
 def _fits(value: object, item: Any) -> bool:
+    if isinstance(item, _ListOf):
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+            return False
+        return not isinstance(value, (list, tuple)) or all(any(_fits(v, i) for i in item.items) for v in value)
     if not isinstance(item, type):
         return value is item or (type(value) is type(item) and value == item)
     if item is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        return isinstance(value, Real) and not isinstance(value, bool)
     if item is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+        return isinstance(value, Integral) and not isinstance(value, bool)
     return isinstance(value, item)

@@ -1,4 +1,4 @@
-"""Comparing version numbers in manifests (``>=0.1,<1``)."""
+"""Comparison of version numbers in manifests (``>=0.1,<1``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def satisfies(version: str, specifier: str) -> bool:
-    """Whether ``version`` meets a comma-separated specifier; raises :class:`HarnessError` for one that is not understood.
+    """Return True when ``version`` satisfies a comma-separated specifier; raise :class:`HarnessError` for an invalid one.
 
     >>> satisfies("0.1.0", ">=0.1,<1"), satisfies("1.2", "<1")
     (True, False)

@@ -1,4 +1,4 @@
-"""The JSON Schema of a spec file: the pydantic model's, with loading keys and the registry's names added."""
+"""JSON Schema of a spec file: that of the pydantic model, with the keys of loading and the registered names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.spec.models import Spec
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a spec file."""
+    """Return the JSON Schema (draft 2020-12) of a spec file."""
     schema = Spec.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "harness spec"
@@ -19,21 +19,23 @@ def json_schema() -> dict[str, Any]:
     properties["variants"] = {
         "type": "array",
         "items": {"type": "object"},
-        "description": "the first whose 'when' holds is merged in",
+        "description": "the first variant whose 'when' holds is merged into the spec",
     }
     schema["required"] = ["task"]
     properties["models"]["items"] = _component("adapters")
     properties["metrics"]["items"] = _component("metrics")
-    schema["$defs"]["DatasetSpec"]["properties"]["reader"]["enum"] = [
-        entry.name for entry in current().entries("readers")
-    ]
+    registry = current()
+    readers = [registry.bare_name(entry) for entry in registry.entries("readers")]
+    schema["$defs"]["DatasetSpec"]["properties"]["reader"]["enum"] = readers
     return schema
 
 
 def _component(kind: str) -> dict[str, Any]:
-    entries = current().entries(kind)
-    names = [name for entry in entries for name in (entry.name, *entry.aliases)]
-    properties = {entry.name: {"type": ["object", "null"], "description": entry.summary} for entry in entries}
+    """Return the schema of a component: a registered name, or a mapping of one name to its parameters."""
+    registry = current()
+    entries = {registry.bare_name(entry): entry for entry in registry.entries(kind)}
+    names = list(dict.fromkeys(name for label, entry in entries.items() for name in (label, *entry.aliases)))
+    properties = {label: {"type": ["object", "null"], "description": e.summary} for label, e in entries.items()}
     return {
         "anyOf": [
             {"enum": names},

@@ -1,95 +1,111 @@
-"""One p-value from many: harmonic mean, its Landau-corrected test, Fisher, and Benjamini-Hochberg counts.
+"""Combination of p-values: harmonic mean, its Landau-corrected test, Fisher, and Benjamini-Hochberg counts.
 
-All take p-values in (0, 1]; NaN (an example whose metric is undefined) is left out. Anything else raises ValueError.
+All functions take p-values in (0, 1] of any shape and omit NaN (examples whose metric is undefined). Other values raise
+ValueError.
 
 D. J. Wilson 2019, *The harmonic mean p-value for combining dependent tests*, PNAS 116(4):
-p = 1 / sum(w / p) with weights that sum to 1. It is interpretable as a p-value only approximately, and the less so the more
-tests there are; under the null 1/p follows, for many tests, a Landau distribution (an extremal stable law with index 1),
-from which the asymptotically exact test reads its p-value.
+p = 1 / sum(w / p) with weights that sum to 1. It approximates a p-value; the approximation becomes worse as the number of
+tests grows. Under the null hypothesis 1/p tends to a Landau distribution (an extremal stable law with index 1), from which the
+asymptotically exact test takes its p-value.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 _EULER = 0.57721566490153286
 
 
-class Discoveries(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Discoveries:
     """Result of :func:`benjamini_hochberg`."""
 
     count: int
-    """How many hypotheses are rejected."""
+    """Number of rejected hypotheses."""
     mask: np.ndarray
-    """Which ones, bool, in the shape of the input; NaN is never rejected."""
+    """Mask of the rejected hypotheses, bool, in the shape of the input; False where the p-value is NaN."""
 
 
-def _checked(p: np.ndarray) -> np.ndarray:
-    p = np.asarray(p, dtype=np.float64).ravel()
-    p = p[~np.isnan(p)]
-    if not len(p):
+def _checked(p: ArrayLike) -> np.ndarray:
+    """Return the p-values as a flat float64 array without NaN; raise ValueError for none or values outside (0, 1]."""
+    values = np.asarray(p, dtype=np.float64).ravel()
+    values = values[~np.isnan(values)]
+    if not len(values):
         raise ValueError("no p-values to combine")
-    bad = (p <= 0) | (p > 1)
+    bad = (values <= 0) | (values > 1)
     if bad.any():
-        raise ValueError(f"p-values lie in (0, 1]; found {p[bad][0]!r}")
-    return p
+        raise ValueError(f"p-values lie in (0, 1]; found {values[bad][0]!r}")
+    return values
 
 
-def _weighted(p: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _weighted(p: ArrayLike, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the p-values without NaN and their weights, scaled to sum to 1, both of shape (L,)."""
     if weights is None:
-        p = _checked(p)
-        return p, np.full(len(p), 1.0 / len(p))
+        values = _checked(p)
+        return values, np.full(len(values), 1.0 / len(values))
     w = np.asarray(weights, dtype=np.float64).ravel()
     raw = np.asarray(p, dtype=np.float64).ravel()
     if w.shape != raw.shape:
         raise ValueError(f"{len(w)} weights for {len(raw)} p-values")
     w = w[~np.isnan(raw)]
     if (w < 0).any() or not w.sum() > 0:
-        raise ValueError("weights are not negative and not all 0")
+        raise ValueError("weights must be non-negative and not all 0")
     return _checked(p), w / w.sum()
 
 
-def harmonic_mean_p(p: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Harmonic mean of p-values, L / sum(1 / p), or 1 / sum(w / p) with weights (scaled to sum to 1).
+def harmonic_mean_p(p: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Return the harmonic mean of p-values (L,): L / sum(1 / p), or 1 / sum(w / p) with weights (scaled to sum to 1).
+
+    Raises ValueError without p-values, for p-values outside (0, 1], or for weights that do not match.
 
     >>> harmonic_mean_p([0.5, 0.25])
     0.3333333333333333
     """
-    p, w = _weighted(p, weights)
-    return float(1.0 / np.sum(w / p))
+    values, w = _weighted(p, weights)
+    return float(1.0 / np.sum(w / values))
 
 
-def log_harmonic_mean_p(p: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Natural logarithm of :func:`harmonic_mean_p`: what the paper's tables and figures show."""
+def log_harmonic_mean_p(p: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Return the natural logarithm of :func:`harmonic_mean_p` of p-values (L,), the form in the tables of Chan et al. (2022)."""
     return math.log(harmonic_mean_p(p, weights))
 
 
-def harmonic_mean_test(p: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """The asymptotically exact p-value of the harmonic mean: P(X >= 1 / p) for the Landau law of Wilson 2019, eq. 4.
+def harmonic_mean_test(p: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Return the asymptotically exact p-value of the harmonic mean of p-values (L,).
 
-    For L independent uniform p-values, sum(w / p) tends to a Landau variable at -sum(w log w) + 1 - Euler's constant
-    (log L + 0.4228 for equal weights; in Wilson's other parametrisation log L + 0.874 with scale pi / 2). Dependent
-    p-values shift the law little, above all in its tail. A single p-value is returned as it is.
+    It is P(X >= 1 / p) for the Landau law of Wilson (2019), equation 4. For L independent uniform p-values, sum(w / p) tends to a
+    Landau variable with location -sum(w log w) + 1 - Euler's constant (log L + 0.4228 for equal weights; in Wilson's other
+    parametrisation log L + 0.874 with scale pi / 2). Dependence between the p-values changes the law little, least in its tail.
+    A single p-value is returned unchanged.
     """
-    p, w = _weighted(p, weights)
-    if len(p) == 1:
-        return float(p[0])
-    used = w[w > 0]
-    location = -float(np.sum(used * np.log(used))) + 1.0 - _EULER
-    return landau_tail(float(np.sum(w / p)) - location)
+    values, w = _weighted(p, weights)
+    if len(values) == 1:
+        return float(values[0])
+    positive = w[w > 0]
+    location = -float(np.sum(positive * np.log(positive))) + 1.0 - _EULER
+    return landau_tail(float(np.sum(w / values)) - location)
 
 
 def landau_tail(x: float) -> float:
-    """P(X >= x) of the standard Landau distribution, relative error below 1e-8 for any x.
+    """Return P(X >= x) of the standard Landau distribution; the relative error is below 1e-8 for any x.
 
-    Right of 0 from (1/pi) int_0^inf exp(-t x - t log t) sin(pi t) / t dt, which keeps its relative accuracy in the far
-    tail (where it is about 1/x); left of it by inverting the characteristic function
-    exp(-pi |u| / 2 - i u log |u|), whose integrand stays bounded where the first one grows beyond measure.
+    For x > 0 the value is (1/pi) int_0^inf exp(-t x - t log t) sin(pi t) / t dt, which is accurate in the far tail (where it is
+    about 1/x). For x <= 0, where that integrand grows without bound, the characteristic function
+    exp(-pi |u| / 2 - i u log |u|) is inverted.
+
+    >>> round(landau_tail(0.0), 6), round(1e6 * landau_tail(1e6), 3)
+    (0.713167, 1.0)
     """
-    from scipy.integrate import quad
+    from scipy.integrate import quad  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+    def integral(function: Callable[[float], float], low: float, high: float, absolute: float) -> float:
+        return float(cast(float, quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400)[0]))
 
     if x > 0:
         scale = max(1.0, x)
@@ -98,27 +114,36 @@ def landau_tail(x: float) -> float:
             t = v / scale
             return math.exp(-t * x - (t * math.log(t) if t > 0 else 0.0)) * math.pi * np.sinc(t) / scale
 
-        value = sum(quad(right, a, b, epsabs=0, epsrel=1e-11, limit=400)[0] for a, b in ((0, 1), (1, 8), (8, 60)))
+        value = sum(integral(right, a, b, 0) for a, b in ((0, 1), (1, 8), (8, 60)))
         return float(value) / math.pi
 
     def left(u: float) -> float:
         return math.exp(-0.5 * math.pi * u) * math.sin(u * x + u * math.log(u)) / u if u > 0 else 0.0
 
     pieces = ((0, 1e-6), (1e-6, 1e-3), (1e-3, 0.1), (0.1, 1), (1, 5), (5, 25))
-    value = sum(quad(left, a, b, epsabs=1e-13, epsrel=1e-11, limit=400)[0] for a, b in pieces)
+    value = sum(integral(left, a, b, 1e-13) for a, b in pieces)
     return min(1.0, 0.5 - value / math.pi)
 
 
-def fisher(p: np.ndarray) -> float:
-    """Fisher's combination: P(chi-squared with 2L degrees >= -2 sum log p). For independent p-values only."""
-    from scipy.special import gammaincc
+def fisher(p: ArrayLike) -> float:
+    """Return Fisher's combined p-value of independent p-values (L,): P(chi-squared with 2L degrees of freedom >= -2 sum log p).
 
-    p = _checked(p)
-    return float(gammaincc(len(p), -np.log(p).sum()))
+    Source: R. A. Fisher (1932), *Statistical Methods for Research Workers*, section 21.1.
+
+    >>> round(fisher([0.05, 0.05]), 6)
+    0.017479
+    """
+    from scipy.special import gammaincc  # pyright: ignore[reportMissingTypeStubs]
+
+    values = _checked(p)
+    return float(gammaincc(len(values), -np.log(values).sum()))
 
 
-def benjamini_hochberg(p: np.ndarray, fdr: float = 0.05) -> Discoveries:
-    """How many (and which) of the hypotheses differ at a false discovery rate (Benjamini & Hochberg 1995).
+def benjamini_hochberg(p: ArrayLike, fdr: float = 0.05) -> Discoveries:
+    """Return the hypotheses that are rejected at a false discovery rate, for p-values of any shape, such as (L,).
+
+    Source: Benjamini and Hochberg (1995), *Controlling the False Discovery Rate*, JRSS B 57(1), procedure (1). Raises ValueError
+    for a rate outside (0, 1).
 
     >>> benjamini_hochberg([0.01, 0.9, 0.02, 0.04], fdr=0.05).count
     2
@@ -126,9 +151,9 @@ def benjamini_hochberg(p: np.ndarray, fdr: float = 0.05) -> Discoveries:
     if not 0 < fdr < 1:
         raise ValueError(f"a false discovery rate lies in (0, 1); found {fdr!r}")
     values = np.asarray(p, dtype=np.float64)
-    known = np.sort(_checked(values))
-    passes = np.flatnonzero(known <= fdr * np.arange(1, len(known) + 1) / len(known))
+    ordered = np.sort(_checked(values))
+    passes = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
     if not len(passes):
         return Discoveries(0, np.zeros(values.shape, dtype=bool))
-    mask = values <= known[passes[-1]]
+    mask = values <= ordered[passes[-1]]
     return Discoveries(int(mask.sum()), mask)

@@ -1,7 +1,7 @@
 """Pearson, Spearman and Kendall correlation, for one pair of columns or for all pairs of two groups of columns.
 
-Pearson's r is computed from centred columns (a column of 5.000 to 5.005 keeps its digits), its two-sided p-value from
-the incomplete beta function. Kendall's tau is tau-b. Where a coefficient is undefined the result says why.
+Pearson's r is computed from centred columns, so that columns with a large mean and a small spread lose no digits; its two-sided
+p-value comes from the incomplete beta function. Kendall's tau is tau-b. An undefined coefficient has a note with the reason.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ import numpy as np
 
 from harness.errors import InputError
 
-_PAIRS = 1 << 18  # signs held at a time; float32 counts of so many pairs are exact
-_SMALL = 2000  # rows up to which Kendall goes over all pairs, for all columns at once
+_PAIRS = 1 << 18
+"""Maximum number of row pairs per block; sums of that many signs are exact in float32."""
+_SMALL = 2000
+"""Maximum number of rows for which Kendall's tau is counted over all pairs of rows, for all columns at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How two columns of n numbers go together; None where undefined, with the reason in ``note``."""
+    """Correlation coefficients of two columns of n numbers; None where undefined, with the reason in ``note``."""
 
     n: int
     r: float | None
     r2: float | None
     p: float | None
-    """Two-sided, of r = 0, for bivariate normal columns."""
+    """Two-sided p-value of r = 0 for bivariate normal columns."""
     spearman: float | None
     kendall: float | None
     note: str = ""
@@ -43,14 +45,15 @@ class CorrelationTable:
 
     @property
     def r2(self) -> np.ndarray:
+        """Squares of Pearson's r, shape (a, b)."""
         return self.r * self.r
 
 
 def correlate(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Correlation:
-    """Correlation of two columns.
+    """Return the correlation of two columns of shape (n,).
 
-    A constant column gives None throughout, an infinite value None for r alone (ranks are fine), with a note. Raises
-    :class:`InputError` for NaN, fewer than two rows, or columns of different length.
+    All coefficients of a constant column are None. A column with an infinite value has no r, but rank coefficients. ``note``
+    gives the reason. Raises :class:`InputError` for NaN, fewer than two rows, or columns of different length.
 
     >>> correlate([1, 2, 3, 4], [1, 3, 2, 4]).r2
     0.6400000000000001
@@ -62,14 +65,14 @@ def correlate(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) 
     r, p, spearman, kendall = (float(a[0, 0]) for a in (table.r, table.p, table.spearman, table.kendall))
     notes = [f"{name} {problem}" for name, column in zip("xy", columns) if (problem := problem_of(column))]
     return Correlation(
-        table.n, _known(r), _known(r * r), _known(p), _known(spearman), _known(kendall), "; ".join(notes)
+        table.n, _or_none(r), _or_none(r * r), _or_none(p), _or_none(spearman), _or_none(kendall), "; ".join(notes)
     )
 
 
 def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
-    """All pairs of the columns of ``x`` (n, a) and ``y`` (n, b).
+    """Return the correlations of all pairs of columns of ``x`` (n, a) and ``y`` (n, b), coefficients of shape (a, b).
 
-    Raises :class:`InputError` for NaN (naming row and column), fewer than two rows, or another number of rows.
+    Raises :class:`InputError` for NaN (with row and column), fewer than two rows, or tables with different numbers of rows.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 2 or len(x) != len(y):
@@ -80,14 +83,14 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
         if np.isnan(table).any():
             row, column = (int(k) for k in np.argwhere(np.isnan(table))[0])
             raise InputError(f"{name} holds NaN in row {row} of column {column}")
-    r = _products(_standard(x), _standard(y))
+    r = _products(_standardised(x), _standardised(y))
     ranks_x, ranks_y = _ranks(x), _ranks(y)
-    spearman = _products(_standard(ranks_x), _standard(ranks_y))
+    spearman = _products(_standardised(ranks_x), _standardised(ranks_y))
     return CorrelationTable(len(x), r, pearson_p(r, len(x)), spearman, _kendall(ranks_x, ranks_y))
 
 
 def problem_of(column: np.ndarray) -> str:
-    """Why Pearson's r of a column is undefined: ``is constant``, ``holds inf``, or nothing.
+    """Return the reason why Pearson's r of a column (n,) is undefined: ``is constant``, ``holds inf``, or an empty text.
 
     >>> problem_of(np.array([1.0, 1.0])), problem_of(np.array([1.0, np.inf])), problem_of(np.array([1.0, 2.0]))
     ('is constant', 'holds inf', '')
@@ -98,8 +101,12 @@ def problem_of(column: np.ndarray) -> str:
 
 
 def pearson_p(r: np.ndarray, n: int) -> np.ndarray:
-    """Two-sided p-values of Pearson's r of n rows: I_{1 - r^2}(n/2 - 1, 1/2); 1 for n = 2."""
-    from scipy.special import betainc
+    """Return two-sided p-values of Pearson's r, in the shape of ``r``, such as (a, b), for n rows; 1 for n = 2.
+
+    The p-value is the regularised incomplete beta function I_{1 - r^2}(n/2 - 1, 1/2), which equals Student's t test with n - 2
+    degrees of freedom.
+    """
+    from scipy.special import betainc  # pyright: ignore[reportMissingTypeStubs]
 
     r = np.asarray(r, dtype=np.float64)
     if n <= 2:
@@ -107,22 +114,21 @@ def pearson_p(r: np.ndarray, n: int) -> np.ndarray:
     return betainc(n / 2 - 1, 0.5, np.clip((1 - r) * (1 + r), 0, 1))
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-def _standard(columns: np.ndarray) -> np.ndarray:
-    """(n, a) centred columns of length 1; NaN for a column that is constant or not finite."""
+def _standardised(columns: np.ndarray) -> np.ndarray:
+    """Return centred columns of unit length, shape (n, a); NaN for a column that is constant or not finite."""
     usable = np.isfinite(columns).all(axis=0) & (columns.max(axis=0) != columns.min(axis=0))
     out = np.full(columns.shape, np.nan)
-    chosen = np.ascontiguousarray(
-        columns[:, usable].T
-    )  # a column is a row here: summed pairwise, as numpy does one column
-    # Powers of two, so that no digit changes: large columns do not overflow, and tiny differences do not vanish, when squared.
-    chosen = np.ldexp(chosen, -np.frexp(np.abs(chosen).max(axis=1, keepdims=True))[1])
-    chosen = chosen - chosen.mean(axis=1, keepdims=True)
-    chosen = np.ldexp(chosen, -np.frexp(np.abs(chosen).max(axis=1, keepdims=True))[1])
-    out[:, usable] = (chosen / np.sqrt((chosen * chosen).sum(axis=1, keepdims=True))).T
+    # Columns become contiguous rows: numpy then sums each pairwise, as it sums a single column.
+    rows = np.ascontiguousarray(columns[:, usable].T)
+    # Scaling by powers of two is exact; it avoids overflow of large values and underflow of small differences when squared.
+    rows = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    rows = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
+    out[:, usable] = (rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True))).T
     return out
 
 
@@ -131,7 +137,7 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _ranks(columns: np.ndarray) -> np.ndarray:
-    """Average ranks from 1 within each column."""
+    """Return average ranks from 1 within each column, shape (n, a)."""
     out = np.empty(columns.shape)
     for k in range(columns.shape[1]):
         _, inverse, counts = np.unique(columns[:, k], return_inverse=True, return_counts=True)
@@ -140,14 +146,14 @@ def _ranks(columns: np.ndarray) -> np.ndarray:
 
 
 def _kendall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(a, b) tau-b of ranks; NaN where a column is constant."""
+    """Return tau-b of ranks (n, a) and (n, b), shape (a, b); NaN where a column is constant."""
     difference, pairs_x, pairs_y = _over_pairs(x, y) if len(x) <= _SMALL else _by_inversions(x, y)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.clip(difference / np.sqrt(pairs_x)[:, None] / np.sqrt(pairs_y)[None, :], -1.0, 1.0)
 
 
 def _over_pairs(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Concordant minus discordant pairs (a, b), and the untied pairs of each column, from the signs of all pairs."""
+    """Return concordant minus discordant pairs (a, b) and the untied pairs of each column (a,) and (b,), by all pairs of rows."""
     first, second = np.triu_indices(len(x), 1)
     difference = np.zeros((x.shape[1], y.shape[1]))
     pairs_x, pairs_y = np.zeros(x.shape[1]), np.zeros(y.shape[1])
@@ -162,28 +168,33 @@ def _over_pairs(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _by_inversions(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same in O(n log n) a pair of columns: discordant pairs are the inversions of y once sorted by x, then y."""
+    """Return the counts of :func:`_over_pairs` in O(n log n) per pair of columns.
+
+    Discordant pairs are the inversions of y after sorting by x, then y.
+    """
     total = len(x) * (len(x) - 1) // 2
     ties_x, ties_y = ([_tied(ranks[:, k]) for k in range(ranks.shape[1])] for ranks in (x, y))
     difference = np.empty((x.shape[1], y.shape[1]))
     for a in range(x.shape[1]):
         for b in range(y.shape[1]):
             order = np.lexsort((y[:, b], x[:, a]))
-            both = _tied(
-                x[:, a] * (2 * len(x) + 2) + y[:, b]
-            )  # ranks are multiples of 1/2: one number per pair of ranks
+            # Ranks are multiples of 1/2: this combination is a different number for each pair of ranks.
+            both = _tied(x[:, a] * (2 * len(x) + 2) + y[:, b])
             discordant = inversions(y[order, b])
             difference[a, b] = total - ties_x[a] - ties_y[b] + both - 2 * discordant
     return difference, total - np.array(ties_x, dtype=float), total - np.array(ties_y, dtype=float)
 
 
 def _tied(values: np.ndarray) -> int:
+    """Return the number of pairs with equal values (n,)."""
     counts = np.unique(values, return_counts=True)[1]
     return int((counts * (counts - 1) // 2).sum())
 
 
 def inversions(values: np.ndarray) -> int:
-    """Number of pairs i < j with values[i] > values[j], bit by bit of the dense ranks: O(n log n) array operations.
+    """Return the number of pairs i < j with values[i] > values[j], for values (n,).
+
+    Counted bit by bit of the dense ranks, O(n log n) array operations.
 
     >>> inversions(np.array([2, 3, 1, 1]))
     4
@@ -191,11 +202,11 @@ def inversions(values: np.ndarray) -> int:
     ranks = np.unique(values, return_inverse=True)[1].ravel().astype(np.int64)
     total = 0
     for bit in range(int(ranks.max()).bit_length() - 1 if len(ranks) else -1, -1, -1):
-        # Among values that agree above this bit (kept side by side, in order), count ones before zeros; then split them.
+        # Values that agree above this bit are adjacent, in their order: count the ones before each zero.
         order = np.argsort(ranks >> (bit + 1), kind="stable")
         prefix, ones = ranks[order] >> (bit + 1), (ranks[order] >> bit) & 1
-        seen = np.cumsum(ones)
+        total_ones = np.cumsum(ones)
         start = np.searchsorted(prefix, prefix, side="left")
-        before = seen - (seen[start] - ones[start])
+        before = total_ones - (total_ones[start] - ones[start])
         total += int(before[ones == 0].sum())
     return total

@@ -1,17 +1,17 @@
 """Statistics that are sums over (candidate, reference) pairs, under all relabelings at once.
 
-A *form* is an (N, N) matrix M; its value under labels s in {0, 1}^N is
+A *form* is an (N, N) matrix M. Its value under labels s in {0, 1}^N is
 
     f(s) = sum over candidates p and references q of M[p, q] = s' M (1 - s).
 
-For samples of fixed sizes every quadratic statistic is of this kind (terms linear in s are spread over the other
-sample): the triangle counts of TRM, MMD, the energy distance, mean CIDEr-D. All C(N, n) values are cheap: the texts
-are split in two halves, s = (s1, s2), and
+For samples of fixed sizes every quadratic statistic has this form (a term linear in s is divided among the texts of the other
+sample): the triangle counts of TRM, MMD, the energy distance, mean CIDEr-D. All C(N, n) values are computed by splitting the
+texts into two halves, s = (s1, s2):
 
     f(s) = f1(s1) + f2(s2) - s1' (M12 + M21') s2,
 
-so that the relabelings with k candidates in the first half are one small matrix product, ranged as a block of
-(first-half labels) x (second-half labels), with no (P, N) table in sight.
+The relabelings with k candidates in the first half form a block of (first-half labels) x (second-half labels), whose values are
+one matrix product; no (P, N) table of labels is built.
 """
 
 from __future__ import annotations
@@ -26,16 +26,29 @@ from harness.stats import permutation
 from harness.stats.permutation import Tail
 
 MEMORY_BYTES = 128 << 20
-"""Bound on the temporary arrays of one call."""
+"""Maximum size of the temporary arrays of one call, in bytes."""
 
 
 def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMORY_BYTES) -> np.ndarray:
-    """(..., P) values of forms (..., N, N) under labels (P, N) bool; sizes of the samples may differ from row to row."""
+    """Return the values of forms (..., N, N) under labels (P, N), float64, shape (..., P).
+
+    Parameters
+    ----------
+    forms : array
+        Matrices, shape (..., N, N).
+    labels : array of bool
+        Relabelings, shape (P, N), True for a candidate; the number of candidates may differ between rows.
+    memory_bytes : int
+        Maximum size of the temporary arrays.
+
+    >>> evaluate(np.arange(4.0).reshape(2, 2), np.array([[True, False], [False, True]]))
+    array([1., 2.])
+    """
     forms = np.asarray(forms, dtype=np.float64)
     size = forms.shape[-1]
     flat = forms.reshape(-1, size, size)
     first, second = np.triu_indices(size, 1)
-    # [s_p (1 - s_q)] needs both orders of a pair; for a symmetric form they are one column.
+    # Both orders of a pair: s_p (1 - s_q) and s_q (1 - s_p).
     columns = np.concatenate([flat[:, first, second], flat[:, second, first]], axis=1)
     out = np.empty((len(flat), len(labels)))
     step = max(1, memory_bytes // (16 * len(first) + 8 * len(flat) + 1))
@@ -48,42 +61,42 @@ def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMOR
 
 
 def identity(forms: np.ndarray, n: int) -> np.ndarray:
-    """(...) values of the forms (..., N, N) under the observed labels: the first ``n`` texts are the candidates."""
+    """Return the values of forms (..., N, N) under the observed labels, in which the first ``n`` texts are the candidates."""
     return np.asarray(forms)[..., :n, n:].sum(axis=(-2, -1))
 
 
 @dataclass(frozen=True)
 class Block:
-    """All relabelings with one number of candidates in the first half: rows x columns."""
+    """Relabelings with the same number of candidates in the first half: every row combined with every column."""
 
     rows: np.ndarray
-    """(r, h) labels of the first half, float64."""
+    """Labels of the first half, float64, shape (r, h)."""
     columns: np.ndarray
-    """(c, N - h) labels of the second half, float64."""
+    """Labels of the second half, float64, shape (c, N - h)."""
 
 
 @lru_cache(maxsize=64)
 def blocks(n: int, m: int, mirrored: bool = False) -> tuple[Block, ...]:
-    """The blocks that together hold every relabeling once.
+    """Return blocks that together hold every relabeling of n candidates and m references once.
 
-    ``mirrored`` (only for n = m): one of each pair s, 1 - s, namely the one where text 0 is a candidate; right for
-    statistics that do not change when the samples change places.
+    With ``mirrored`` they hold one relabeling of each pair s, 1 - s, the one in which text 0 is a candidate: enough for statistics
+    that are symmetric in the two samples. Raises ValueError for ``mirrored`` with n != m.
     """
     if mirrored and n != m:
         raise ValueError("mirrored blocks need as many candidates as references")
     half = (n + m) // 2
-    found = []
+    out: list[Block] = []
     for k in range(max(0, n - (n + m - half)), min(n, half) + 1):
         rows = _choices(half, k)
         if mirrored:
             rows = rows[rows[:, 0] == 1]
         if len(rows):
-            found.append(Block(rows, _choices(n + m - half, n - k)))
-    return tuple(found)
+            out.append(Block(rows, _choices(n + m - half, n - k)))
+    return tuple(out)
 
 
 def _choices(size: int, k: int) -> np.ndarray:
-    """(C(size, k), size) float64: all 0/1 vectors with k ones."""
+    """Return all 0/1 vectors with k ones, float64, shape (C(size, k), size)."""
     if k in (0, size):
         return np.full((1, size), float(k > 0))
     return permutation.relabelings(k, size - k).astype(np.float64)
@@ -92,9 +105,10 @@ def _choices(size: int, k: int) -> np.ndarray:
 def sweep(
     forms: np.ndarray, n: int, *, mirrored: bool = False, memory_bytes: int = MEMORY_BYTES
 ) -> Iterator[np.ndarray]:
-    """(F, p) values of forms (F, N, N) under all relabelings with n candidates, some p at a time, in no promised order.
+    """Yield the values of forms (F, N, N) under all relabelings with n candidates, in arrays of shape (F, p).
 
-    The array is reused: it is valid until the next one is asked for.
+    Every relabeling occurs once, in an unspecified order. Arguments are those of :func:`blocks`; ``memory_bytes`` bounds the
+    temporary arrays. An array is valid until the next one is requested.
     """
     forms = np.asarray(forms, dtype=np.float64)
     f, size = len(forms), forms.shape[-1]
@@ -104,8 +118,8 @@ def sweep(
     top_out, bottom_out = forms[:, :half, half:].sum(axis=2), forms[:, half:, :half].sum(axis=2)
     for block in blocks(n, size - n, mirrored):
         rows, columns = block.rows, block.columns
-        ends = _own(bottom, columns) + bottom_out @ columns.T  # (F, c)
-        starts = _own(top, rows) + top_out @ rows.T  # (F, r)
+        ends = _within(bottom, columns) + bottom_out @ columns.T  # (F, c)
+        starts = _within(top, rows) + top_out @ rows.T  # (F, r)
         slopes = np.matmul(rows, across)  # (F, r, N - h)
         step = max(1, memory_bytes // (8 * f * len(columns)))
         for first in range(0, len(rows), step):
@@ -117,8 +131,8 @@ def sweep(
             yield values.reshape(f, -1)
 
 
-def _own(square: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(F, r): s' M (1 - s) within one half."""
+def _within(square: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return s' M (1 - s) within one half, shape (F, r), for matrices (F, h, h) and labels (r, h)."""
     return np.einsum("frq,rq->fr", np.matmul(labels, square), 1.0 - labels)
 
 
@@ -131,9 +145,22 @@ def exact_p_values(
     transform: Callable[[np.ndarray], np.ndarray] | None = None,
     memory_bytes: int = MEMORY_BYTES,
 ) -> np.ndarray:
-    """(B,) exact p-values of the statistics f(s) with forms (B, N, N), n candidates first; NaN forms give NaN.
+    """Return exact p-values of the statistics f(s) of forms (B, N, N), shape (B,); a form with NaN gives NaN.
 
-    ``transform`` is applied to the values (elementwise, must not depend on the labels).
+    Parameters
+    ----------
+    forms : array
+        Matrices, shape (B, N, N); the first ``n`` texts are the observed candidates.
+    n : int
+        Number of candidates.
+    tail : {"upper", "lower"}
+        Values that count as extreme: large or small ones.
+    mirrored : bool
+        See :func:`blocks`.
+    transform : callable, optional
+        Elementwise function that is applied to the values, of shape (B,) or (B, p); it must not depend on the labels.
+    memory_bytes : int
+        Maximum size of the temporary arrays.
     """
     forms = np.asarray(forms, dtype=np.float64)
     total = sum(len(b.rows) * len(b.columns) for b in blocks(n, forms.shape[-1] - n, mirrored))

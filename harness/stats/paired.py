@@ -1,4 +1,4 @@
-"""Paired comparison of two systems on the same examples."""
+"""Paired comparison of two systems that were scored on the same examples."""
 
 from __future__ import annotations
 
@@ -16,27 +16,54 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Paired:
-    """Difference A minus B of per-example scores."""
+    """Test of the difference A minus B of per-example scores."""
 
     difference: float
     """Mean difference."""
     ci95: tuple[float, float] | None
-    """Bootstrap percentile interval over examples."""
+    """Bootstrap percentile interval over examples; None for a single example or without bootstrap samples."""
     p_value: float
-    """Two-sided sign-flip permutation test."""
+    """Two-sided p-value of the sign-flip permutation test."""
     method: str
+    """``exact sign flips (PATTERNS)`` or ``Monte Carlo sign flips (DRAWS)``."""
     n: int
+    """Number of pairs without NaN."""
     a_larger: int
+    """Number of pairs in which A has the larger score."""
     b_larger: int
+    """Number of pairs in which B has the larger score."""
     ties: int
+    """Number of pairs with equal scores."""
 
 
 def compare(a: np.ndarray, b: np.ndarray, *, draws: int = 10_000, samples: int = 2000, seed: int = 0) -> Paired:
-    """Compare per-example scores (B,) of two systems; pairs with a NaN on either side are left out.
+    """Return the paired test of per-example scores (B,) of two systems; pairs with NaN are omitted.
 
-    The null hypothesis is that swapping the two systems' scores on any example changes nothing (Fisher's randomisation
-    test): all 2^B sign patterns up to B = 16, else ``draws`` random ones with p = (1 + #) / (1 + draws).
-    Raises ValueError when the lengths differ or no pair is left.
+    The null hypothesis is that exchanging the two scores of any example leaves their distribution unchanged (Fisher's
+    randomisation test). All 2^B sign patterns are evaluated up to B = 16; beyond that ``draws`` random patterns, with
+    p = (1 + #extreme) / (1 + draws).
+
+    Parameters
+    ----------
+    a, b : array
+        Scores, shape (B,), in the same order of examples.
+    draws : int
+        Number of random sign patterns.
+    samples : int
+        Number of bootstrap samples of the interval; 0: no interval.
+    seed : int
+        Seed of the random patterns and of the bootstrap.
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or no pair without NaN is left.
+
+    Examples
+    --------
+    >>> result = compare(np.array([3.0, 4.0, 5.0]), np.array([1.0, 2.0, 3.0]))
+    >>> result.difference, result.p_value, result.method
+    (2.0, 0.25, 'exact sign flips (8)')
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if a.shape != b.shape:
@@ -44,10 +71,12 @@ def compare(a: np.ndarray, b: np.ndarray, *, draws: int = 10_000, samples: int =
     d = (a - b)[~(np.isnan(a) | np.isnan(b))]
     if len(d) == 0:
         raise ValueError("no example has a score from both systems")
-    observed = abs(d.sum()) * (1 - 1e-12)
+    observed = float(abs(d.sum())) * (1 - 1e-12)
     if len(d) <= EXACT_UP_TO:
-        signs = 1.0 - 2.0 * ((np.arange(2 ** len(d))[:, None] >> np.arange(len(d))) & 1)
-        p, method = float(np.mean(np.abs(signs @ d) >= observed)), f"exact sign flips ({len(signs)})"
+        bits = (np.arange(1 << len(d))[:, None] >> np.arange(len(d))) & 1
+        signs = 1.0 - 2.0 * bits.astype(np.float64)
+        sums: np.ndarray = signs @ d
+        p, method = float(np.mean(np.abs(sums) >= observed)), f"exact sign flips ({len(signs)})"
     else:
         p, method = _monte_carlo(d, observed, draws, seed), f"Monte Carlo sign flips ({draws})"
     ci95 = None
@@ -58,6 +87,7 @@ def compare(a: np.ndarray, b: np.ndarray, *, draws: int = 10_000, samples: int =
 
 
 def _monte_carlo(d: np.ndarray, observed: float, draws: int, seed: int, chunk: int = 512) -> float:
+    """Return the Monte Carlo p-value of differences (n,) against the absolute observed sum."""
     rng = np.random.default_rng([seed, len(d)])
     extreme = 0
     for start in range(0, draws, chunk):

@@ -1,11 +1,11 @@
-"""Relabelings of one example's texts, and p-values from them.
+"""Relabelings of the texts of one example, and permutation p-values.
 
-The null hypothesis is that candidates and references come from one distribution; every way of calling ``n`` of the
-``N = n + m`` texts *candidates* is then equally likely. ``labels`` are (P, N) bool, True = candidate; the first row of
-an enumeration is the identity (the first ``n`` texts are the candidates).
+The null hypothesis is that candidates and references come from one distribution: every choice of ``n`` of the ``N = n + m`` texts
+as candidates is then equally likely. ``labels`` are bool, shape (P, N), True for a candidate; the first row of an enumeration is
+the identity (the first ``n`` texts are the candidates).
 
-The p-value is the share of relabelings at least as extreme as the observed one, which is counted itself; values within
-``TOLERANCE`` of the observed one count as equal to it, so rounding never makes a p-value too small.
+The p-value is the share of relabelings that are at least as extreme as the observed one, itself included. Values within
+``TOLERANCE`` of the observed value count as equal to it, so that rounding never makes a p-value too small.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ Method = Literal["exact", "monte-carlo"]
 Tail = Literal["upper", "lower"]
 
 TOLERANCE = 1e-6
-"""Two values of a statistic this close are one value."""
+"""Maximum difference of two values of a statistic that count as equal."""
 BUDGET = 200_000
-"""Most relabelings that are enumerated (10 + 10 has 184,756); beyond it, Monte Carlo."""
+"""Maximum number of relabelings that are enumerated (10 + 10 texts have 184,756); beyond it the test is Monte Carlo."""
 DRAWS = 10_000
-"""Random relabelings of a Monte Carlo test."""
+"""Number of random relabelings of a Monte Carlo test."""
 _SHARED_BYTES = 64 << 20
+"""Maximum size of a table of relabelings that is shared between callers, in bytes."""
 
 
 def count(n: int, m: int) -> int:
-    """Number of relabelings, C(n + m, n); raises ValueError for an empty sample.
+    """Return the number of relabelings, C(n + m, n); raise ValueError for an empty sample.
 
     >>> count(10, 5), count(10, 10)
     (3003, 184756)
@@ -42,15 +43,18 @@ def count(n: int, m: int) -> int:
 
 
 def unrank(ranks: np.ndarray, n: int, m: int) -> np.ndarray:
-    """(P, N) bool labels of the relabelings with these ranks, in the order of :func:`relabelings`.
+    """Return the labels of the relabelings with ranks (P,) in the order of :func:`relabelings`, bool, shape (P, N).
 
-    Raises ValueError when C(n + m, n) does not fit 63 bits (nobody enumerates that).
+    Raises ValueError when C(n + m, n) does not fit 63 bits.
+
+    >>> unrank(np.array([0, 2]), 1, 2).astype(int).tolist()
+    [[1, 0, 0], [0, 0, 1]]
     """
     if count(n, m) >= 2**63:
         raise ValueError(f"{n} + {m} texts have too many relabelings to number")
     size = n + m
     binomial = np.array([[math.comb(a, b) for b in range(n + 1)] for a in range(size)], dtype=object)
-    binomial[binomial >= 2**63] = 2**63 - 1  # only reached where the rank is smaller anyway
+    binomial[binomial >= 2**63] = 2**63 - 1  # every rank is below: the comparison has the same result
     binomial = binomial.astype(np.int64)
     rank = np.array(ranks, dtype=np.int64)
     left = np.full(rank.shape, n)
@@ -65,7 +69,7 @@ def unrank(ranks: np.ndarray, n: int, m: int) -> np.ndarray:
 
 
 def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
-    """All relabelings in order, ``size`` rows at a time, whatever their number."""
+    """Yield all relabelings in order, in bool arrays of shape (at most ``size``, N); their total number is not limited."""
     total = count(n, m)
     if total * (n + m) <= _SHARED_BYTES:
         table = relabelings(n, m)
@@ -76,7 +80,7 @@ def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
 
 
 def relabelings(n: int, m: int) -> np.ndarray:
-    """All (P, N) bool relabelings, True = candidate, the identity first; read-only and shared between callers.
+    """Return all relabelings, bool, shape (P, N), True for a candidate, the identity first; small tables are shared, read-only.
 
     >>> relabelings(1, 2).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -94,7 +98,7 @@ def _shared_table(n: int, m: int) -> np.ndarray:
 
 
 def draws(n: int, m: int, number: int, seed: int) -> np.ndarray:
-    """(number, N) uniformly random relabelings, the same for one seed."""
+    """Return uniformly random relabelings, bool, shape (number, N); they depend on seed, n and m alone."""
     order = np.random.default_rng([seed, n, m]).random((number, n + m)).argsort(axis=1)
     return order < n
 
@@ -102,24 +106,26 @@ def draws(n: int, m: int, number: int, seed: int) -> np.ndarray:
 # --------------------------------------------------------------------------- which relabelings a test uses
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the null distribution of one (n, m) shape is taken."""
+    """Design of the test of one (n, m) shape: enumeration or random draws."""
 
     n: int
+    """Number of candidates."""
     m: int
+    """Number of references."""
     method: Method
     relabelings: int
-    """Relabelings evaluated: all C(N, n), or the number of random draws."""
+    """Number of relabelings evaluated: C(N, n), or the number of random draws."""
     seed: int = 0
     note: str = ""
-    """Why an exact test was not made; empty where it was."""
+    """Reason for a Monte Carlo test in place of an exact one; empty otherwise."""
 
     @property
     def floor(self) -> float:
-        """The smallest p-value that this plan can give."""
+        """Smallest p-value of this design."""
         return 1.0 / (self.relabelings + (self.method == "monte-carlo"))
 
     def chunks(self, size: int) -> Iterator[np.ndarray]:
-        """The labels, at most ``size`` rows at a time."""
+        """Yield the labels, bool, in arrays of shape (at most ``size``, N)."""
         if self.method == "exact":
             yield from chunks(self.n, self.m, size)
             return
@@ -136,7 +142,26 @@ def plan(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Plan:
-    """Exact while C(N, n) is within the budget, Monte Carlo beyond it (also when exact was asked for: ``note`` says so)."""
+    """Return the design of a test with n candidates and m references.
+
+    Parameters
+    ----------
+    n, m : int
+        Numbers of candidates and references.
+    method : {"exact", "monte-carlo", "auto"}
+        ``exact`` and ``auto`` enumerate up to ``budget`` relabelings and use Monte Carlo beyond it, with a ``note``.
+    budget : int
+        Maximum number of relabelings that are enumerated.
+    draws : int
+        Number of random relabelings of a Monte Carlo test.
+    seed : int
+        Seed of the random relabelings.
+
+    Raises
+    ------
+    ValueError
+        An unknown method, or an empty sample.
+    """
     if method not in ("exact", "monte-carlo", "auto"):
         raise ValueError(f"method is exact, monte-carlo or auto; found {method!r}")
     total = count(n, m)
@@ -151,11 +176,14 @@ def plan(
 
 
 def p_values(observed: np.ndarray, null_chunks: Iterable[np.ndarray], tail: Tail, method: Method) -> np.ndarray:
-    """(B,) p-values of ``observed`` (B,) against the (B, p) chunks of its null distribution.
+    """Return p-values (B,) of observed values (B,) against chunks (B, p) of their null distributions.
 
-    ``upper``: large values are extreme. Exact: share of the null (the observed relabeling is one of them); Monte Carlo:
-    (1 + #) / (1 + draws). A null value that is NaN counts as extreme, which can only make p larger; an observed NaN
-    stays NaN.
+    With tail ``upper`` large values are extreme, with ``lower`` small ones. An exact p-value is the share of extreme null values,
+    of which the observed relabeling is one; a Monte Carlo p-value is (1 + #extreme) / (1 + draws). A null value NaN counts as
+    extreme, which can only increase p; an observed NaN gives NaN.
+
+    >>> p_values(np.array([2.0]), [np.array([[1.0, 2.0, 3.0, 0.0]])], "upper", "exact")
+    array([0.5])
     """
     observed = np.asarray(observed, dtype=np.float64)
     extreme = np.zeros(observed.shape, dtype=np.int64)
@@ -168,7 +196,7 @@ def p_values(observed: np.ndarray, null_chunks: Iterable[np.ndarray], tail: Tail
 
 
 def tail_counts(values: np.ndarray, observed: np.ndarray, tail: Tail) -> np.ndarray:
-    """(B,) how many of the (B, p) values are at least as extreme as ``observed`` (B,), within the tolerance."""
+    """Return the number (B,) of values (B, p) that are at least as extreme as ``observed`` (B,), within the tolerance."""
     if tail == "upper":
         less = values < (observed - TOLERANCE)[:, None]
     else:

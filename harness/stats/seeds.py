@@ -1,4 +1,4 @@
-"""Seeds derived by hashing, so that order, batch size and sharding never matter."""
+"""Seeds derived by hashing: order, batch size and sharding do not change a seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 
 
 def derive(seed: int, *parts: str | int) -> int:
-    """A 63-bit integer from the run seed and any further parts (example id, sample index).
+    """Return a 63-bit integer that depends on the run seed and on further parts (example id, sample index).
 
     >>> derive(0, "image-1") == derive(0, "image-1"), derive(0, "image-1") == derive(1, "image-1")
     (True, False)

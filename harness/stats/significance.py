@@ -1,40 +1,41 @@
-"""p-values of a metric's per-example scores under relabelings of the example's texts: what the runner calls."""
+"""Permutation p-values of the per-example scores of a metric."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from harness.contracts import Batch, ExactTestable, Features, Metric, Testable
+from harness.contracts import Batch, ExactTestable, Features, Metric, State, Testable
 from harness.errors import HarnessError
 from harness.stats import permutation
 from harness.stats.permutation import BUDGET, DRAWS, Tail
 
 MEMORY_BYTES = 256 << 20
+"""Maximum size of the null values that are held at a time, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExamplePValues:
-    """Per-example p-values of one batch with their method."""
+    """Per-example p-values of one batch."""
 
     values: np.ndarray
-    """(B,); NaN where the score is undefined."""
+    """p-values, shape (B,); NaN where the score is undefined."""
     method: permutation.Method
     floor: float
-    """The smallest p-value this design can give."""
+    """Smallest p-value of the design."""
     relabelings: int
-    """Relabelings evaluated per example (Monte Carlo: draws)."""
+    """Number of relabelings evaluated per example: C(N, n), or the number of draws."""
     note: str = ""
-    """Why an exact test was not made, for the log; empty where it was."""
+    """Reason for a Monte Carlo test in place of an exact one; empty otherwise."""
 
 
 def metric_p_values(
     metric: Metric,
     batch: Batch,
     features: Features,
-    state: Any,
+    state: State,
     observed: np.ndarray,
     *,
     method: Literal["exact", "monte-carlo", "auto"] = "auto",
@@ -43,11 +44,31 @@ def metric_p_values(
     seed: int = 0,
     memory_bytes: int = MEMORY_BYTES,
 ) -> ExamplePValues:
-    """p-values of ``observed`` (B,), the metric's per-example scores of the batch.
+    """Return the p-values of a metric's per-example scores ``observed`` (B,) on a batch.
 
-    "More extreme" is lower where ``spec.higher_is_better``, higher where it is not. Exact while C(N, n) is within the
-    budget, else Monte Carlo (``note`` says so, also when exact was asked for). Raises :class:`HarnessError` for a metric
-    that has no permutation null, or no direction.
+    Lower scores are extreme where ``spec.higher_is_better`` is True, higher scores where it is False.
+
+    Parameters
+    ----------
+    metric : Metric
+        A metric with ``null`` or ``exact_p_values``.
+    batch : Batch
+        B examples of one (n, m) shape.
+    features : Features
+        Feature cache of the run.
+    state : object
+        Corpus state, from ``metric.fit``.
+    observed : array
+        Scores, shape (B,).
+    method, budget, draws, seed
+        Design of the test, see :func:`harness.stats.permutation.plan`.
+    memory_bytes : int
+        Maximum size of the null values that are held at a time.
+
+    Raises
+    ------
+    HarnessError
+        The metric has no direction, no permutation null, or an exact test alone where Monte Carlo is needed.
     """
     name = metric.spec.name
     if metric.spec.higher_is_better is None:
@@ -64,11 +85,13 @@ def metric_p_values(
         null = (_null(metric, batch, features, state, labels) for labels in plan.chunks(step))
         values = permutation.p_values(observed, null, tail, plan.method)
     else:
-        raise HarnessError(f"metric '{name}' has an exact test alone, and {plan.note or 'Monte Carlo was asked for'}")
+        reason = plan.note or "the method is monte-carlo"
+        raise HarnessError(f"metric '{name}' has an exact test only, but {reason}")
     return ExamplePValues(values, plan.method, plan.floor, plan.relabelings, plan.note)
 
 
-def _null(metric: Testable, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+def _null(metric: Testable, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+    """Return the statistic under labels (P, N), float64, shape (B, P); raise :class:`HarnessError` for another shape."""
     values = np.asarray(metric.null(batch, features, state, labels), dtype=np.float64)
     if values.shape != (len(batch), len(labels)):
         raise HarnessError(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,66 +10,24 @@ from harness.errors import HarnessError, MissingExtra, UnknownName
 from harness.registry import catalogue as registry
 
 
-def install(folder: Path, name: str, manifest: str | None, code: str = "", hooks: str = "") -> None:
-    """Lay an installed distribution ``name`` into ``folder``."""
-    package = folder / name
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "parts.py").write_text(code)
-    if manifest is not None:
-        (package / "registry.yaml").write_text(manifest)
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    points = f"[harness.manifests]\n{name} = {name}\n" + (f"[harness]\n{name} = {hooks}\n" if hooks else "")
-    (info / "entry_points.txt").write_text(points)
-
-
-@pytest.fixture
-def site(tmp_path, monkeypatch):
-    """A folder on the import path into which tests install distributions."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.chdir(tmp_path)
-    registry._load.cache_clear()
-    yield folder
-    registry._load.cache_clear()
-    for name in [name for name in sys.modules if name.split(".")[0] in ("acme", "bolt", "good", "bad")]:
-        del sys.modules[name]
-
-
-METRIC = """
-from harness.contracts import MeanMetric, MetricSpec
-import numpy as np
-class One(MeanMetric):
-    def __init__(self, *, value=1.0):
-        self.value = value
-        self.spec = MetricSpec("one", higher_is_better=True)
-    def scores(self, batch, features, state):
-        return np.full(len(batch), self.value)
-"""
-
-
-def test_a_third_partys_metric_is_found_without_importing_it(site):
-    install(site, "acme", "metrics: {one: {import: 'acme.parts:One', summary: always one}}", METRIC)
+def test_a_third_partys_metric_is_found_without_importing_it(install, metric_code):
+    install("acme", "metrics: {one: {import: 'acme.parts:One', summary: always one}}", metric_code)
     entry = registry.current().get("metrics", "one")
     assert (entry.full_name, entry.summary) == ("acme/one", "always one")
     assert "acme" not in sys.modules
     assert registry.current().create("metrics", "acme/one", {"value": 2.0}).value == 2.0
 
 
-def test_the_list_form_with_targets_is_read_too(site):
+def test_the_list_form_with_targets_is_read_too(install, metric_code):
     text = "api: 1\nprovider: acme\nrequires_harness: '>=0.1,<1'\nmetrics:\n"
     text += "  - {name: one, target: 'acme.parts:One', level: item, aliases: [uno]}\n"
-    install(site, "acme", text, METRIC)
+    install("acme", text, metric_code)
     assert registry.current().create("metrics", "uno").spec.name == "one"
 
 
-def test_a_name_with_two_owners_is_an_error_that_names_both(site):
+def test_a_name_with_two_owners_is_an_error_that_names_both(install, metric_code):
     for name in ("acme", "bolt"):
-        install(site, name, f"metrics: {{one: {{import: '{name}.parts:One'}}}}", METRIC)
+        install(name, f"metrics: {{one: {{import: '{name}.parts:One'}}}}", metric_code)
     with pytest.raises(HarnessError, match=r"the metric name 'one' has 2 owners: 'acme/one' .* and 'bolt/one'"):
         registry.current().get("metrics", "one")
     assert registry.current().create("metrics", "bolt/one").value == 1.0
@@ -90,9 +45,9 @@ def test_a_name_with_two_owners_is_an_error_that_names_both(site):
         ("requires_harness: '>=9'", "asks for harness >=9"),
     ],
 )
-def test_a_broken_manifest_is_reported_and_survived(site, monkeypatch, manifest, reason):
-    install(site, "acme", manifest)
-    install(site, "good", "metrics: {one: {import: 'good.parts:One'}}", METRIC)
+def test_a_broken_manifest_is_reported_and_survived(install, monkeypatch, manifest, reason, metric_code):
+    install("acme", manifest)
+    install("good", "metrics: {one: {import: 'good.parts:One'}}", metric_code)
     (failure,) = registry.current().failures
     assert failure.provider == "acme"
     assert reason in failure.reason
@@ -103,55 +58,27 @@ def test_a_broken_manifest_is_reported_and_survived(site, monkeypatch, manifest,
         registry.current()
 
 
-def test_a_component_that_cannot_be_imported_says_why(site):
-    install(site, "acme", "metrics: {one: {import: 'acme.parts:One'}, two: {import: 'acme.gone:X'}}", "1 / 0")
+def test_a_component_that_cannot_be_imported_says_why(install):
+    install("acme", "metrics: {one: {import: 'acme.parts:One'}, two: {import: 'acme.gone:X'}}", "1 / 0")
     with pytest.raises(HarnessError, match=r"'acme/one' \(acme\.parts:One\) could not be imported: ZeroDivisionError"):
         registry.current().create("metrics", "one")
     with pytest.raises(MissingExtra, match="needs the package 'acme', which is not installed"):
         registry.current().create("metrics", "two")
 
 
-def test_only_the_chosen_plugins_are_loaded(site, monkeypatch):
-    install(site, "acme", "metrics: {one: {import: 'acme.parts:One'}}", METRIC)
+def test_only_the_chosen_plugins_are_loaded(install, monkeypatch, metric_code):
+    install("acme", "metrics: {one: {import: 'acme.parts:One'}}", metric_code)
     monkeypatch.setenv("HARNESS_LOAD_PLUGINS", "")
     with pytest.raises(UnknownName):
         registry.current().get("metrics", "one")
 
 
-def test_unknown_parameters_and_missing_ones_are_named(site):
-    install(site, "acme", "metrics: {one: {import: 'acme.parts:One'}}", METRIC.replace("value=1.0)", "value)"))
+def test_unknown_parameters_and_missing_ones_are_named(install, metric_code):
+    install("acme", "metrics: {one: {import: 'acme.parts:One'}}", metric_code.replace("value=1.0)", "value)"))
     with pytest.raises(UnknownName, match="has no parameter 'valu'; did you mean 'value'"):
         registry.current().create("metrics", "one", {"valu": 1})
     with pytest.raises(HarnessError, match="needs the parameter 'value'"):
         registry.current().create("metrics", "one")
-
-
-HOOKS = """
-from harness.registry.hooks import hookimpl
-@hookimpl
-def harness_run_finished(manifest, results):
-    open("finished.txt", "w").write(str(len(results)))
-@hookimpl
-def harness_commands(subparsers):
-    parser = subparsers.add_parser("greet")
-    parser.add_argument("name")
-    parser.set_defaults(run=lambda args: print("hello", args.name))
-"""
-
-
-def test_hooks_run_and_add_verbs_and_broken_ones_are_survived(site, tmp_path):
-    install(site, "acme", "metrics: {one: {import: 'acme.parts:One'}}", METRIC + HOOKS, hooks="acme.parts")
-    install(site, "bad", None, "1 / 0", hooks="bad.parts")
-    (tmp_path / "p.json").write_text('[{"image_id": 1, "caption": "a"}]')
-    (tmp_path / "r.json").write_text('[{"image_id": 1, "references": ["a", "b"]}]')
-    command = [sys.executable, "-m", "harness"]
-    run = [*command, "score", "--candidates", "p.json", "--references", "r.json", "-m", "one", "--json"]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["results"][0]["value"] == 1.0
-    assert (tmp_path / "finished.txt").read_text() == "1"
-    greeted = subprocess.run([*command, "greet", "you"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert greeted.stdout == "hello you\n", greeted.stderr
 
 
 def test_every_shipped_entry_has_a_summary_and_imports(root):
@@ -162,3 +89,73 @@ def test_every_shipped_entry_has_a_summary_and_imports(root):
                 assert registry.current().load(entry.kind, entry.full_name) is not None
             else:
                 assert entry.file.is_file(), entry.path
+
+
+# --------------------------------------------------------------------------- names of built-in components
+SHADOW = """
+api: 1
+provider: mine
+readers: {words: {import: "mine_parts:Words"}}
+adapters: {echo: {import: "mine_parts:Echo"}}
+metrics:
+  length: {import: "mine_parts:Length"}
+  rouge: {import: "mine_parts:Length", summary: shadows a built-in}
+"""
+
+
+@pytest.fixture
+def shadowed(project):
+    """A project whose registry has a metric ``rouge``, a name of a built-in metric."""
+    (project / "registry.yaml").write_text(SHADOW)
+    registry._load.cache_clear()
+    return project
+
+
+def test_a_built_in_keeps_its_bare_name_and_the_full_name_reaches_the_plugins(shadowed):
+    catalogue = registry.current()
+    assert catalogue.get("metrics", "rouge").provider == "harness"
+    entry = catalogue.get("metrics", "mine/rouge")
+    assert (entry.provider, catalogue.bare_name(entry)) == ("mine", "mine/rouge")
+    assert catalogue.bare_name(catalogue.get("metrics", "rouge")) == "rouge"
+    assert catalogue.bare_name(catalogue.get("metrics", "length")) == "length"
+
+
+def test_a_spec_reaches_both_metrics_of_one_name(shadowed):
+    import harness
+
+    run = harness.evaluate("spec.yaml", metrics=["rouge", "mine/rouge"])
+    assert [item["name"] for item in run.manifest["metrics"]] == ["rouge", "mine/rouge"]
+    providers = {item["name"]: item["provider"] for item in run.manifest["plugins"]}
+    assert (providers["rouge"], providers["mine/rouge"]) == ("harness", "mine")
+
+
+def test_shipped_tasks_run_in_a_folder_that_shadows_their_metrics(shadowed):
+    from harness import api
+
+    (shadowed / "registry.yaml").write_text(SHADOW + '  cider: {import: "mine_parts:Length"}\n')
+    registry._load.cache_clear()
+    for plan in api.plans("coco"):
+        metrics = {item.name: type(item.metric).__module__ for item in plan.metrics}
+        assert metrics["cider"].startswith("harness.plugins")
+
+
+def test_an_alias_of_a_built_in_keeps_its_meaning(shadowed):
+    aliases = [
+        (e.kind, alias, e) for e in registry.current().entries() for alias in e.aliases if e.provider == "harness"
+    ]
+    kind, alias, entry = aliases[0]
+    (shadowed / "registry.yaml").write_text(f'provider: mine\n{kind}: {{{alias}: {{import: "mine_parts:Length"}}}}\n')
+    registry._load.cache_clear()
+    assert registry.current().get(kind, alias) == entry
+    assert registry.current().get(kind, f"mine/{alias}").provider == "mine"
+
+
+def test_a_component_that_is_declared_twice_has_one_owner(project):
+    (project / "copy.yaml").write_text((project / "registry.yaml").read_text())
+    registry.use_files([project / "copy.yaml"])
+    assert registry.current().get("metrics", "length").full_name == "mine/length"
+    assert [e.name for e in registry.current().entries("metrics") if e.provider == "mine"] == ["length"]
+    (project / "copy.yaml").write_text('provider: mine\nmetrics: {length: {import: "mine_parts:Chars"}}\n')
+    registry._load.cache_clear()
+    with pytest.raises(HarnessError, match="the metric name 'length' has 2 owners"):
+        registry.current().get("metrics", "length")

@@ -1,0 +1,80 @@
+"""``harness list``: names, JSON, shadowed names, broken plugins."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.cli.main import main
+from harness.registry import catalogue
+
+
+@pytest.fixture
+def listed(project, capsys):
+    """A function that returns the output of ``harness list`` with arguments, after adding text to the registry."""
+
+    def run(*arguments: str, add: str = "") -> str:
+        (project / "registry.yaml").write_text((project / "registry.yaml").read_text() + add)
+        catalogue._load.cache_clear()
+        assert main(["list", *arguments]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_kinds_are_headings_and_summaries_follow_names(listed):
+    lines = listed().splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")] == [
+        "adapters", "tasks", "readers", "metrics", "distances", "embeddings",
+    ]  # fmt: skip
+    assert any(line.split() == ["length", "words"] for line in lines)
+
+
+def test_one_kind(listed):
+    output = listed("distances")
+    assert "chars" in output
+    assert output.splitlines()[0] == "distances"
+    assert "metrics" not in output.splitlines()
+
+
+def test_a_name_of_a_built_in_stays_bare_and_the_plugin_gets_its_provider(listed, project):
+    text = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(
+        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
+    )
+    lines = [line.strip() for line in listed("metrics").splitlines()]
+    assert any(line.startswith("rouge ") and "another owner" not in line for line in lines)
+    assert any(
+        line.startswith("mine/rouge ") and line.endswith("('rouge' has another owner: use this name)") for line in lines
+    )
+    names = [item["name"] for item in json.loads(listed("metrics", "--json"))["entries"]]
+    assert {"rouge", "mine/rouge", "length"} <= set(names)
+
+
+def test_json_has_all_fields_and_failures(listed):
+    data = json.loads(listed("metrics", "--json"))
+    (entry,) = [item for item in data["entries"] if item["name"] == "length"]
+    assert entry == {
+        "kind": "metrics", "name": "length", "full_name": "mine/length", "provider": "mine", "summary": "words",
+        "extra": "", "level": "item", "higher_is_better": True, "aliases": [], "target": "mine_parts:Length",
+    }  # fmt: skip
+    assert data["failures"] == []
+
+
+def test_a_broken_plugin_is_reported_below(project, capsys, monkeypatch):
+    import harness.registry
+    from harness.registry.manifest_files import PluginFailure
+
+    broken = catalogue.Registry(catalogue.current().manifests, (PluginFailure("bad", "manifest", "no such file"),))
+    monkeypatch.setattr(harness.registry, "current", lambda: broken)
+    assert main(["list", "metrics"]) == 0
+    assert capsys.readouterr().out.endswith("\nbroken: bad (manifest): no such file\n")
+    assert main(["list", "metrics", "--json"]) == 0
+    failures = json.loads(capsys.readouterr().out)["failures"]
+    assert failures == [{"provider": "bad", "phase": "manifest", "reason": "no such file"}]
+
+
+def test_an_unknown_kind_is_an_error(project, capsys):
+    assert main(["list", "metric"]) == 2
+    assert "unknown kind 'metric'; did you mean 'metrics'?" in capsys.readouterr().err

@@ -1,0 +1,141 @@
+"""Manifest files: sources, keys, hooks and versions, tasks inside packages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.errors import HarnessError
+from harness.registry import catalogue, current
+from harness.registry.manifest_files import find_manifests, kept_providers, locate
+
+
+def manifest(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "extra" / "registry.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def read(tmp_path, text):
+    manifests, failures = find_manifests([manifest(tmp_path, text)], tmp_path, "")
+    assert failures == []
+    return manifests[-1]
+
+
+def test_the_built_in_manifest_comes_first(tmp_path):
+    manifests, _ = find_manifests([], tmp_path, "")
+    assert [item.provider for item in manifests] == ["harness"]
+    assert not manifests[0].local
+
+
+def test_the_folder_is_the_provider_without_a_provider_key(tmp_path):
+    item = read(tmp_path, "metrics: {m: {import: 'a.b:C'}}")
+    assert (item.provider, item.local, item.entries[0].full_name) == ("extra", True, "extra/m")
+    assert read(tmp_path, "provider: acme\nmetrics: {m: {import: 'a.b:C'}}").entries[0].full_name == "acme/m"
+
+
+def test_both_forms_and_all_keys_of_entries_are_read(tmp_path):
+    text = (
+        "metrics: {m: 'a.b:C', k: {import: 'a.b:K', summary: s, extra: [x, y], level: set, needs: [images], "
+        "higher_is_better: false, aliases: [kk], version: '2.1'}}\n"
+        "readers: [{name: r, target: 'a.b:R'}]\n"
+    )
+    entries = {entry.name: entry for entry in read(tmp_path, text).entries}
+    assert entries["m"].target == "a.b:C"
+    k = entries["k"]
+    assert (k.summary, k.extra, k.level, k.needs) == ("s", "x,y", "set", ("images",))
+    assert (k.higher_is_better, k.aliases, k.version) == (False, ("kk",), "2.1")
+    assert (entries["r"].kind, entries["r"].target) == ("readers", "a.b:R")
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("hooks: acme.hooks", ("acme.hooks",)),
+        ("hooks: [acme.hooks, 'acme.more:Object']", ("acme.hooks", "acme.more:Object")),
+        ("hooks: [{target: acme.hooks}]", ("acme.hooks",)),
+        ("hooks:", ()),
+    ],
+)
+def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
+    assert read(tmp_path, section).hooks == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("metrcs: {}", "unknown key 'metrcs'; did you mean 'metrics'?"),
+        ("[1]", "a registry is a mapping of kinds; found list"),
+        ("metrics: [", "registry.yaml:2: not valid YAML|registry.yaml:1: not valid YAML"),
+        ("metrics: {m: {imprt: x}}", "metrics.m: unknown key 'imprt'; did you mean 'import'?"),
+        ("metrics: {m: {import: abc}}", "import is 'abc'; expected \"package.module:Object\""),
+        ("metrics: {m: {}}", "metrics.m needs 'import"),
+        ("tasks: {t: {}}", "or 'path'"),
+        ("metrics: abc", "'metrics' must map names to entries, or list entries with a name"),
+        ("metrics: {m: [1]}", r"metrics.m must be a mapping; found \[1\]"),
+        ("hooks: [3]", r"hooks is a list of modules .* found \[3\]"),
+        ("api: 2", "manifest api 2 is not known; this harness reads api 1"),
+        ("requires_harness: '>=99'", "asks for harness >=99; this is harness"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_file(tmp_path, text, message):
+    with pytest.raises(HarnessError, match=message) as caught:
+        read(tmp_path, text)
+    assert str(tmp_path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(HarnessError, match=r"none\.yaml: no such registry file"):
+        find_manifests([tmp_path / "none.yaml"], tmp_path, "")
+
+
+def test_the_registry_of_the_directory_is_read_once(project):
+    manifests, _ = find_manifests([project / "registry.yaml"], project, "")
+    assert [item.provider for item in manifests] == ["harness", "mine"]
+
+
+def test_lists_of_providers():
+    assert kept_providers(None) is None
+    assert kept_providers("") == set()
+    assert kept_providers("a, b,") == {"a", "b"}
+
+
+def test_a_package_is_located_without_importing_it(install, site):
+    install("acme", "{}")
+    assert locate("acme") == site / "acme" / "registry.yaml"
+    assert locate("acme:parts.py") == site / "acme" / "parts.py"
+    assert "acme" not in sys.modules
+    with pytest.raises(HarnessError, match=r"the package 'acme' holds no other\.yaml"):
+        locate("acme:other.yaml")
+    with pytest.raises(HarnessError, match="names the package 'nowhere', which is not installed"):
+        locate("nowhere")
+
+
+def test_a_task_is_a_file_beside_its_manifest_or_in_a_package(install, site):
+    install("acme", "tasks: {t: {path: t.yaml}, u: {path: 'acme:u.yaml'}}")
+    assert current().get("tasks", "t").file == site / "acme" / "t.yaml"
+    assert current().get("tasks", "u").file == site / "acme" / "u.yaml"
+
+
+def test_the_folder_of_a_local_manifest_is_on_the_import_path_inside_the_context_only(tmp_path):
+    item = read(tmp_path, "metrics: {m: {import: 'a.b:C'}}")
+    folder = str(tmp_path / "extra")
+    with item.import_path(), item.entries[0].import_path():
+        assert sys.path[0] == folder
+    assert folder not in sys.path
+
+
+def test_versions_of_components_appear_in_the_manifest_of_a_run(project):
+    text = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(text.replace("level: item", "level: item, version: '2.1'"))
+    catalogue._load.cache_clear()
+    run = harness.evaluate("spec.yaml")
+    components = {item["name"]: item for item in run.manifest["plugins"]}
+    assert components["length"]["version"] == "2.1"
+    assert (components["length"]["provider"], components["length"]["used"]) == ("mine", True)
+    assert "version" not in components["echo"]

@@ -1,0 +1,97 @@
+"""The table of results in the terminal."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+import harness
+from harness.reporting.console import MAX_FAILURES, console_for_tables, grouped, print_table, sort_key
+from harness.rundir.records import ResultRecord
+
+
+def record(metric="m", value=0.5, higher_is_better: bool | None = True, model="a", **values):
+    return ResultRecord(metric=metric, value=value, higher_is_better=higher_is_better, model=model, **values)
+
+
+def test_the_best_value_is_first_and_undefined_values_are_last():
+    values = [math.nan, 1.0, 3.0, 2.0]
+    (group,) = grouped([record(value=value) for value in values])
+    assert [item.value for item in group][:3] == [3.0, 2.0, 1.0]
+    (group,) = grouped([record(value=value, higher_is_better=False) for value in values])
+    assert [item.value for item in group][:3] == [1.0, 2.0, 3.0]
+    assert sort_key(record(value=math.nan)) == math.inf
+
+
+def test_metrics_keep_their_order_and_without_a_direction_so_do_records():
+    groups = grouped([record("b", 1), record("a", 1), record("b", 2), record("c", 2, None), record("c", 3, None)])
+    assert [(group[0].metric, [item.value for item in group]) for group in groups] == [
+        ("b", [2, 1]), ("a", [1]), ("c", [2, 3]),
+    ]  # fmt: skip
+
+
+def test_the_console_has_a_fixed_width_without_a_terminal():
+    assert console_for_tables(70).width == 70
+
+
+@pytest.fixture
+def run(project):
+    return harness.evaluate("spec.yaml", significance="exact", output="r")
+
+
+def output(run, capsys) -> str:
+    print_table(run)
+    return capsys.readouterr().out
+
+
+def test_the_table_has_values_intervals_and_the_directory(run, capsys):
+    text = output(run, capsys)
+    assert "length ↑" in text
+    assert "95 % interval" in text
+    assert "4.5000 … 4.5000" in text
+    assert "2 + 2" in text
+    assert "run: r  (harness report r makes a page of it)" in text
+    assert "decoding" not in text, "columns without content are left out"
+
+
+def test_markup_in_names_is_printed_as_it_is(run, capsys):
+    records = tuple(replace(item, model="[red]x", metric="[m]") for item in run.records)
+    text = output(replace(run, records=records), capsys)
+    assert "[red]x" in text
+    assert "[m] ↑" in text
+
+
+def test_several_decodings_have_a_column(run, capsys):
+    records = (run.records[0], replace(run.records[0], decoding={"temperature": 0.5}))
+    text = output(replace(run, records=records), capsys)
+    assert "decoding" in text
+    assert "T=0.5" in text
+
+
+def test_failures_are_cut_and_notes_follow(run, capsys):
+    failed = {f"echo/e{i}": f"reason {i}" for i in range(MAX_FAILURES + 3)}
+    text = output(replace(run, failed=failed, notes=["a note on sizes"]), capsys)
+    assert text.count("failed echo/") == MAX_FAILURES
+    assert "... and 3 more failed" in text
+    assert "note a note on sizes" in text
+
+
+def test_table_views_are_printed_with_published_values(project, capsys):
+    view = {"plot": "table", "x": "metric", "y": "length", "by": "model", "title": "Lengths", "note": "words"}
+    views = [{**view, "reference": {"length": 9.5}}]
+    text = output(harness.evaluate("spec.yaml", views=views), capsys)
+    assert "Lengths" in text
+    assert "published" in text
+    assert "9.5000" in text
+    assert "words" in text.splitlines()[-1]
+
+
+def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
+    models = [{"echo": {"n": 1, "label": f"model-with-a-long-name-{i}"}} for i in range(6)]
+    text = output(
+        harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys
+    )
+    assert len(re.findall(r"^model-with-a-long-name-\d +\d", text, flags=re.M)) == 6

@@ -1,0 +1,154 @@
+"""Captions piece by piece: results of adapters, failures, pieces on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harness.contracts import Decoding, Example, Failure, Generation, TaskView
+from harness.errors import HarnessError, InputError
+from harness.run import generate as module
+from harness.run.generate import Generated, as_generation, example_values, generate
+from harness.run.plan import ModelPlan
+from harness.rundir.pieces import PieceStore
+
+EXAMPLES = [Example(f"e{i}", (f"r{i}",), media=f"{i}.png") for i in range(5)]
+
+
+class Model:
+    """Returns ``produce(example)`` and records ids and seeds."""
+
+    def __init__(self, produce: Any, version: str = "1") -> None:
+        self.produce, self.version, self.calls = produce, version, []
+
+    def fingerprint(self) -> str:
+        return self.version
+
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]):
+        for example, seed in zip(examples, seeds):
+            self.calls.append((example.id, seed))
+            yield self.produce(example)
+
+
+def caption(example: Example):
+    return (f"a {example.id}", "b", "c")
+
+
+def run(model: Model, pieces=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> Generated:  # noqa: B008  (immutable)
+    task = TaskView(examples, decoding)
+    return generate(ModelPlan("m", "mine", {}, model), task, seed=seed, pieces=pieces)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "PIECE_EXAMPLES", 2)
+    return PieceStore(tmp_path)
+
+
+def test_tuples_generations_and_failures_become_results():
+    items = {
+        "e0": ("x",),
+        "e1": ["y"],
+        "e2": Generation(("z",), references=("other",)),
+        "e3": Failure("no picture"),
+        "e4": (),
+    }
+    generated = run(Model(lambda example: items[example.id]))
+    assert [(s.id, s.candidates, s.references, s.media) for s in generated.caption_sets()] == [
+        ("e0", ("x",), ("r0",), "0.png"), ("e1", ("y",), ("r1",), "1.png"), ("e2", ("z",), ("other",), "2.png"),
+    ]  # fmt: skip
+    assert generated.failures == {"e3": "no picture"}
+    assert generated.missing == ["e4"]
+
+
+def test_more_candidates_than_requested_are_cut():
+    generated = run(Model(caption), decoding=Decoding(candidates=2))
+    assert {len(item.candidates) for item in generated.caption_sets()} == {2}
+
+
+@pytest.mark.parametrize("item", [3, "text", None, ("a", 3)])
+def test_anything_else_is_refused(item):
+    with pytest.raises(
+        HarnessError, match=r"model 'm' returned .*; expected a tuple of captions, a Generation or a Failure"
+    ):
+        as_generation(item, "m")
+
+
+def test_another_number_of_results_is_an_error():
+    class Short(Model):
+        def generate(self, examples, decoding, seeds):
+            yield ("only one",)
+
+    with pytest.raises(HarnessError, match="model 'm' returned 1 results for 5 examples"):
+        run(Short(caption))
+
+
+def test_seeds_depend_on_the_run_seed_and_the_id_alone():
+    whole, part, other = Model(caption), Model(caption), Model(caption)
+    run(whole)
+    run(part, examples=EXAMPLES[3:])
+    run(other, seed=1)
+    assert part.calls == whole.calls[3:]
+    assert {seed for _, seed in other.calls}.isdisjoint(seed for _, seed in whole.calls)
+
+
+def test_pieces_on_disk_are_not_generated_again(small_pieces):
+    first, second = Model(caption), Model(caption)
+    captions = run(first, small_pieces).caption_sets()
+    assert run(second, small_pieces).caption_sets() == captions
+    assert (len(first.calls), second.calls) == (5, [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": Model(caption, version="2")},
+        {"seed": 1},
+        {"decoding": Decoding(temperature=0.5)},
+        {"examples": [*EXAMPLES[:4], Example("e4", ("edited",))]},
+    ],
+)
+def test_everything_that_captions_depend_on_is_part_of_the_key(small_pieces, change):
+    run(Model(caption), small_pieces)
+    model = change.pop("model", Model(caption))
+    run(model, small_pieces, **change)
+    assert len(model.calls) == 5
+
+
+def test_failures_are_stored_but_not_those_of_a_model_that_always_fails(small_pieces):
+    def fail(example):
+        return Failure("offline") if example.id != "e1" else ("x",)
+
+    run(Model(fail), small_pieces)
+    again = Model(fail)
+    assert run(again, small_pieces).failures == dict.fromkeys(["e0", "e2", "e3", "e4"], "offline")
+    assert again.calls == []
+    broken = Model(lambda example: Failure("offline"), version="broken")
+    run(broken, small_pieces)
+    run(broken, small_pieces)
+    assert len(broken.calls) == 10
+
+
+def test_an_adapter_may_refuse_the_task_before_anything_is_generated():
+    class Strict(Model):
+        def prepare(self, task: TaskView) -> None:
+            raise InputError(f"no predictions for {len(task.examples)} examples")
+
+    model = Strict(caption)
+    with pytest.raises(InputError, match="no predictions for 5 examples"):
+        run(model)
+    assert model.calls == []
+
+
+def test_progress_is_reported_after_each_piece(small_pieces):
+    steps: list[int] = []
+    task = TaskView(EXAMPLES, Decoding())
+    generate(ModelPlan("m", "mine", {}, Model(caption)), task, seed=0, pieces=None, advance=steps.append)
+    assert steps == [2, 2, 1]
+
+
+def test_the_values_of_an_example_hold_its_whole_content():
+    example = Example("a", ("r",), "m.png", "source", {"k": 1})
+    assert example_values(example) == ["a", ("r",), "m.png", "source", {"k": 1}]

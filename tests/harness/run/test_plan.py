@@ -1,0 +1,95 @@
+"""The plan of a run: decoding grids, labels, places of mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import api
+from harness.contracts import Decoding
+from harness.errors import InputError
+from harness.run.plan import GridPoint, decoding_points
+from harness.spec.models import DecodingSpec
+
+
+def plan(**values):
+    (item,) = api.plans("spec.yaml", **values)
+    return item
+
+
+def test_decodings_are_the_product_of_the_lists():
+    points = decoding_points(DecodingSpec(temperature=[0.5, 1.0], candidates=[1, 3], options={"alpha": 1}))
+    assert [(p.decoding.temperature, p.decoding.candidates) for p in points] == [(0.5, 1), (0.5, 3), (1.0, 1), (1.0, 3)]
+    assert {p.generation.candidates for p in points} == {3}, "sizes share the generation of the largest"
+    assert all(p.decoding.options == {"alpha": 1} for p in points)
+
+
+def test_a_point_is_described_by_what_differs_from_the_defaults():
+    decoding = Decoding(strategy="nucleus", top_p=0.9, options={"alpha": 1})
+    assert GridPoint(decoding, decoding).described() == {"strategy": "nucleus", "top_p": 0.9, "options": {"alpha": 1}}
+    assert GridPoint(Decoding(), Decoding()).described() == {}
+
+
+def test_points_are_grouped_by_generation(project):
+    item = plan(decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]})
+    assert [len(points) for points in item.generations.values()] == [2, 2]
+    assert [decoding.temperature for decoding in item.generations] == [0.5, 1.0]
+
+
+def test_models_get_unique_labels_and_label_is_no_parameter(project):
+    item = plan(models=["echo", {"echo": {"n": 3}}, {"echo": {"label": "mine", "n": 1}}])
+    assert [(model.label, model.name, model.params) for model in item.models] == [
+        ("echo", "echo", {}), ("echo #2", "echo", {"n": 3}), ("mine", "echo", {"n": 1}),
+    ]  # fmt: skip
+
+
+def test_reference_counts_are_distinct(project):
+    assert plan(references=[1, 2, 1]).reference_counts == (1, 2)
+    assert plan().reference_counts == (None,)
+
+
+def test_metrics_are_split_by_level(project):
+    item = plan()
+    assert [metric.label for metric in item.caption_metrics] == ["length"]
+    assert item.token_metrics == ()
+
+
+SPEC = """task: t
+dataset: {reader: words, count: 3}
+models:
+  - echo: {n: 2}
+metrics:
+  - length
+  - length:
+      scale: 2.0
+      WORD: 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("WORD: 1", "scal: 1", "spec.yaml:7: metric 'length' has no parameter 'scal'; did you mean 'scale'?"),
+        (
+            "{n: 2}",
+            "{m: 2}",
+            "spec.yaml:4: adapter 'echo' has no parameter 'm'; did you mean 'n'?|adapter 'echo' has no",
+        ),
+        ("reader: words", "reader: wrds", "spec.yaml:2: unknown reader 'wrds'; did you mean 'words'?"),
+        ("- length\n", "- lenth\n", "spec.yaml:6: unknown metric 'lenth'; did you mean 'length'?"),
+        ("- echo: {n: 2}", "- 3", "spec.yaml:4: models.0: expected a name or one name"),
+    ],
+)
+def test_a_mistake_has_its_line(project, old, new, message):
+    (project / "spec.yaml").write_text(SPEC.replace(old, new).replace("      WORD: 1\n", ""))
+    with pytest.raises(InputError, match=message.replace("?", r"\?")):
+        plan()
+
+
+def test_an_error_of_a_constructor_has_the_line_of_its_component(project):
+    code = (project / "mine_parts.py").read_text()
+    check = "if scale < 0: raise ValueError('scale is below 0')\n        self.scale, self.undefined ="
+    code = code.replace("self.scale, self.undefined =", check)
+    (project / "mine_parts.py").write_text(code)
+    (project / "spec.yaml").write_text(SPEC.replace("2.0", "-1.0").replace("      WORD: 1\n", ""))
+    with pytest.raises(InputError, match=r"^spec\.yaml:7: metrics\.1: scale is below 0$"):
+        plan()

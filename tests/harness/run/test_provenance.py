@@ -1,0 +1,107 @@
+"""The content of manifest.json: identity, digest, versions, plugins."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from harness import __version__, api
+from harness.registry.manifest_files import PluginFailure
+from harness.run.execute import read_examples
+from harness.run.provenance import build_manifest, code_of, digest, plugins, signature, versions
+
+
+def plan(**values):
+    (item,) = api.plans("spec.yaml", **values)
+    return item
+
+
+def test_the_manifest_describes_spec_data_models_and_metrics(project):
+    item = plan(seed=3, limit=2)
+    manifest = build_manifest(item, read_examples(item), [])
+    assert manifest["data"] == {
+        "reader": "words",
+        "fingerprint": "words-6",
+        "source": "",
+        "examples": 2,
+        "references": [2],
+    }
+    assert manifest["models"] == [{"label": "echo", "adapter": "echo", "params": {}, "fingerprint": "echo-2-()"}]
+    assert manifest["metrics"] == [{"label": "length", "name": "length", "params": {}, "signature": "length|scale:1"}]
+    assert (manifest["task"], manifest["seed"]) == ("words", 3)
+    assert manifest == build_manifest(item, read_examples(item), []), "the same run has the same manifest"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, "words|m:2|seed:0|harness:"),
+        ({"limit": 2, "seed": 1}, "words|m:2|limit:2|seed:1|harness:"),
+        ({"references": [1, 2]}, "words|m:1-2|seed:0|harness:"),
+        ({"decoding": {"candidates": [1, 4]}}, "words|n:1-4|m:2|seed:0|harness:"),
+    ],
+)
+def test_the_signature_is_short(project, values, expected):
+    assert signature(plan(**values), [2]) == expected + __version__
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"seed": 1},
+        {"limit": 3},
+        {"metrics": [{"length": {"scale": 2.0}}]},
+        {"models": [{"echo": {"n": 3}}]},
+        {"dataset": {"reader": "words", "count": 5}},
+        {"significance": "exact"},
+        {"decoding": {"temperature": 0.5}},
+    ],
+)
+def test_the_digest_changes_with_everything_that_could_change_a_number(project, values):
+    assert digest(plan(**values)) != digest(plan())
+
+
+def test_the_digest_ignores_views_and_texts(project):
+    views = [{"plot": "line", "y": "length"}]
+    assert digest(plan(views=views, description="new", notice="new")) == digest(plan())
+
+
+def test_the_digest_changes_with_the_code_of_a_component(project):
+    before = digest(plan())
+    code = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(code + "\n# edited\n")
+    sys.modules.pop("mine_parts")
+    assert digest(plan()) != before
+
+
+def test_code_includes_the_parts_of_a_component(project):
+    item = plan()
+    metric = item.metrics[0].metric
+    modules = code_of([metric])
+    assert list(modules) == ["mine_parts"]
+    assert code_of([3, "text", None]) == {}
+
+    class Holder:
+        def __init__(self) -> None:
+            self.part = metric
+
+    assert modules.items() <= code_of([Holder()]).items()
+
+
+def test_versions_name_the_harness_python_and_installed_packages():
+    values = versions()
+    assert values["harness"] == __version__
+    assert {"python", "platform", "numpy", "scipy"} <= set(values)
+
+
+def test_components_and_failures_are_listed(project):
+    failure = PluginFailure("bad", "hooks", "ValueError: no")
+    entries = plugins(plan(), [failure])
+    assert [(entry.get("kind"), entry.get("name"), entry["provider"], entry["used"]) for entry in entries] == [
+        ("readers", "words", "mine", True),
+        ("adapters", "echo", "mine", True),
+        ("metrics", "length", "mine", True),
+        (None, None, "bad", False),
+    ]
+    assert entries[-1] == {"provider": "bad", "phase": "hooks", "reason": "ValueError: no", "used": False}

@@ -1,0 +1,136 @@
+"""Scores of one metric: batching, undefined examples, p-values, intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, MeanMetric, MetricSpec
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.spec.models import SignificanceSpec
+
+SETS = [
+    CaptionSet("a", ("x", "y y"), ("r",)),
+    CaptionSet("b", ("z",), ("r", "s s s")),
+    CaptionSet("c", ("w", "v"), ("t t",)),
+    CaptionSet("d", ("",), ("u", "u")),
+]
+
+
+class Words(MeanMetric):
+    """Mean number of words of the candidates, NaN for 0 words."""
+
+    def __init__(self, *, min_candidates: int = 1, shardable: bool = True) -> None:
+        self.spec = MetricSpec("words", True, min_candidates=min_candidates, shardable=shardable)
+        self.fits = 0
+
+    def fit(self, references, features) -> Any:
+        self.fits += 1
+        return len(references)
+
+    def scores(self, batch, features, state) -> np.ndarray:
+        words = np.array([[len(text.split()) for text in texts[: batch.n]] for texts in batch.texts], dtype=float)
+        means = words.mean(axis=1)
+        return np.where(means == 0, np.nan, means)
+
+    def null(self, batch, features, state, labels) -> np.ndarray:
+        words = np.array([[len(text.split()) for text in texts] for texts in batch.texts], dtype=float)
+        return words @ labels.T / labels.sum(axis=1)
+
+
+@pytest.fixture
+def cache():
+    return FeatureCache([item.references for item in SETS])
+
+
+def scored(metric, cache, significance=None, size: int | None = scoring.BATCH):
+    return scoring.score(metric, scoring.batches(SETS, cache, size), cache, significance, 0)
+
+
+@pytest.mark.parametrize("size", [None, 1, 512])
+def test_rows_are_in_the_order_of_the_examples_for_any_batch_size(cache, size):
+    result = scored(Words(), cache, size=size)
+    assert np.array_equal(result.stats[:, 0], [1.5, 1, 1, np.nan], equal_nan=True)
+    assert result.defined.tolist() == [True, True, True, False]
+    assert np.array_equal(result.per_example(Words()), [1.5, 1, 1, np.nan], equal_nan=True)
+    assert (result.p_values, result.p_method, result.p_floor) == (None, "", 1.0)
+
+
+def test_batches_have_one_shape_and_hold_every_example_once(cache):
+    parts = scoring.batches(SETS, cache, 1)
+    assert [(positions.tolist(), batch.n, batch.m) for positions, batch in parts] == [
+        ([1], 1, 2), ([3], 1, 2), ([0], 2, 1), ([2], 2, 1),
+    ]  # fmt: skip
+    (cut,) = scoring.nested(parts[2:3], cache, 1, None)
+    assert (cut.batch.n, cut.batch.m, cut.batch.texts) == (1, 1, [["x", "r"]])
+
+
+def test_a_shape_too_small_for_the_metric_is_undefined(cache):
+    result = scored(Words(min_candidates=2), cache)
+    assert result.defined.tolist() == [True, False, True, False]
+
+
+def test_corpus_state_is_fitted_once(cache):
+    metric = Words()
+    scored(metric, cache, size=1)
+    scored(metric, cache)
+    assert metric.fits == 1
+
+
+def test_progress_counts_every_example(cache):
+    steps: list[int] = []
+    scoring.score(Words(), scoring.batches(SETS, cache, 1), cache, None, 0, steps.append)
+    assert steps == [1, 1, 1, 1]
+
+
+def test_p_values_and_their_combination(cache):
+    result = scored(Words(), cache, SignificanceSpec(method="exact"))
+    assert result.p_method == "exact"
+    assert result.p_floor == pytest.approx(1 / 3)
+    assert result.p_values is not None
+    # Example a: words 1, 2 | 1: two of the three pairs have a mean of at most 1.5 besides the pair (1, 1).
+    assert np.array_equal(result.p_values, [1.0, 2 / 3, 1 / 3, np.nan], equal_nan=True)
+    combined = scoring.combined(result.p_values, fdr=0.05)
+    assert combined["harmonic_mean"] == pytest.approx(3 / (1 + 1.5 + 3))
+    assert (combined["discoveries"], combined["fdr"], combined["n"]) == (0, 0.05, 3)
+    assert combined["log"] == pytest.approx(np.log(combined["harmonic_mean"]))
+
+
+def test_nothing_is_combined_without_p_values():
+    assert scoring.combined(None, 0.05) == {}
+    assert scoring.combined(np.array([np.nan]), 0.05) == {}
+
+
+def test_arrays_of_a_piece_are_read_back(cache):
+    result = scored(Words(), cache, SignificanceSpec(method="exact"))
+    again = scoring.Scored.from_arrays(result.to_arrays())
+    assert np.array_equal(again.stats, result.stats, equal_nan=True)
+    assert again.p_values is not None and result.p_values is not None
+    assert np.array_equal(again.p_values, result.p_values, equal_nan=True)
+    assert (again.p_method, again.p_floor, again.seconds) == (result.p_method, result.p_floor, result.seconds)
+    assert "p_values" not in scored(Words(), cache).to_arrays()
+
+
+def test_statistics_of_a_wrong_shape_name_the_metric(cache):
+    class Flat(Words):
+        def stats(self, batch, features, state):
+            return np.zeros(len(batch))
+
+    with pytest.raises(ValueError, match=r"metric 'words' returned statistics of shape \(2,\) for 2 examples"):
+        scored(Flat(), cache)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_intervals_need_two_rows_samples_and_a_metric_that_resamples(rows):
+    stats = np.arange(rows, dtype=float).reshape(-1, 1)
+    value, interval = scoring.value_and_interval(Words(), stats, 200, 0)
+    assert np.isnan(value) if rows == 0 else value == stats.mean()
+    assert (interval is None) == (rows < 2)
+    if interval:
+        assert interval[0] <= value <= interval[1]
+        assert scoring.value_and_interval(Words(), stats, 200, 0)[1] == interval
+    assert scoring.value_and_interval(Words(), stats, 0, 0)[1] is None
+    assert scoring.value_and_interval(Words(shardable=False), stats, 200, 0)[1] is None

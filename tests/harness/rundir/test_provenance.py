@@ -1,0 +1,31 @@
+"""The typed view on manifest.json."""
+
+from __future__ import annotations
+
+from harness.rundir.provenance import MetricEntry, ModelEntry, Provenance
+
+CONTENT = {
+    "task": "t",
+    "signature": "t|m:5",
+    "digest": "abc",
+    "variant": None,
+    "data": {"reader": "coco", "examples": 3},
+    "spec": {"views": [{"plot": "table", "title": "T"}]},
+    "models": [{"label": "m", "adapter": "echo", "params": {"n": 1}, "fingerprint": "f"}],
+    "metrics": [{"label": "trm(a)", "name": "trm", "params": {}, "signature": "trm|a"}],
+}
+
+
+def test_fields_are_typed():
+    item = Provenance(dict(CONTENT))
+    assert (item.task, item.signature, item.digest, item.variant) == ("t", "t|m:5", "abc", "")
+    assert item.data["examples"] == 3
+    assert item.models == (ModelEntry("m", "echo", {"n": 1}, "f"),)
+    assert item.metrics == (MetricEntry("trm(a)", "trm", {}, "trm|a"),)
+    assert [view.heading for view in item.views] == ["T"]
+
+
+def test_an_empty_manifest_has_empty_fields():
+    item = Provenance({})
+    assert (item.task, item.digest, item.data, item.spec) == ("", "", {}, {})
+    assert (item.models, item.metrics, item.views) == ((), (), ())

@@ -1,0 +1,102 @@
+"""Samples: columns by name, systems, writing and lazy reading."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from harness.contracts import CaptionSet
+from harness.errors import InputError, UnknownName
+from harness.rundir.samples import SampleColumns, SampleTable, write_samples
+
+SETS = [CaptionSet("a", ("x", "y"), ("r",)), CaptionSet("b", ("z",), ("s", "t"))]
+
+
+@pytest.fixture
+def table() -> SampleTable:
+    columns = SampleColumns(["m", "k"])
+    columns.begin("one", {}, SETS)
+    columns.add("m", np.array([0.5, np.nan]), np.array([0.25, np.nan]))
+    columns.begin("two", {"temperature": 0.5, "references": 1}, SETS[:1])
+    columns.add("m", np.array([1.0]), None)
+    columns.add("k", np.array([2.0]), np.array([1.0]))
+    return columns.table()
+
+
+@pytest.fixture
+def read(table, tmp_path) -> SampleTable:
+    write_samples(tmp_path / "samples.parquet", table)
+    return SampleTable.open(tmp_path / "samples.parquet")
+
+
+def test_columns_and_null_values(table):
+    assert table.names == ("model", "decoding", "example", "candidates", "references", "m", "k", "p:m", "p:k")
+    assert (table.metrics, table.scored_columns) == (("m", "k"), ("m", "k", "p:m", "p:k"))
+    assert (len(table), "m" in table, "x" in table) == (3, True, False)
+    assert table["m"] == [0.5, None, 1.0]
+    assert table["k"] == [None, None, 2.0]
+    assert table["p:k"] == [None, None, 1.0]
+    assert np.array_equal(table.numbers("p:m"), [0.25, np.nan, np.nan], equal_nan=True)
+    assert table.lists("references") == [("r",), ("s", "t"), ("r",)]
+
+
+def test_a_table_without_rows_has_no_metrics():
+    assert SampleColumns(["m"]).table().metrics == ()
+
+
+def test_an_unknown_column_is_an_error_with_the_nearest_name(table):
+    with pytest.raises(UnknownName, match="the samples have no column 'exmple'; did you mean 'example'?"):
+        table["exmple"]
+
+
+def test_systems_are_rows_of_one_model_and_decoding(table):
+    one, two = table.systems
+    assert (one.model, one.label, one.references, one.examples) == ("one", "one", None, ("a", "b"))
+    assert (two.label, two.references, dict(two.decoding)) == (
+        "two m=1 T=0.5", 1, {"references": 1, "temperature": 0.5},
+    )  # fmt: skip
+    assert np.array_equal(one.scores("m"), [0.5, np.nan], equal_nan=True)
+    assert one.p_values("nothing") is None
+    p = two.p_values("k")
+    assert p is not None and p.tolist() == [1.0]
+    assert dict(one.row_of) == {"a": 0, "b": 1}
+    assert one.caption_sets() == SETS
+
+
+def test_a_written_table_is_read_back(table, read):
+    assert read.to_dict() == table.to_dict()
+    assert [system.label for system in read.systems] == [system.label for system in table.systems]
+
+
+def test_one_row_group_per_system_and_columns_are_read_by_name(read, tmp_path, monkeypatch):
+    assert pq.ParquetFile(tmp_path / "samples.parquet").num_row_groups == 2
+    columns: list[list[str]] = []
+    read_table = pq.read_table
+
+    def recorded(path, columns_=None, **options):
+        columns.append(options["columns"])
+        return read_table(path, **options)
+
+    monkeypatch.setattr(pq, "read_table", recorded)
+    read.numbers("m")
+    read.numbers("m")
+    assert columns == [["m"]]
+
+
+def test_a_run_without_captions_has_an_empty_table(tmp_path):
+    table = SampleTable.open(tmp_path / "none.parquet")
+    assert (len(table), table.systems, table.metrics) == (0, (), ())
+
+
+def test_a_damaged_file_is_an_error(tmp_path):
+    (tmp_path / "samples.parquet").write_bytes(b"PAR1 nonsense")
+    with pytest.raises(InputError, match=r"samples\.parquet: is damaged .*; run the spec again to rebuild it"):
+        _ = SampleTable.open(tmp_path / "samples.parquet").names
+
+
+def test_unpaired_surrogates_are_escaped(tmp_path):
+    columns = SampleColumns([])
+    columns.begin("m", {}, [CaptionSet("a", ("x\ud800",), ("r",))])
+    write_samples(tmp_path / "s.parquet", columns.table())
+    assert SampleTable.open(tmp_path / "s.parquet").lists("candidates") == [("x\\ud800",)]
