@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.shared.weights.checkpoint_config import number_format
+from harness.adapters.shared.weights.checkpoint_config import torch_dtype
 from harness.errors import HarnessError, InputError, MissingExtra, require
 from harness.registry.torchvision_guard import guard_torchvision
 
@@ -44,7 +44,7 @@ def load_model(
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
         model, info = factory.from_pretrained(
-            folder, dtype=number_format(dtype), output_loading_info=True, **local, **more
+            folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
         )
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:

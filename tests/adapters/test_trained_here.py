@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.adapters.shared.training.recipe import read_recipe, trainer
+from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
 from harness.tasks.a3ds.render import render
@@ -50,7 +50,7 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
 @pytest.mark.parametrize("name", TRAINED)
 def test_it_describes_unseen_scenes(name: str, examples: list[Example], root: Path, tmp_path: Path):
     system = name.partition("-")[0]
-    made = trainer(system)
+    made = load_trainer(system)
     recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", made.recipe)
     started = time.process_time()
     recipe = replace(recipe, epochs=min(recipe.epochs, EPOCHS))

@@ -80,6 +80,6 @@ class CaptionRecipe:
         told = {name: value for name, value in asdict(self).items() if name != "epochs"}
         return Loop(model, loss, count, pace, folder, json.dumps(told, sort_keys=True), resume=resume)
 
-    def settings(self, epochs: int) -> dict[str, Any]:
+    def checkpoint_config(self, epochs: int) -> dict[str, Any]:
         """What the configuration beside the weights tells of the training."""
         return {"features": self.source, "recipe": asdict(self), "epochs": epochs}

@@ -10,7 +10,7 @@ from typing import Any
 from harness.errors import HarnessError, InputError
 
 
-def read_settings(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]:
+def read_config(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]:
     """``config`` as a dict; raises :class:`InputError` for a file that is no JSON mapping."""
     if config is None:
         return {}
@@ -33,7 +33,7 @@ def read_json(path: str | Path, what: str) -> Any:
         raise InputError(f"not valid JSON ({error})", str(path)) from error
 
 
-def settings_beside(checkpoint: str | Path) -> dict[str, Any]:
+def config_beside(checkpoint: str | Path) -> dict[str, Any]:
     """``config.json`` in a checkpoint's folder (what ``harness train`` says of features, words and sizes); empty where there is none.
 
     Raises :class:`InputError` for a checkpoint that is not there.
@@ -42,7 +42,7 @@ def settings_beside(checkpoint: str | Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError("no such checkpoint file", str(path))
     file = (path if path.is_dir() else path.parent) / "config.json"
-    return read_settings(file) if file.is_file() else {}
+    return read_config(file) if file.is_file() else {}
 
 
 def weight_files(checkpoint: str | Path) -> list[Path]:
@@ -72,7 +72,7 @@ def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | 
     return heads
 
 
-def number_format(name: str) -> Any:
+def torch_dtype(name: str) -> Any:
     """The torch dtype called ``name``; raises :class:`HarnessError` for another name."""
     import torch
 

@@ -34,7 +34,11 @@ def test_captions_of_a_file(tmp_path):
     (tmp_path / "c.json").write_text(json.dumps({"a": ["one", "two"], "b": ["three"]}))
     recipe = Plain(captions=str(tmp_path / "c.json"), features="f.npz")
     assert recipe.pairs() == [("a", "one"), ("a", "two"), ("b", "three")]
-    assert recipe.settings(3) == {"features": "f.npz", "recipe": recipe.settings(3)["recipe"], "epochs": 3}
+    assert recipe.checkpoint_config(3) == {
+        "features": "f.npz",
+        "recipe": recipe.checkpoint_config(3)["recipe"],
+        "epochs": 3,
+    }
 
 
 @pytest.mark.parametrize(
