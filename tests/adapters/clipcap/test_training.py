@@ -80,7 +80,7 @@ def test_a_folder_trained_on_scenes_is_enough(tmp_path):
     adapter.prepare(TaskView(examples, Decoding()))
     one, two = (g.candidates for g in adapter.generate(examples, Decoding("greedy"), [1, 2]))
     assert one == two
-    with pytest.raises(InputError, match="example 'cat' is no scene"):
+    with pytest.raises(InputError, match="example 'cat' is not a scene"):
         adapter.prepare(TaskView([Example("cat", ("a",))], Decoding()))
     with pytest.raises(
         HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found {'views': 1}"

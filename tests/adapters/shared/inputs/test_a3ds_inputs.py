@@ -15,7 +15,7 @@ A, B = Example("1234", ("a",)), Example("one/shape/00001", ("a",), meta={"target
 
 def test_a_scene_is_named_by_the_id_or_by_the_reader():
     assert scene_of(A) == scene_of(B) == 1234
-    with pytest.raises(InputError, match="example 'img7' is no scene"):
+    with pytest.raises(InputError, match="example 'img7' is not a scene"):
         scene_of(Example("img7", ("a",)))
     with pytest.raises(HarnessError, match="scene id 480000: expected a whole number from 0 to 479999"):
         scene_of(Example("480000", ("a",)))

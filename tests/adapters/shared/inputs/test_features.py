@@ -61,9 +61,9 @@ def test_files_that_are_none_are_said(tmp_path):
     (tmp_path / "b.pkl").write_bytes(pickle.dumps([1, 2]))
     (tmp_path / "c.pkl").write_bytes(pickle.dumps({"a": ROWS})[:40])
     for name, words in [
-        ("a.npz", "not a whole"),
+        ("a.npz", "not a complete"),
         ("b.pkl", "found list"),
-        ("c.pkl", "not a whole"),
+        ("c.pkl", "not a complete"),
         ("d.npz", "no such"),
     ]:
         with pytest.raises(InputError, match=words):
