@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from harness.adapters.epsilon_mixture.adapter import EpsilonMixture
@@ -12,7 +15,7 @@ EXAMPLES = [Example(str(i), (f"A w{i} v{i} end.",)) for i in range(20)]
 TEXTS = {text for example in EXAMPLES for text in example.references}
 
 
-def samples(epsilon, length="same", seeds=range(400), candidates=1):
+def samples(epsilon, length: Any = "same", seeds: Sequence[int] = range(400), candidates=1):
     adapter = EpsilonMixture(epsilon=epsilon, length=length)
     adapter.prepare(TaskView(EXAMPLES, Decoding()))
     return list(adapter.generate(EXAMPLES * 20, Decoding(candidates=candidates), seeds))

@@ -29,6 +29,7 @@ def test_every_reference_is_used_exactly_once(texts, seed, held_out, split):
 
 def test_remaining_references_keep_their_order():
     generation = one(Example("x", tuple("abcdefgh")), 5, held_out=3)
+    assert generation.references is not None
     assert list(generation.references) == sorted(generation.references)
 
 
