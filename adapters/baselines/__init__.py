@@ -1,1 +1,1 @@
-"""Stand-ins for models, built from references: what a metric should and should not prefer."""
+"""Baselines built from references: captions that a metric should or should not prefer."""

@@ -1,4 +1,4 @@
-"""The ``central`` baseline: the reference closest to the others, repeated (the bland captioner of Chan et al. 2022, appendix B.3)."""
+"""The ``central`` baseline: the reference closest to the others, repeated."""
 
 from __future__ import annotations
 
@@ -15,20 +15,31 @@ from harness.registry import resolve
 from harness.run.features import FeatureCache
 
 BATCH = 512
+"""Examples per batch of distances."""
 DEFAULT_N = 10
+"""Number of candidates if neither the adapter nor the decoding gives one."""
 
 
 class Central:
-    """One safe caption, said again and again: mean-aggregated scores like it, distributional ones do not.
+    """The central reference, repeated: metrics that average over candidates prefer it, metrics of distributions do not.
 
-    distance: a name or ``{name: {params}}`` of the registry, or an instance. The default, ``cider``, needs neither weights nor
-        Java. The caption chosen favours the metric of its own distance, so choose the one under study (``meteor`` for METEOR).
-    n: how often it is repeated; else ``decoding.candidates``, else 10.
-    held_out: take the central reference out of the references. The paper leaves it in, which is the default: its caption is
-        then a perfect match of one reference.
+    The central reference is the hypothesis with the smallest mean distance to the other references; of equal ones the first is used.
+    Corpus statistics of the distance come from the examples of the run.
 
-    The central reference has the least mean distance to the others, itself as hypothesis; of equals the first. Corpus
-    statistics of the distance come from the examples of the run.
+    Parameters
+    ----------
+    distance
+        A distance by name or ``{name: {params}}``, or an instance. The default ``cider`` needs neither weights nor Java. The caption
+        favours the metric of the same distance: use the distance of the metric under study.
+    n
+        Number of repetitions; default ``decoding.candidates``, else 10.
+    held_out
+        If true, the central reference is removed from the references. The default follows the paper: the reference remains, so the
+        caption matches it exactly.
+
+    References
+    ----------
+    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, appendix B.3.
     """
 
     def __init__(
@@ -42,50 +53,61 @@ class Central:
         self._central: dict[str, int] | None = None
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         return f"central:{self.distance.signature()}|n={self.n}|held_out={self.held_out}"
 
     def prepare(self, task: TaskView) -> None:
-        """Keep the examples, from which the distance learns; raise :class:`InputError` where none would be left as reference."""
+        """Store the examples for the statistics of the distance; raise :class:`InputError` if no reference would remain."""
         if self.held_out:
             refuse_small(task.examples, 2, "central", "hold one out", skip=False)
         self._examples, self._central = task.examples, None
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """The central reference ``n`` times; the references less it with ``held_out``, else all of them."""
+        """Yield the central reference ``n`` times per example, with the remaining references."""
         if self._central is None:
             self._central = central_references(self._examples, self.distance)
         times = self.n or decoding.candidates or DEFAULT_N
         for example in examples:
             if example.id not in self._central:
-                raise HarnessError(f"central: the example '{example.id}' was not among those prepared")
-            chosen = self._central[example.id]
-            left = divided(example.references, [chosen]).references if self.held_out else example.references
-            yield Generation((example.references[chosen],) * times, left)
+                raise HarnessError(f"central: the example '{example.id}' is not one of the task")
+            index = self._central[example.id]
+            references = divided(example.references, [index]).references if self.held_out else example.references
+            yield Generation((example.references[index],) * times, references)
 
 
 def central_references(examples: Sequence[Example], distance: Distance) -> dict[str, int]:
-    """Example id -> index of the reference with the least mean distance to the example's other references."""
+    """Return the index of the central reference by example id.
+
+    The central reference has the smallest mean distance, as hypothesis, to the other references of its example.
+
+    Parameters
+    ----------
+    examples
+        Examples with m references each; m may differ.
+    distance
+        Distance whose matrices (B, m, m) are used: rows are hypotheses, columns references.
+    """
     features = FeatureCache([example.references for example in examples])
     by_count: dict[int, list[Example]] = defaultdict(list)
     for example in examples:
         by_count[len(example.references)].append(example)
-    found: dict[str, int] = {}
+    central: dict[str, int] = {}
     for m, group in by_count.items():
         for start in range(0, len(group), BATCH):
             part = group[start : start + BATCH]
             if m == 1:
-                found.update((example.id, 0) for example in part)
+                central.update((example.id, 0) for example in part)
                 continue
-            # The distance sees sets of one "candidate" and m - 1 "references": only the m x m matrix matters.
+            # The split into candidates and references has no effect on the m x m matrix.
             batch = features.batch([CaptionSet(e.id, e.references[:1], e.references[1:]) for e in part])
-            # Sums of the same distances in another order may differ in the last digit: equals must stay equal.
+            # Sums of equal distances in another order may differ in the last digit; rounding keeps them equal.
             sums = features.distances(distance, batch).sum(axis=2).round(12)
-            found.update((example.id, int(i)) for example, i in zip(part, np.argmin(sums, axis=1)))
+            central.update((example.id, int(i)) for example, i in zip(part, np.argmin(sums, axis=1)))
             features.forget(batch)
-    return found
+    return central
 
 
 def check_count(value: int | None, name: str, least: int = 1) -> None:
-    """Raises :class:`InputError` unless ``value`` is None or a whole number of at least ``least``."""
+    """Raise :class:`InputError` unless ``value`` is None or an integer of at least ``least``; ``name`` is the parameter."""
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
         raise InputError(f"{name} is {value!r}; expected a whole number of at least {least}")

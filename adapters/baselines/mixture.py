@@ -1,4 +1,4 @@
-"""The ``mixture`` baseline: so many unique captions, so many of them correct (Chan et al. 2022, appendix B.2)."""
+"""The ``mixture`` baseline: candidate sets with a given number of unique and of correct captions."""
 
 from __future__ import annotations
 
@@ -13,20 +13,37 @@ from harness.errors import HarnessError, InputError
 from harness.files.captions import listed
 
 TRIES = 64
+"""Random draws per caption of another example before all examples are tried."""
 
 
 class Mixture:
-    """Candidate sets whose diversity and correctness are set apart: k unique captions, m of them of this example.
+    """Candidate sets with independent diversity and correctness: k unique captions, m of them references of the example.
 
-    unique: k, how many different captions a set holds; they are repeated in turn up to ``n``.
-    correct: m (0 to k), how many of these are references of the example, held out; the others are references of other
-        examples, each of another one. None: all.
-    n: size of the set; else ``decoding.candidates``, else 10. Where k does not divide n, the first captions come once more.
-    held_out: how many references of the example are taken away in any case (at least m; None: m). Give every cell of a
-        k x m study the same number, so that all are scored against the same references.
-    skip_small: an example with too few references is left out and counted, instead of being an error.
+    All draws use the seed of the example. The captions for smaller k and m are a subset of those for larger values.
 
-    All is drawn from the example's seed; the captions of a smaller m or k are among those of a larger one.
+    Parameters
+    ----------
+    unique
+        Number k of different captions of a set; they are repeated in turn up to ``n``.
+    correct
+        Number m of captions, 0 to k, that are held-out references of the example. The others are references of other examples, one of
+        each. Default: k.
+    n
+        Size of a set; default ``decoding.candidates``, else 10. If k does not divide n, the first captions occur once more.
+    held_out
+        Number of references of the example that are removed, at least m; default m. With equal values all cells of a k x m study are
+        scored against the same references.
+    skip_small
+        If true, examples with too few references are skipped and counted; else they are an error.
+
+    Raises
+    ------
+    InputError
+        For a parameter out of range, and in :meth:`prepare` for examples with too few references.
+
+    References
+    ----------
+    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, appendix B.2.
     """
 
     def __init__(
@@ -56,39 +73,39 @@ class Mixture:
         self._others: list[Example] = []
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         return (
             f"mixture:unique={self.unique}|correct={self.correct}|n={self.n}|held_out={self.held_out}"
             f"|skip_small={self.skip_small}"
         )
 
     def prepare(self, task: TaskView) -> None:
-        """Keep the examples to draw from; raise :class:`InputError` that names those with too few references."""
+        """Store the examples to draw from; raise :class:`InputError` for sets that cannot be drawn and examples with too few references."""
         size = self.n or task.decoding.candidates or DEFAULT_N
         if size < self.unique:
-            raise InputError(f"mixture: {size} candidates are asked for, too few for {self.unique} unique captions")
+            raise InputError(f"mixture: {size} candidates are too few for {self.unique} unique captions")
         wrong = self.unique - self.correct
         if wrong > len(task.examples) - 1:
             raise InputError(
-                f"mixture: {wrong} captions of other examples are asked for, but there are {len(task.examples) - 1}"
+                f"mixture: {wrong} captions of other examples are needed; the task has {len(task.examples) - 1} other examples"
             )
         self._refuse_small(task.examples)
-        self._others = sorted(
-            task.examples, key=lambda example: example.id
-        )  # draws do not depend on the order of the file
+        # sorted: the draws do not depend on the order of the file
+        self._others = sorted(task.examples, key=lambda example: example.id)
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """``n`` candidates in turns of the k unique ones, and the references that were not held out."""
+        """Yield ``n`` candidates per example, the k unique ones in turn, and the remaining references."""
         size = self.n or decoding.candidates or DEFAULT_N
         for example, seed in zip(examples, seeds):
             if len(example.references) <= self.held_out or len(set(example.references)) < self.correct:
                 self._refuse_small([example])
                 yield Generation((), example.references)
                 continue
-            own, left = self._own(example, np.random.default_rng([seed, 0]))
+            correct, references = self._correct(example, np.random.default_rng([seed, 0]))
             others = self._foreign(example, np.random.default_rng([seed, 1]))
             turn = np.random.default_rng([seed, 2]).permutation(self.unique).tolist()
-            texts = [*own, *others]
-            yield Generation(tuple(texts[turn[i % self.unique]] for i in range(size)), left)
+            texts = [*correct, *others]
+            yield Generation(tuple(texts[turn[i % self.unique]] for i in range(size)), references)
 
     def _refuse_small(self, examples: Sequence[Example]) -> None:
         refuse_small(examples, self.held_out + 1, "mixture", f"hold {self.held_out} out", skip=self.skip_small)
@@ -96,47 +113,47 @@ class Mixture:
         if alike and not self.skip_small:
             raise InputError(
                 f"mixture: {len(alike)} of {len(examples)} examples have fewer than {self.correct} different references:"
-                f" {listed([example.id for example in alike])} (skip_small: true leaves them out)"
+                f" {listed([example.id for example in alike])} (skip_small: true skips them)"
             )
 
-    def _own(self, example: Example, rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The correct captions, all different, and the references that are left."""
+    def _correct(self, example: Example, rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return m different references of the example and its remaining references."""
         references = example.references
         order = rng.permutation(len(references)).tolist()
         first: dict[str, int] = {}
         for i in order:
             first.setdefault(references[i], i)
         distinct = list(first.values())
-        again = [i for i in order if i not in distinct]  # the same words once more: held out last
-        parts = divided(references, [*distinct, *again][: self.held_out])
+        repeated = [i for i in order if i not in distinct]  # same words as another reference: held out last
+        parts = divided(references, [*distinct, *repeated][: self.held_out])
         assert parts.references is not None
         return parts.candidates[: self.correct], parts.references
 
     def _foreign(self, example: Example, rng: np.random.Generator) -> list[str]:
-        """A caption each of as many other examples as are wanted, none of them said of this example too."""
-        wanted = self.unique - self.correct
+        """Return k - m captions of as many other examples; none of them is a reference of this example."""
+        count = self.unique - self.correct
         texts: dict[str, None] = {}
-        if not wanted:
+        if not count:
             return []
-        own, used = set(example.references), {example.id}
-        for pick in self._picks(wanted, rng):
-            other = self._others[pick]
+        references, used = set(example.references), {example.id}
+        for position in self._positions(count, rng):
+            other = self._others[position]
             if other.id in used:
                 continue
             order = rng.permutation(len(other.references)).tolist()
-            text = next((t for i in order if (t := other.references[i]) not in own and t not in texts), None)
+            text = next((t for i in order if (t := other.references[i]) not in references and t not in texts), None)
             if text is not None:
                 used.add(other.id)
                 texts[text] = None
-                if len(texts) == wanted:
+                if len(texts) == count:
                     return list(texts)
         raise HarnessError(
-            f"mixture: found {len(texts)} captions of other examples for '{example.id}'; {wanted} are asked for"
+            f"mixture: found {len(texts)} captions of other examples for '{example.id}'; expected {count}"
         )
 
-    def _picks(self, wanted: int, rng: np.random.Generator) -> Iterator[int]:
-        """Positions to try: draws, which suffice in a large task, then every position once in a random order."""
-        count = len(self._others)
-        for _ in range(TRIES * wanted):
-            yield int(rng.integers(count))
-        yield from rng.permutation(count).tolist()
+    def _positions(self, count: int, rng: np.random.Generator) -> Iterator[int]:
+        """Yield positions of other examples: independent draws, sufficient in a large task, then a permutation of all positions."""
+        total = len(self._others)
+        for _ in range(TRIES * count):
+            yield int(rng.integers(total))
+        yield from rng.permutation(total).tolist()

@@ -1,4 +1,4 @@
-"""The ``shuffled`` baseline: references of another example. Fluent, in-domain, irrelevant."""
+"""The ``shuffled`` baseline: references of another example, which are fluent, in-domain and irrelevant."""
 
 from __future__ import annotations
 
@@ -13,13 +13,22 @@ from harness.errors import HarnessError, InputError
 
 
 class Shuffled:
-    """Every example is given captions of another one, and every example's captions are given to another one.
+    """Captions of another example; the captions of every example are used exactly once.
 
-    n: how many captions; else ``decoding.candidates``, else 1. An example with fewer references gives all it has.
-    order: the examples stand in a ring ordered by a hash of this number and their ids, and each is given captions of the
-        next: no example keeps its own, none is used twice, and neither the order of the file nor batches matter.
+    The examples form a ring, ordered by a hash of ``order`` and their ids. Each example gets references of the one before it, selected
+    and ordered with its own seed. Its own references do not change. The result does not depend on the order of the file or on batches.
 
-    Which of the other's references, and in which order, is drawn from the example's seed. The references stay as they are.
+    Parameters
+    ----------
+    n
+        Number of captions; default ``decoding.candidates``, else 1. An example with fewer references contributes all of them.
+    order
+        Number of the ring; another number gives another ring.
+
+    Raises
+    ------
+    InputError
+        For a parameter out of range, and in :meth:`prepare` for a task with one example.
     """
 
     def __init__(self, *, n: int | None = None, order: int = 0) -> None:
@@ -30,25 +39,29 @@ class Shuffled:
         self._partner: dict[str, Example] = {}
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         return f"shuffled:n={self.n}|order={self.order}"
 
     def prepare(self, task: TaskView) -> None:
-        """Close the ring; raise :class:`InputError` where there is one example only."""
+        """Compute the ring; raise :class:`InputError` for a task with fewer than two examples."""
         if len(task.examples) < 2:
-            raise InputError(f"shuffled: takes captions of another example, but there is only {len(task.examples)}")
+            raise InputError(
+                f"shuffled: the task has {len(task.examples)} examples; captions of another example need at least 2"
+            )
         ring = sorted(task.examples, key=lambda example: (_hash(self.order, example.id), example.id))
         self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """``n`` references of the example's partner, each once."""
+        """Yield ``n`` references of the example before it in the ring, each once."""
         count = self.n or decoding.candidates or 1
         for example, seed in zip(examples, seeds):
             partner = self._partner.get(example.id)
             if partner is None:
-                raise HarnessError(f"shuffled: the example '{example.id}' was not among those prepared")
+                raise HarnessError(f"shuffled: the example '{example.id}' is not one of the task")
             order = np.random.default_rng(seed).permutation(len(partner.references))[:count]
             yield Generation(tuple(partner.references[i] for i in order.tolist()))
 
 
 def _hash(order: int, name: str) -> bytes:
+    """Return the position of an example in the ring."""
     return hashlib.blake2b(f"{order}\x1f{name}".encode(), digest_size=16).digest()

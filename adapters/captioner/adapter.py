@@ -16,7 +16,7 @@ from harness.adapters.captioner.training import stage_folder, train
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.decode import select_rows
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness.adapters.shared.training.model_cache import cache_folder, kept
+from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
@@ -140,7 +140,7 @@ def trained(recipe: Recipe) -> Path:
 
             train(recipe, folder, report=report)
 
-    return kept("captioner", recipe.key(), make)
+    return get_or_train("captioner", recipe.key(), make)
 
 
 def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:

@@ -20,8 +20,8 @@ from harness.tasks.a3ds.render import VERSION
 from harness.tasks.a3ds.scene import N_SCENES, Kind, caption_sets
 from harness.tasks.readers.lines import words_of
 
-FORMAT = 1
-"""Raised whenever the same recipe would give other weights."""
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class Recipe:
     def key(self) -> str:
         """Names the trained models: all settings and the renderer's version."""
         pictures = "" if self.features in ("factors", "values") else VERSION
-        text = json.dumps([FORMAT, pictures, asdict(self)], sort_keys=True)
+        text = json.dumps([FORMAT_VERSION, pictures, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.captioner.recipe import Recipe, recipe_from
+from harness.adapters.captioner.recipe import FORMAT_VERSION, Recipe, recipe_from
 from harness.adapters.captioner.training import train
 from harness.adapters.shared.training.recipe import Trainer
 from harness.errors import HarnessError, InputError
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def trainer() -> Trainer:
     """The recipe and the training, for Python."""
-    return Trainer(Recipe, train)
+    return Trainer(Recipe, train, FORMAT_VERSION)
 
 
 def run(args: argparse.Namespace) -> int:

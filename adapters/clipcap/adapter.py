@@ -19,9 +19,9 @@ from harness.adapters.shared.inputs.clip_images import ClipImages
 from harness.adapters.shared.inputs.features import FeatureFile
 from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
 from harness.adapters.shared.weights.checkpoint_config import (
-    number_format,
-    read_settings,
-    settings_beside,
+    config_beside,
+    read_config,
+    torch_dtype,
     weight_files,
 )
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
@@ -62,7 +62,7 @@ class ClipCapAdapter(LeftToRight):
     ) -> None:
         path = self.checkpoint = Path(checkpoint)
         if features is None and clip is None:
-            features = settings_beside(path).get("features")
+            features = config_beside(path).get("features")
         if (features is None) == (clip is None):
             raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
         self.model = ClipCap.from_checkpoint(path, config)
@@ -73,7 +73,7 @@ class ClipCapAdapter(LeftToRight):
             )
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
-        self.device, self.dtype = torch.device(device), number_format(dtype)
+        self.device, self.dtype = torch.device(device), torch_dtype(dtype)
         self.model.to(self.device, self.dtype)
         self.step = ClipCapStep(self.model)
         self.max_length = min(MAX_LENGTH, self._room())
@@ -81,7 +81,7 @@ class ClipCapAdapter(LeftToRight):
         self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
         self._print: str | None = None
         self._settings = {
-            "config": read_settings(config),
+            "config": read_config(config),
             "stop": stop,
             "dtype": dtype,
             "clip": (clip or {}).get("model"),

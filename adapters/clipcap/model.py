@@ -13,7 +13,7 @@ from torch import nn
 from harness.adapters.clipcap.mappers import MlpMapper, TransformerMapper
 from harness.adapters.shared.layers.gpt2 import Gpt2, Gpt2Sizes
 from harness.adapters.shared.layers.key_values import KeyValues
-from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_settings
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_config
 from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.errors import InputError
 
@@ -69,7 +69,7 @@ class ClipCap(nn.Module):
         Raises :class:`InputError` listing the keys of a checkpoint that is not CLIPCap's, and what it looks like.
         """
         loaded = load_checkpoint(path)
-        settings = {**loaded.settings, **read_settings(config)}
+        settings = {**loaded.settings, **read_config(config)}
         settings = {**settings, **settings.get("gpt2_config", {})}
         tensors = dict(loaded.tensors)
         words, head = "gpt.transformer.wte.weight", "gpt.lm_head.weight"

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
 from harness.adapters.clipcap.vectors import open_vectors
 from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
-from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report, has_run
@@ -31,6 +31,8 @@ from harness.errors import HarnessError, InputError, require
 from harness.stats.seeds import derive
 
 IGNORED = -100
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +72,7 @@ def train(recipe: ClipCapRecipe, output: str | Path, *, resume: bool = False, re
         )
     torch.manual_seed(derive(recipe.seed, "clipcap"))
     model = ClipCap(_sizes(recipe, sizes, len(bpe), len(next(iter(vectors.values())))))
-    standard = Standard.of(np.stack(list(vectors.values())))
+    standard = Standardiser.fit(np.stack(list(vectors.values())))
     inputs = {name: standard(torch.from_numpy(vector)) for name, vector in vectors.items()}
 
     def loss(batch: Sequence[int]) -> tuple[torch.Tensor, int]:
@@ -84,9 +86,9 @@ def train(recipe: ClipCapRecipe, output: str | Path, *, resume: bool = False, re
     loop = recipe.loop(model, loss, len(pairs), folder, resume=resume)
     keep()
     loop.run(report)
-    settings = {"n_head": sizes["heads"], "mapper_heads": sizes["mapper_heads"], **recipe.settings(loop.epoch)}
+    settings = {"n_head": sizes["heads"], "mapper_heads": sizes["mapper_heads"], **recipe.checkpoint_config(loop.epoch)}
     first = "clip_project.model.0" if recipe.mapper == "mlp" else "clip_project.linear"
-    return save_checkpoint(standard.into(model.state_dict(), first), settings, folder, force=True)
+    return save_checkpoint(standard.fold_into(model.state_dict(), first), settings, folder, force=True)
 
 
 def _vectors(recipe: ClipCapRecipe, ids: Sequence[str]) -> dict[str, np.ndarray]:

@@ -1,1 +1,1 @@
-"""People as a model: some of an example's references are scored against the others."""
+"""Adapter for human captions: some references of an example are scored against the others."""

@@ -1,4 +1,4 @@
-"""The ``human`` adapter: references held out become the candidates, the others remain the references."""
+"""The ``human`` adapter: held-out references are the candidates, the other references remain."""
 
 from __future__ import annotations
 
@@ -12,15 +12,26 @@ from harness.errors import InputError
 
 
 class Human:
-    """Humans scored against humans. A sound metric must not tell the two apart.
+    """Human captions scored against human captions. A sound metric does not separate the two groups.
 
-    held_out: how many references become candidates: a number, or ``leave-one-out`` for one.
-    split: which ones: ``random`` (drawn from the example's seed) or ``first``.
-    index: the one reference to hold out, by its position from 0, in place of a draw (leave-one-out only).
-    skip_small: an example with too few references is left out and counted, instead of being an error.
+    Candidates and remaining references together are the references of the example, each once. Two references with the same words
+    count as two.
 
-    No reference is ever both: candidates and remaining references together are the example's references, each once. Two
-    references with the same words are two references.
+    Parameters
+    ----------
+    held_out
+        Number of references that become candidates; ``leave-one-out`` is 1.
+    split
+        ``random`` (drawn with the seed of the example) or ``first``.
+    index
+        Position, from 0, of the reference to hold out, in place of a draw. Requires ``leave-one-out``.
+    skip_small
+        If true, examples with too few references are skipped and counted; else they are an error.
+
+    Raises
+    ------
+    InputError
+        For a parameter out of range, and in :meth:`prepare` for examples with too few references.
     """
 
     def __init__(
@@ -41,7 +52,7 @@ class Human:
             raise InputError(f"human: split is {split!r}; expected 'first' or 'random'")
         if index is not None and (held_out != 1 or not isinstance(index, int) or isinstance(index, bool) or index < 0):
             raise InputError(
-                f"human: index is {index!r} with held_out {held_out}; it names the one reference held out, from 0"
+                f"human: index is {index!r} with held_out {held_out}; expected the position from 0 of a single held-out reference"
             )
         self.held_out = held_out
         self.split = split
@@ -49,27 +60,28 @@ class Human:
         self.skip_small = skip_small
 
     def fingerprint(self) -> str:
-        which = self.split if self.index is None else f"index-{self.index}"
-        return f"human:held_out={self.held_out}|{which}|skip_small={self.skip_small}"
+        """Return the parameters as text."""
+        selection = self.split if self.index is None else f"index-{self.index}"
+        return f"human:held_out={self.held_out}|{selection}|skip_small={self.skip_small}"
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` that counts and names the examples with too few references, unless they are skipped."""
+        """Raise :class:`InputError` with the number and ids of the examples with too few references, unless they are skipped."""
         refuse_small(task.examples, self._needed, "human", f"hold {self.held_out} out", skip=self.skip_small)
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """``held_out`` candidates and the other references; no candidates for an example that is skipped."""
+        """Yield ``held_out`` candidates and the remaining references per example; no candidates for a skipped example."""
         for example, seed in zip(examples, seeds):
             if len(example.references) < self._needed:
                 refuse_small([example], self._needed, "human", f"hold {self.held_out} out", skip=self.skip_small)
                 yield Generation((), example.references)
             else:
-                yield divided(example.references, self._chosen(len(example.references), seed))
+                yield divided(example.references, self._indices(len(example.references), seed))
 
     @property
     def _needed(self) -> int:
         return max(self.held_out + 1, (self.index or 0) + 1)
 
-    def _chosen(self, m: int, seed: int) -> list[int]:
+    def _indices(self, m: int, seed: int) -> list[int]:
         if self.index is not None:
             return [self.index]
         if self.split == "first":
@@ -77,23 +89,28 @@ class Human:
         return np.random.default_rng(seed).permutation(m)[: self.held_out].tolist()
 
 
-def divided(references: Sequence[str], chosen: Sequence[int]) -> Generation:
-    """The chosen references as candidates, in the order chosen, and the others as references, in their own order."""
-    taken = set(chosen)
-    return Generation(
-        tuple(references[i] for i in chosen),
-        tuple(text for i, text in enumerate(references) if i not in taken),
-    )
+def divided(references: Sequence[str], indices: Sequence[int]) -> Generation:
+    """Return the references at ``indices`` as candidates, in that order, and the others as references, in their original order.
+
+    >>> divided(["a", "b", "c"], [2])
+    Generation(candidates=('c',), references=('a', 'b'), log_probs=None, lengths=None, stop_reasons=None)
+    """
+    held_out = set(indices)
+    remaining = tuple(text for i, text in enumerate(references) if i not in held_out)
+    return Generation(tuple(references[i] for i in indices), remaining)
 
 
-def refuse_small(examples: Sequence[Example], needed: int, name: str, wanted: str, *, skip: bool) -> None:
-    """Raise :class:`InputError` that counts and names the examples with fewer references than ``needed``, unless ``skip``."""
+def refuse_small(examples: Sequence[Example], needed: int, name: str, purpose: str, *, skip: bool) -> None:
+    """Raise :class:`InputError` for examples with fewer references than ``needed``, unless ``skip`` is true.
+
+    The message gives their number, the first ids, the adapter ``name`` and the ``purpose`` of the references ("hold 2 out").
+    """
     small = [example for example in examples if len(example.references) < needed]
     if not small or skip:
         return
-    shown = ", ".join(f"'{example.id}' ({len(example.references)})" for example in small[:3])
+    ids = ", ".join(f"'{example.id}' ({len(example.references)})" for example in small[:3])
     more = ", ..." if len(small) > 3 else ""
     raise InputError(
-        f"{name}: {len(small)} of {len(examples)} examples have fewer than {needed} references, too few to {wanted} and"
-        f" keep one: {shown}{more} (skip_small: true leaves them out)"
+        f"{name}: {len(small)} of {len(examples)} examples have fewer than {needed} references, too few to {purpose} and"
+        f" keep one: {ids}{more} (skip_small: true skips them)"
     )

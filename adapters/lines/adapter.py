@@ -1,4 +1,4 @@
-"""The ``lines`` adapter: candidates are the lines of a corpus, aligned with the examples by position."""
+"""The ``lines`` adapter: the lines of a corpus as candidates, aligned with the examples by position."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from harness.tasks.readers.lines import Lines
 
 
 class LinesOfCorpus:
-    """The first example gets the first line (or ``block`` lines), and so on. For metrics that pool all candidates the alignment
-    means nothing but the number of sentences.
+    """Candidates from a corpus: the first example gets the first line (or the first ``block`` lines), and so on.
 
-    Parameters are those of the reader ``lines``.
+    The parameters are those of the reader ``lines``. For metrics that pool all candidates the alignment has no effect.
+
+    Raises :class:`InputError` in :meth:`prepare` if the number of candidate sets differs from the number of examples.
     """
 
     def __init__(
@@ -38,18 +39,20 @@ class LinesOfCorpus:
         self._candidates: dict[str, Candidates] = {}
 
     def fingerprint(self) -> str:
+        """Return the fingerprint of the corpus."""
         return self.reader.fingerprint()
 
     def prepare(self, task: TaskView) -> None:
-        """Align lines with examples; raises :class:`InputError` when there are fewer, or more that no limit explains."""
+        """Align lines with examples; raise :class:`InputError` for fewer sets than examples, and for more unless the task is partial."""
         sets = [item.references for item in self.reader]
         if len(sets) < len(task.examples) or (len(sets) > len(task.examples) and not task.partial):
             raise InputError(
-                f"lines: {len(sets)} candidate sets for {len(task.examples)} examples (limit and offset choose a part of the corpus)",
+                f"lines: {len(sets)} candidate sets for {len(task.examples)} examples (limit and offset select a part of the corpus)",
                 str(self.reader.paths[0]) if self.reader.paths else None,
             )
         self._candidates = {example.id: lines for example, lines in zip(task.examples, sets)}
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
+        """Yield the lines of each example."""
         for example in examples:
             yield self._candidates[example.id]

@@ -18,7 +18,7 @@ from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.decode import forced_scores
 from harness.adapters.shared.decoding.left_to_right import ROWS, LeftToRight
 from harness.adapters.shared.decoding.types import select_rows
-from harness.adapters.shared.weights.checkpoint_config import read_settings
+from harness.adapters.shared.weights.checkpoint_config import read_config
 from harness.adapters.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
 from harness.contracts import Decoding, Example, Generation, TaskView, TokenScores
 from harness.errors import HarnessError, InputError
@@ -46,7 +46,7 @@ class VideoAdapter(LeftToRight):
     ) -> None:
         """Model, word list and features; what is not given is taken from the ``config.json`` of a model trained here."""
         loaded = load_checkpoint(checkpoint)
-        self.told = {**loaded.settings, **read_settings(config)}
+        self.told = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)
         self.model = self.kind.from_checkpoint(loaded, config).to(self.device)
         self.words = self._words(words, loaded)
@@ -60,7 +60,7 @@ class VideoAdapter(LeftToRight):
         self.videos: Videos = open_videos(source, self.frames)
         self.batch_size = check_batch_size(batch_size)
         self.files = weight_files(checkpoint)
-        self._settings = {"config": read_settings(config), "frames": self.frames}
+        self._settings = {"config": read_config(config), "frames": self.frames}
         self._print: str | None = None
 
     def _words(self, words: str | None, loaded: Checkpoint) -> Words:

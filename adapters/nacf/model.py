@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from harness.adapters.nacf.layers import PAD, Cache, Embedding, Encoder, Joint, Layer, LengthPredictor, NacfSizes
-from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_settings
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_config
 from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.errors import InputError
 
@@ -71,7 +71,7 @@ class Nacf(nn.Module):
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         method = method_of(checkpoint)
-        settings = _settings(checkpoint.settings, method) | _settings(read_settings(config), method)
+        settings = _settings(checkpoint.settings, method) | _settings(read_config(config), method)
         sizes = sizes_of(checkpoint, settings, method)
         model = cls(sizes)
         load_strictly(model, checkpoint, f"{method} (NACF family)", ignored=_UNUSED)

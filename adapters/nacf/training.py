@@ -24,7 +24,7 @@ from harness.adapters.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness.adapters.nacf.model import Encoded, Nacf
 from harness.adapters.nacf.videos import open_videos
 from harness.adapters.nacf.words import Words, split_words, vocabulary
-from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report
 from harness.adapters.shared.weights.checkpoints import save_checkpoint
@@ -34,6 +34,8 @@ from harness.stats.seeds import derive
 
 METHODS = ("ARB", "NAB", "NACF")
 IGNORED = -100
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +144,7 @@ class VideoTrainer:
         videos.check(examples)
         widths = videos.widths(examples[0])
         series = [np.stack(part) for part in zip(*(videos.read(example, widths) for example in examples))]
-        self.standards = [Standard.of(x.reshape(-1, x.shape[-1])) for x in series]
+        self.standards = [Standardiser.fit(x.reshape(-1, x.shape[-1])) for x in series]
         self.features = [standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)]
         return widths
 
@@ -185,7 +187,7 @@ class VideoTrainer:
             "method": sizes.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
             "num_attention_heads": sizes.heads, "vocab_size": sizes.vocabulary, "enhance_input": sizes.enhance,
             "hidden_act": sizes.activation, "layer_norm_eps": sizes.eps, "shortest": min(map(len, self.captions)),
-            "words": self.words.words, "frames": recipe.frames, **recipe.settings(self.loop.epoch),
+            "words": self.words.words, "frames": recipe.frames, **recipe.checkpoint_config(self.loop.epoch),
         }  # fmt: skip
         return save_checkpoint(self._plain(), settings, self.folder, force=True)
 
@@ -193,7 +195,7 @@ class VideoTrainer:
         """The weights for features as they stand."""
         tensors = dict(self.model.state_dict())
         for name, standard in zip(self.sizes.features, self.standards):
-            tensors = standard.into(tensors, f"encoder.Encoder_{name.upper()}.0")
+            tensors = standard.fold_into(tensors, f"encoder.Encoder_{name.upper()}.0")
         return tensors
 
 

@@ -23,7 +23,7 @@ from torch.nn import functional as F
 
 from harness.adapters.nacf.layers import NacfSizes
 from harness.adapters.nacf.model import Nacf
-from harness.adapters.shared.weights.checkpoint_config import heads_of, read_settings
+from harness.adapters.shared.weights.checkpoint_config import heads_of, read_config
 from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 
 NAME = "O2NA as 'harness train o2na' writes it"
@@ -81,7 +81,7 @@ class O2na(Nacf):
         paper's authors is refused so: its key names are not known.
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
-        settings = {**checkpoint.settings, **read_settings(config)}
+        settings = {**checkpoint.settings, **read_config(config)}
         model = cls(*_sizes(checkpoint, settings))
         load_strictly(model, checkpoint, NAME)
         return model

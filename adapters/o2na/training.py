@@ -23,6 +23,9 @@ from harness.adapters.shared.training.loop import Report
 from harness.adapters.shared.weights.checkpoint_config import read_json
 from harness.errors import HarnessError, InputError, did_you_mean
 
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class O2naRecipe(VideoRecipe):

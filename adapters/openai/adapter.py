@@ -1,4 +1,4 @@
-"""The ``openai`` adapter: any server with OpenAI's chat interface (vLLM, llama.cpp, SGLang, Ollama, ...)."""
+"""The ``openai`` adapter: servers with OpenAI's chat interface (vLLM, llama.cpp, SGLang, Ollama, ...)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,36 @@ _STRATEGIES = ("greedy", "sample", "nucleus")
 
 
 class OpenAI:
-    """Captions from a server, all candidates of an example in one request.
+    """Captions from a server; one request returns all candidates of an example.
 
-    base_url: up to and with ``/v1``. model: its name there. prompt, system: what it is told; ``{source}`` and ``{any meta key}``.
-    images: folder of ``Example.media`` (sent as data URLs); image: whether to send one (default: where the example names one).
-    api_key_env: name of the environment variable with the key. log_probs: ask for the tokens' log-probabilities.
-    concurrency: requests at a time. timeout, retries: see :class:`~harness.adapters.openai.client.Client`.
-    seed: whether to send the example's seed. extra: further fields of every request (``{"top_k": ...}`` is sent by itself).
+    Parameters
+    ----------
+    base_url
+        Address of the server, including ``/v1``.
+    model
+        Name of the model on the server.
+    prompt
+        User message. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by that entry of ``Example.meta``.
+    system
+        System message.
+    images
+        Folder of ``Example.media``; images are sent as data URLs.
+    image
+        If true, each request has an image; default: if the example names one.
+    api_key_env
+        Name of the environment variable that holds the API key.
+    log_probs
+        If true, the log-probabilities of the tokens are requested.
+    concurrency
+        Maximum number of simultaneous requests.
+    timeout, retries, first_wait
+        See :class:`~harness.adapters.openai.client.Client`.
+    max_length
+        Maximum number of tokens of a caption if the decoding gives none.
+    seed
+        If true, the seed of the example is sent.
+    extra
+        Further fields of every request. ``top_k`` is sent without it.
     """
 
     def __init__(
@@ -59,7 +82,7 @@ class OpenAI:
         self.seed, self.extra = seed, dict(extra or {})
 
     def fingerprint(self) -> str:
-        """Names the server and model asked; what the server runs behind that name cannot be seen from here."""
+        """Return the address, the model name and the settings. The weights that the server uses are not known to the client."""
         settings = {
             "url": self.client.base_url, "model": self.model, "prompt": self.prompt, "system": self.system,
             "length": self.max_length, "image": self.image, "seed": self.seed, "extra": self.extra,
@@ -67,8 +90,7 @@ class OpenAI:
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`HarnessError` for a strategy that servers of this kind do not have, :class:`InputError` for a prompt
-        that asks for what an example does not have."""
+        """Raise :class:`HarnessError` for an unsupported strategy, :class:`InputError` for a prompt with a key that an example lacks."""
         if task.decoding.strategy not in _STRATEGIES:
             raise HarnessError(f"openai: strategy is one of {', '.join(_STRATEGIES)}; found '{task.decoding.strategy}'")
         for example in task.examples:
@@ -77,32 +99,32 @@ class OpenAI:
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """One :class:`Generation` per example in order; a :class:`Failure` where the server gave no good answer in the end."""
+        """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed."""
         with ThreadPoolExecutor(self.concurrency, thread_name_prefix="openai") as pool:
             yield from pool.map(lambda pair: self._one(pair[0], decoding, pair[1]), zip(examples, seeds))
 
     def _one(self, example: Example, decoding: Decoding, seed: int) -> Generation | Failure:
-        wanted = decoding.candidates or 1
-        asked = 1 if decoding.strategy == "greedy" else wanted
+        candidates = decoding.candidates or 1
+        count = 1 if decoding.strategy == "greedy" else candidates
         try:
-            body = self.body(example, decoding, seed, asked)
-            choices = self._choices(body, asked)
+            body = self.body(example, decoding, seed, count)
+            choices = self._choices(body, count)
         except (RequestFailed, OSError) as error:
             return Failure(f"{self.client.base_url}: {error}")
-        return _generation(choices * (wanted // asked))
+        return _generation(choices * (candidates // count))
 
-    def _choices(self, body: dict[str, Any], asked: int) -> list[dict[str, Any]]:
-        """``asked`` choices; servers that give fewer at a time are asked again for the rest."""
-        found: list[dict[str, Any]] = []
-        while len(found) < asked:
-            body = {**body, "n": asked - len(found)}
-            if found and "seed" in body:
-                body["seed"] = (body["seed"] + len(found)) % 2**31
-            found += self.client.post("chat/completions", body, _accept)[: asked - len(found)]
-        return found
+    def _choices(self, body: dict[str, Any], count: int) -> list[dict[str, Any]]:
+        """Return ``count`` choices; requests are repeated if the server returns fewer at a time."""
+        choices: list[dict[str, Any]] = []
+        while len(choices) < count:
+            body = {**body, "n": count - len(choices)}
+            if choices and "seed" in body:
+                body["seed"] = (body["seed"] + len(choices)) % 2**31
+            choices += self.client.post("chat/completions", body, _accept)[: count - len(choices)]
+        return choices
 
     def body(self, example: Example, decoding: Decoding, seed: int, candidates: int) -> dict[str, Any]:
-        """The request for one example."""
+        """Return the JSON body of the request for one example."""
         greedy = decoding.strategy == "greedy"
         body: dict[str, Any] = {
             "model": self.model,
@@ -154,7 +176,7 @@ class OpenAI:
 
 
 def _accept(reply: Any) -> list[dict[str, Any]]:
-    """The choices of a reply; ValueError says what is wrong with it."""
+    """Return the choices of a reply; raise ``ValueError`` for a reply without choices or text."""
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices:
         raise ValueError(f"no choices in {str(reply)[:80]!r}")
@@ -167,17 +189,17 @@ def _accept(reply: Any) -> list[dict[str, Any]]:
 
 def _generation(choices: list[dict[str, Any]]) -> Generation:
     tokens = [_token_log_probs(choice) for choice in choices]
-    known = all(values is not None for values in tokens)
+    complete = all(values is not None for values in tokens)
     return Generation(
         candidates=tuple(choice["message"]["content"].strip() for choice in choices),
-        log_probs=tuple(float(sum(values or ())) for values in tokens) if known else None,
-        lengths=tuple(len(values or ()) for values in tokens) if known else None,
+        log_probs=tuple(float(sum(values or ())) for values in tokens) if complete else None,
+        lengths=tuple(len(values or ()) for values in tokens) if complete else None,
         stop_reasons=tuple("length" if choice.get("finish_reason") == "length" else "stop" for choice in choices),
     )
 
 
 def _token_log_probs(choice: dict[str, Any]) -> list[float] | None:
-    """Log-probabilities as the server reports them (most servers: before temperature and filters), or None."""
+    """Return the log-probabilities that the server reports (for most servers before temperature and filters), or None."""
     content = (choice.get("logprobs") or {}).get("content")
     if not isinstance(content, list):
         return None

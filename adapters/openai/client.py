@@ -1,4 +1,4 @@
-"""Requests to a server that speaks OpenAI's chat or completion interface: plain HTTP, retries with back-off, a concurrency limit."""
+"""HTTP client for servers with OpenAI's chat or completion interface: JSON requests, retries with exponential back-off."""
 
 from __future__ import annotations
 
@@ -15,33 +15,54 @@ from typing import Any
 from harness.errors import HarnessError
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""HTTP status codes after which a request is repeated."""
 
 
 class RequestFailed(Exception):
-    """One request that did not come to an answer; the text says why."""
+    """A request without a valid reply; the text gives the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Client:
-    """Where and how to ask. ``sleep`` is replaceable, so that tests need not wait."""
+    """Address of a server and rules for repeated requests.
+
+    Raises :class:`HarnessError` for an address without ``http://`` or ``https://``.
+    """
 
     base_url: str
     api_key: str | None = None
     timeout: float = 120.0
-    """Seconds without an answer before a request counts as hanging."""
+    """Seconds without a reply after which a request is repeated."""
     retries: int = 5
+    """Maximum number of repetitions of a request."""
     first_wait: float = 1.0
-    """Seconds before the first retry; doubled each time, at most ``longest_wait``; a server's Retry-After goes first."""
+    """Seconds before the first repetition; doubled each time up to ``longest_wait``. A header Retry-After replaces it."""
     longest_wait: float = 60.0
+    """Maximum number of seconds between two attempts."""
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    """Function that waits; tests replace it."""
 
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("http://", "https://")):
             raise HarnessError(f"openai: base_url begins with http:// or https://; found {self.base_url!r}")
 
     def post(self, path: str, body: dict[str, Any], accept: Callable[[Any], Any]) -> Any:
-        """``accept(reply)`` of the first good reply. ``accept`` raises ValueError for a reply that makes no sense, which is asked
-        for again. Raises :class:`RequestFailed` when the retries are used up or the server refuses for good."""
+        """Send a request and return ``accept(reply)`` for its first valid reply.
+
+        Parameters
+        ----------
+        path
+            Path below ``base_url``.
+        body
+            JSON body.
+        accept
+            Function of the decoded reply. It raises ``ValueError`` for an invalid reply; the request is then repeated.
+
+        Raises
+        ------
+        RequestFailed
+            If no attempt succeeds, or the server rejects the request with a status that is not in :data:`RETRIED`.
+        """
         problem = ""
         for attempt in range(self.retries + 1):
             wait = min(self.longest_wait, self.first_wait * 2**attempt) * random.uniform(0.75, 1.0)
@@ -59,7 +80,7 @@ class Client:
                 timed_out = isinstance(reason, TimeoutError)
                 problem = f"no answer within {self.timeout:g} s" if timed_out else f"no connection ({reason})"
             except ValueError as error:
-                problem = f"a reply that makes no sense ({error})"
+                problem = f"invalid reply ({error})"
             if attempt < self.retries:
                 self.sleep(wait)
         raise RequestFailed(f"{problem}, after {self.retries + 1} tries")
@@ -80,14 +101,13 @@ def _message(error: urllib.error.HTTPError) -> str:
     except (OSError, http.client.HTTPException):
         return error.reason or "no message"
     try:
-        found = json.loads(text)
-        return str(found["error"]["message"])[:200]
+        return str(json.loads(text)["error"]["message"])[:200]
     except (ValueError, KeyError, TypeError):
         return (text.strip() or str(error.reason))[:200]
 
 
 def _retry_after(error: urllib.error.HTTPError, longest: float) -> float | None:
-    """Seconds that the server asks to wait, at most ``longest``."""
+    """Return the seconds of the header Retry-After, at most ``longest``; None without the header or if it is not a number."""
     value = error.headers.get("Retry-After") if error.headers else None
     try:
         return min(max(float(value), 0.0), longest) if value is not None else None

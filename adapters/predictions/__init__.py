@@ -1,1 +1,1 @@
-"""Captions that a model gave beforehand, read from files."""
+"""Adapter for captions in files."""

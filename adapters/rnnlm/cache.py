@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.adapters.rnnlm.model import RnnLm, load
 from harness.adapters.rnnlm.training import Recipe, train
-from harness.adapters.shared.training.model_cache import cache_folder, kept
+from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
 from harness.run.progress import bar
 from harness.tasks.readers.lines import Lines
 
@@ -25,4 +25,4 @@ def trained(corpus: Lines, recipe: Recipe) -> RnnLm:
             made = train(corpus.lines(), recipe, lambda row: advance(1))
         made.model.save(folder, made.settings)
 
-    return load(kept("rnnlm", recipe.key(corpus.fingerprint()), make))
+    return load(get_or_train("rnnlm", recipe.key(corpus.fingerprint()), make))

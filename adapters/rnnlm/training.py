@@ -19,8 +19,8 @@ from harness.errors import HarnessError, InputError
 from harness.tasks.readers.lines import words_of
 
 IGNORED = -100
-FORMAT = 1
-"""Raised whenever the same recipe would give other weights."""
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and corpus would give other weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Recipe:
 
     def key(self, corpus: str) -> str:
         """Names the trained model: recipe and fingerprint of the corpus."""
-        text = json.dumps([FORMAT, corpus, asdict(self)], sort_keys=True)
+        text = json.dumps([FORMAT_VERSION, corpus, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

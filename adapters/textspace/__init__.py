@@ -1,1 +1,1 @@
-"""Models whose distribution over all texts is known: the oracle of the synthetic study, and the Pareto optima for it."""
+"""Models with a known distribution over all texts: the oracle of the synthetic study and its Pareto optima."""

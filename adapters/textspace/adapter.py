@@ -16,46 +16,53 @@ _WORD = re.compile(r"w(\d+)")
 
 
 class TextSpaceModel:
-    """Base: a distribution (V ** L,) over all texts, scored by the chain rule and drawn from exactly."""
+    """Base class of models with a known distribution over all texts of L words out of V; scores and draws are exact."""
 
     vocabulary: int
+    """Number of words V."""
     length: int
+    """Number of words of a text, L."""
 
     def distribution(self) -> np.ndarray:
+        """Return the probabilities of all texts in lexicographic order, shape (V ** L,), float64."""
         raise NotImplementedError(f"{type(self).__name__} must define distribution()")
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         raise NotImplementedError(f"{type(self).__name__} must define fingerprint()")
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
-        """Texts drawn from the distribution, one generator per example seed."""
+        """Yield independent draws from the distribution; each example has a random generator from its seed."""
         q = self.distribution()
         for seed in seeds:
-            drawn = np.random.default_rng([seed, 0]).choice(len(q), size=decoding.candidates or 1, p=q)
-            yield tuple(self._text(int(index)) for index in drawn)
+            indices = np.random.default_rng([seed, 0]).choice(len(q), size=decoding.candidates or 1, p=q)
+            yield tuple(self._text(int(index)) for index in indices)
 
     def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Conditional log-probabilities and ranks of every reference; raises :class:`InputError` for one that is no such text."""
+        """Yield the conditional log-probabilities (L,) and ranks (L,) of every reference, by the chain rule.
+
+        Raises :class:`InputError` for a reference that is not one of the texts.
+        """
         grid = self.distribution().reshape((self.vocabulary,) * self.length)
         for example in examples:
             yield [self._scores(grid, text, example.id) for text in example.references]
 
     def _scores(self, grid: np.ndarray, text: str, name: str) -> TokenScores:
-        tokens = text.split()
-        ids = [int(m[1]) if (m := _WORD.fullmatch(token)) else -1 for token in tokens]
+        words = text.split()
+        ids = [int(m[1]) if (m := _WORD.fullmatch(word)) else -1 for word in words]
         if len(ids) != self.length or not all(0 <= i < self.vocabulary for i in ids):
             raise InputError(
-                f"example '{name}': {text!r} is no text of {self.length} of the words w0 to w{self.vocabulary - 1}"
+                f"example '{name}': {text!r} is not a text of {self.length} of the words w0 to w{self.vocabulary - 1}"
             )
         logs, ranks = np.empty(self.length), np.empty(self.length, dtype=np.int64)
-        for k, own in enumerate(ids):
+        for k, token in enumerate(ids):
             weights = grid[tuple(ids[:k])].reshape(self.vocabulary, -1).sum(axis=1)
             total = weights.sum()
             shares = weights / total if total > 0 else np.full(self.vocabulary, 1 / self.vocabulary)
             with np.errstate(divide="ignore"):
-                logs[k] = np.log(shares[own])
-            ranks[k] = (shares > shares[own]).sum() + (shares[:own] == shares[own]).sum()
-        return TokenScores(logs, ranks, tuple(tokens))
+                logs[k] = np.log(shares[token])
+            ranks[k] = (shares > shares[token]).sum() + (shares[:token] == shares[token]).sum()
+        return TokenScores(logs, ranks, tuple(words))
 
     def _text(self, index: int) -> str:
         powers = [index // self.vocabulary ** (self.length - 1 - k) % self.vocabulary for k in range(self.length)]
@@ -63,10 +70,23 @@ class TextSpaceModel:
 
 
 class LstmOracle(TextSpaceModel):
-    """An LSTM whose weights are drawn from N(0, sigma): the real distribution of the synthetic study.
+    """The real distribution of the synthetic study: an LSTM with weights drawn from N(0, sigma).
 
-    sigma: spread of the weights; the larger, the more peaked the distribution. seed: of the weights. hidden: size of embedding and
-    LSTM (not stated in the paper; 32 as in SeqGAN, where the oracle comes from).
+    Parameters
+    ----------
+    sigma
+        Standard deviation of the weights, above 0; the distribution is more peaked for a larger value.
+    seed
+        Seed of the weights.
+    vocabulary, length
+        Number of words V and length of the texts L.
+    hidden
+        Size of embedding and LSTM. The paper does not state it; 32 is that of SeqGAN, the origin of the oracle.
+
+    Raises
+    ------
+    InputError
+        If ``sigma`` is not a number above 0.
     """
 
     def __init__(self, *, sigma: float, seed: int = 0, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> None:
@@ -75,17 +95,30 @@ class LstmOracle(TextSpaceModel):
         self.sigma, self.seed, self.vocabulary, self.length, self.hidden = sigma, seed, vocabulary, length, hidden
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         return f"lstm-oracle|sigma:{self.sigma:g}|seed:{self.seed}|V:{self.vocabulary}|L:{self.length}|H:{self.hidden}"
 
     def distribution(self) -> np.ndarray:
+        """Return the probabilities of the oracle, shape (V ** L,)."""
         return oracle(self.sigma, self.seed, vocabulary=self.vocabulary, length=self.length, hidden=self.hidden)
 
 
 class ParetoOptimum(LstmOracle):
-    """A point of the Pareto frontier of a pair of quality and diversity for the oracle of the same parameters (Theorem 2).
+    """A point of the Pareto frontier of quality and diversity for the oracle with the same parameters (Theorem 2 of the paper).
 
-    pair: LL-SE, CR-NRR, LL-NRR or CR-SE. diversity: where on the frontier, as a share of the way from the least diversity (0: uniform on
-    the most likely texts) to the greatest (1: uniform on all texts).
+    Parameters
+    ----------
+    pair
+        Measures of quality and diversity: LL-SE, CR-NRR, LL-NRR or CR-SE.
+    diversity
+        Position on the frontier, from 0 (uniform over the most likely texts, least diversity) to 1 (uniform over all texts).
+    sigma, seed, vocabulary, length, hidden
+        Parameters of :class:`LstmOracle`.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown pair and a diversity outside [0, 1].
     """
 
     def __init__(
@@ -107,14 +140,26 @@ class ParetoOptimum(LstmOracle):
         self.pair, self.diversity = PAIRS[pair], float(diversity)
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         return f"pareto|{self.pair.name}|diversity:{self.diversity:g}|{super().fingerprint()}"
 
     def distribution(self) -> np.ndarray:
+        """Return the probabilities of the optimum, shape (V ** L,)."""
         return optimum(self.pair, super().distribution(), self.diversity)
 
 
 def optimum(pair: Pair, p: np.ndarray, share: float) -> np.ndarray:
-    """The Pareto optimum (M,) whose diversity is ``share`` of the way from the modes' to the uniform distribution's."""
+    """Return the Pareto optimum with a given diversity, shape (M,).
+
+    Parameters
+    ----------
+    pair
+        Measures of quality and diversity.
+    p
+        Real distribution, shape (M,).
+    share
+        Diversity between that of the uniform distribution over the modes of ``p`` (0) and over all texts (1).
+    """
     modes = (p == p.max()) / np.count_nonzero(p == p.max())
     least, most = pair.v(modes), pair.v(np.full(len(p), 1 / len(p)))
     target = least + share * (most - least)

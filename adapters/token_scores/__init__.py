@@ -1,4 +1,4 @@
-"""Token scores from files: anybody's model can be judged by the metrics that look at probabilities and ranks."""
+"""Adapter for token scores in files, for metrics of probabilities and ranks."""
 
 from harness.adapters.token_scores.adapter import TokenScoresFile
 

@@ -1,4 +1,4 @@
-"""The ``trained`` adapter: a system that is trained by its recipe on first use, then that system's own adapter."""
+"""The ``trained`` adapter: a system that is trained by its recipe on first use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.shared.training import recipe as recipes
-from harness.adapters.shared.training.model_cache import cache_folder, kept
+from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
+from harness.adapters.shared.training.recipe import load_trainer, read_recipe, recipe_from
 from harness.adapters.trained.cache_key import model_key
 from harness.contracts import (
     Candidates,
@@ -19,6 +19,7 @@ from harness.contracts import (
     Generation,
     PathParam,
     Prepares,
+    Scorer,
     TaskView,
     TokenScores,
 )
@@ -27,19 +28,27 @@ from harness.registry import current, parameters
 from harness.run.progress import bar
 
 _log = logging.getLogger(__name__)
-STATES = ("state.pt", "state.safetensors")
-"""What trainers resume from; not kept with a finished model."""
+STATE_FILES = ("state.pt", "state.safetensors")
+"""Files from which trainers resume; they are removed when the training is complete."""
 
 
 class Trained:
-    """``model`` with the weights that ``recipe`` gives.
+    """The adapter ``model`` with weights that are trained by ``recipe``.
 
-    model: an adapter that takes ``checkpoint``; params: its other parameters.
-    recipe: a YAML file as ``harness train`` takes it, or the same as a mapping.
-    trainer: the system to train, where ``harness train`` calls it otherwise than the adapter.
+    The recipe is checked by the constructor. The training (seconds to minutes) starts when the weights are first needed. The weights
+    are stored in the user's cache; the key (:func:`~harness.adapters.trained.cache_key.model_key`) is made from the format version of
+    the trainer, the recipe, the contents of the files that it names, and the version of the A3DS renderer.
 
-    The recipe is checked at once; the training (seconds to minutes) waits until the weights are asked for. They are kept in the user's
-    cache under a name made of the recipe, the contents of the files it names, the trainer's source and the renderer's version.
+    Parameters
+    ----------
+    model
+        Name of an adapter that has a parameter ``checkpoint``.
+    recipe
+        A YAML file as for ``harness train``, or the same as a mapping.
+    params
+        Other parameters of the adapter.
+    trainer
+        Name of the system under ``harness train`` if it differs from ``model``.
     """
 
     def __init__(
@@ -53,39 +62,41 @@ class Trained:
         self.name, self.params = model, dict(params or {})
         self.system = trainer or model
         self._check()
-        self._trainer = recipes.trainer(self.system)
+        self._trainer = load_trainer(self.system)
         kind = self._trainer.recipe
         self.recipe: Any = (
-            recipes.read_recipe(recipe, kind)
+            read_recipe(recipe, kind)
             if isinstance(recipe, str)
-            else recipes.recipe_from(recipe, kind, f"trained: recipe of {self.system}")
+            else recipe_from(recipe, kind, f"trained: recipe of {self.system}")
         )
-        self._made: Any = None
+        self._model: Any = None
 
     def _check(self) -> None:
-        known = parameters(current().load("adapters", self.name))
-        if "checkpoint" not in known:
-            raise HarnessError(f"trained: '{self.name}' takes no checkpoint")
+        names = parameters(current().load("adapters", self.name))
+        if "checkpoint" not in names:
+            raise HarnessError(f"trained: the adapter '{self.name}' has no parameter 'checkpoint'")
         for name in self.params:
-            if name == "checkpoint" or name not in known:
-                hint = "; the checkpoint is what is trained" if name == "checkpoint" else did_you_mean(name, known)
+            if name == "checkpoint":
+                raise HarnessError(f"trained: params cannot hold 'checkpoint' for '{self.name}'; it is what is trained")
+            if name not in names:
+                hint = did_you_mean(name, names)
                 raise HarnessError(f"trained: params cannot hold '{name}' for '{self.name}'{hint}")
 
     @property
     def folder(self) -> Path:
-        """Where the weights are kept; trained now if they are not there."""
+        """Folder of the weights; the model is trained if the folder does not exist."""
         key = model_key(self.system, self._trainer, self.recipe)
-        return kept(f"trained-{self.system}", key, self._train, resumable=True)
+        return get_or_train(f"trained-{self.system}", key, self._train, resumable=True)
 
     def _train(self, folder: Path) -> None:
         import torch
 
-        if any(folder.iterdir()) and not any((folder / name).exists() for name in STATES):
-            shutil.rmtree(folder)  # killed before there was anything to go on from
+        if any(folder.iterdir()) and not any((folder / name).exists() for name in STATE_FILES):
+            shutil.rmtree(folder)  # killed before the first state was saved
             folder.mkdir()
-        epochs, done = int(getattr(self.recipe, "epochs", 1)), 0
+        epochs, epoch = int(getattr(self.recipe, "epochs", 1)), 0
         _log.warning(
-            "training %s (%d epochs); it will be kept in %s",
+            "training %s (%d epochs); the model is stored in %s",
             self.system,
             epochs,
             cache_folder(f"trained-{self.system}"),
@@ -93,42 +104,44 @@ class Trained:
         with bar(f"training {self.system}", epochs) as advance:
 
             def report(row: Mapping[str, Any]) -> None:
-                nonlocal done
-                advance(row.get("epoch", done) - done)
-                done = row.get("epoch", done)
+                nonlocal epoch
+                advance(row.get("epoch", epoch) - epoch)
+                epoch = row.get("epoch", epoch)
 
-            # even when asked for in the midst of scoring, and without touching anybody's random numbers
+            # The weights may be requested under inference_mode, and the global random state must not change.
             with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
                 self._trainer.train(self.recipe, folder, resume=True, report=report)
-        for name in STATES:
+        for name in STATE_FILES:
             (folder / name).unlink(missing_ok=True)
 
     @property
     def model(self) -> Any:
-        """The adapter with the trained weights."""
-        if self._made is None:
-            self._made = current().create("adapters", self.name, {**self.params, "checkpoint": str(self.folder)})
-        return self._made
+        """The adapter ``model`` with the trained weights."""
+        if self._model is None:
+            self._model = current().create("adapters", self.name, {**self.params, "checkpoint": str(self.folder)})
+        return self._model
 
-    # ------------------------------------------------------------------ the adapter's own
+    # ------------------------------------------------------------------ forwarded to the model
     def fingerprint(self) -> str:
-        """The adapter's own: of the weights as they are, wherever they lie."""
+        """Return the fingerprint of the model. It depends on the weights, not on their location."""
         return self.model.fingerprint()
 
     def prepare(self, task: TaskView) -> None:
-        """The model's own check, where it has one."""
-        if not isinstance(self.model, Prepares):
-            return
-        self.model.prepare(task)
+        """Call ``prepare`` of the model if it has that method."""
+        if isinstance(self.model, Prepares):
+            self.model.prepare(task)
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterable[Candidates | Generation | Failure]:
-        """What the model gives."""
+        """Yield the results of the model, one per example in order."""
         return self.model.generate(examples, decoding, seeds)
 
     def score_references(self, examples: Sequence[Example]) -> Iterable[list[TokenScores]]:
-        """The model's own. Raises :class:`HarnessError` for a model that scores none."""
-        if not hasattr(self.model, "score_references"):
-            raise HarnessError(f"trained: {self.name} scores no references")
+        """Yield the reference scores of the model, one list per example.
+
+        Raises :class:`HarnessError` if the model does not score references.
+        """
+        if not isinstance(self.model, Scorer):
+            raise HarnessError(f"trained: the adapter '{self.name}' does not score references")
         return self.model.score_references(examples)

@@ -1,4 +1,4 @@
-"""The ``transformers`` adapter: any local model of transformers that writes text, given an image, a text, or both."""
+"""The ``transformers`` adapter: local models of the package transformers that generate text from images, texts, or both."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.decoding.types import reorder
 from harness.adapters.shared.inputs.pictures import open_picture
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.adapters.transformers.loading import KINDS, load_model
@@ -28,12 +29,38 @@ DEFAULT_LENGTH = 64
 
 
 class Transformers(LeftToRight):
-    """A model folder as transformers saves it, decoded by the shared decoder.
+    """A model folder saved by transformers, decoded by the shared decoder.
 
-    model: local folder. kind: ``image-text``, ``text-to-text``, ``causal``, or ``auto`` (by its configuration).
-    prompt: what the model is told; ``{source}`` stands for ``Example.source`` and ``{any key}`` for ``Example.meta``.
-    chat: whether the prompt goes through the model's chat template (default: where it has one); system: a system message.
-    images: folder of ``Example.media``. max_length: tokens where the decoding does not say.
+    Parameters
+    ----------
+    model
+        Local folder; nothing is downloaded.
+    kind
+        ``image-text``, ``text-to-text``, ``causal``, or ``auto`` (from the configuration of the model).
+    prompt
+        Prompt. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by that entry of ``Example.meta``. Default: empty for
+        image-text models, else ``{source}``.
+    chat
+        If true, the prompt is formatted by the chat template of the model. Default: true if the model has one.
+    system
+        System message of the chat.
+    images
+        Folder of ``Example.media``.
+    max_length
+        Maximum number of tokens of a caption if the decoding gives none.
+    batch_size
+        Examples per batch, or ``auto``.
+    device, device_map, dtype
+        As in transformers; a ``device_map`` other than a single device needs the package accelerate.
+    trust_remote_code
+        If true, code in the model folder is executed.
+    strict
+        If true, missing and unexpected weights are an error.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown kind, a chat without a template, and (:class:`InputError`) a folder without a complete model.
     """
 
     def __init__(
@@ -66,7 +93,7 @@ class Transformers(LeftToRight):
         template = getattr(loaded.processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)
         self.chat = bool(template) if chat is None else chat
         if self.chat and not template:
-            raise HarnessError(f"transformers: chat asked for, but {model} has no chat template")
+            raise HarnessError(f"transformers: chat is true, but {model} has no chat template")
         self.system, self.images = system, Path(images) if images is not None else None
         self.max_length = max_length
         self.blip2 = loaded.model.config.model_type == "blip-2"
@@ -75,7 +102,7 @@ class Transformers(LeftToRight):
         self._settings = {
             "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": dtype, "length": max_length,
         }  # fmt: skip
-        self._print: str | None = None
+        self._fingerprint: str | None = None
 
     def _step(self) -> Any:
         model = self.loaded.model
@@ -87,7 +114,7 @@ class Transformers(LeftToRight):
         return EncoderDecoderStep(model) if model.config.is_encoder_decoder else CausalStep(model)
 
     def _setting(self, *names: str) -> Any:
-        """The first that is set, in the generation configuration or the model's."""
+        """Return the first value that is set in the generation configuration or a configuration of the model."""
         model = self.loaded.model
         places = [getattr(model, "generation_config", None), model.config, getattr(model.config, "decoder", None)]
         places.append(getattr(model.config, "text_config", None))
@@ -102,19 +129,22 @@ class Transformers(LeftToRight):
     def _stop(self) -> tuple[int, ...]:
         if isinstance(self.step, BlipStep):
             return (int(self.loaded.model.config.text_config.sep_token_id),)
-        found = self._setting("eos_token_id")
-        if found is None:
-            found = self.tokenizer.eos_token_id
-        return () if found is None else tuple(found) if isinstance(found, (list, tuple)) else (int(found),)
+        ids = self._setting("eos_token_id")
+        if ids is None:
+            ids = self.tokenizer.eos_token_id
+        return () if ids is None else tuple(ids) if isinstance(ids, (list, tuple)) else (int(ids),)
 
     def fingerprint(self) -> str:
-        if self._print is None:
-            self._print = f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
-        return self._print
+        """Return a hash of the model folder and the settings that change captions."""
+        if self._fingerprint is None:
+            self._fingerprint = (
+                f"transformers-{file_fingerprint(self.folder)}-{json.dumps(self._settings, sort_keys=True)}"
+            )
+        return self._fingerprint
 
     # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
-        """The processor's output for each example alone (one row of tensors), or a failure."""
+        """Return the output of the processor for each example (a dict of tensors with one row), or a failure."""
         return [self._input(example) for example in examples]
 
     def _input(self, example: Example) -> Any:
@@ -127,22 +157,22 @@ class Transformers(LeftToRight):
         if isinstance(self.step, EncoderDecoderStep) and not self.blip2:
             return dict(self.loaded.images(images=image, return_tensors="pt"))
         self._needs_image_token(text)
-        begun = self.chat and bool(self.tokenizer.bos_token) and text.startswith(self.tokenizer.bos_token)
-        special = {"add_special_tokens": not begun and not isinstance(self.step, BlipStep)}
+        has_start = self.chat and bool(self.tokenizer.bos_token) and text.startswith(self.tokenizer.bos_token)
+        special = {"add_special_tokens": not has_start and not isinstance(self.step, BlipStep)}
         try:
             return dict(self.loaded.processor(images=image, text=text, return_tensors="pt", **special))
         except (ValueError, TypeError) as error:
             raise InputError(
-                f"the model's processor refuses example '{example.id}': {error}", str(self.folder)
+                f"the processor of the model rejects example '{example.id}': {error}", str(self.folder)
             ) from error
 
     def _needs_image_token(self, text: str) -> None:
-        """Models that read the image at a token of the prompt (LLaVA, Qwen-VL) must find it there."""
+        """Raise :class:`InputError` if the model reads the image at a token (LLaVA, Qwen-VL) that the prompt does not contain."""
         token = getattr(self.loaded.processor, "image_token", None)
         if self.blip2 or not isinstance(token, str) or token in text:
             return
         raise InputError(
-            f"the model reads the image at '{token}', which the prompt {text!r} does not hold; put it there, or use a chat template",
+            f"the model reads the image at '{token}', which the prompt {text!r} does not contain; add it, or use a chat template",
             str(self.folder),
         )
 
@@ -169,16 +199,17 @@ class Transformers(LeftToRight):
         return owner.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
 
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
-        """Examples whose tensors have one shape: so nothing is padded, and no caption depends on its neighbours."""
-        found: dict[Any, list[int]] = {}
+        """Return groups of inputs whose tensors have equal shapes, so that no padding is needed."""
+        by_shape: dict[Any, list[int]] = {}
         for i, item in enumerate(inputs):
             shapes = tuple(
                 (name, tuple(value.shape)) for name, value in sorted(item.items()) if hasattr(value, "shape")
             )
-            found.setdefault(shapes, []).append(i)
-        return list(found.values())
+            by_shape.setdefault(shapes, []).append(i)
+        return list(by_shape.values())
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        """Return the state of the model for inputs of equal shapes, one row each."""
         device, dtype = self.loaded.model.device, self.loaded.model.dtype
         together = {}
         for name, value in inputs[0].items():
@@ -195,17 +226,17 @@ class Transformers(LeftToRight):
             words = together.get("input_ids", start[:, :0])
             return Prefix(self.step.start(together["pixel_values"], torch.cat([start, words], dim=1)))
         if together["input_ids"].shape[1] == 0:
-            raise InputError("an empty prompt has nothing to begin from: give prompt", str(self.folder))
+            raise InputError("the prompt is empty: give prompt", str(self.folder))
         return Prefix({"inputs": together})
 
     def _blip2_prefix(self, together: dict[str, torch.Tensor]) -> Prefix:
-        given = blip2_embeddings(self.loaded.model, together)
+        embeddings = blip2_embeddings(self.loaded.model, together)
         if isinstance(self.step, PromptedStep):
-            return Prefix({"embeddings": given})
+            return Prefix({"embeddings": embeddings})
         step: Any = self.step
-        mask = torch.ones(given.shape[:2], dtype=torch.long, device=given.device)
-        start = self._start_tokens(len(given)).to(given.device)
-        return Prefix(step.start({"inputs_embeds": given, "attention_mask": mask}, start))
+        mask = torch.ones(embeddings.shape[:2], dtype=torch.long, device=embeddings.device)
+        start = self._start_tokens(len(embeddings)).to(embeddings.device)
+        return Prefix(step.start({"inputs_embeds": embeddings, "attention_mask": mask}, start))
 
     def _start_tokens(self, rows: int) -> torch.Tensor:
         start = self._setting("decoder_start_token_id", "bos_token_id")
@@ -217,35 +248,36 @@ class Transformers(LeftToRight):
 
     # ------------------------------------------------------------------ text
     def to_text(self, ids: list[int]) -> str:
+        """Return the text of token ids without special tokens."""
         return self.tokenizer.decode(ids, skip_special_tokens=True).strip()
 
     def reference_tokens(self, text: str) -> list[int]:
+        """Return the token ids of a reference and the end token."""
         return [*self.tokenizer(text, add_special_tokens=False).input_ids, *self.stop[:1]]
 
     def longest_reference(self) -> int:
+        """Return the maximum number of tokens of a reference."""
         return 4096
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the vocabulary entry of every token id."""
         return tuple(self.tokenizer.convert_ids_to_tokens(ids))
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """One pass over the references after a pass over the prompts (done anew for each part: caches grow in place)."""
+        """Return logits (N, T, V) of references: one pass over the prompts, one pass over the tokens.
+
+        The pass over the prompts is repeated in every call, because caches grow in place.
+        """
         step: Any = self.step
         first, state = step(None, prefix.state)
         owner = owner.to(first.device)
-        first, state = first[owner], step.reorder(state, owner) if hasattr(step, "reorder") else _select(state, owner)
+        first, state = first[owner], reorder(step, state, owner)
         if tokens.shape[1] == 1:
             return first[:, None]
         logits, _ = step.advance(tokens[:, :-1].to(first.device), state)
         return torch.cat([first[:, None], logits], dim=1)
 
 
-def _select(state: Any, index: torch.Tensor) -> Any:
-    from harness.adapters.shared.decoding.types import select_rows
-
-    return select_rows(state, index)
-
-
 def _part(text: str | None) -> list[dict[str, str]]:
-    """A text as the parts of a message, none where it is empty."""
+    """Return a text as the list of parts of a message; an empty text has no parts."""
     return [{"type": "text", "text": text}] if text else []

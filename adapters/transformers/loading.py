@@ -1,4 +1,4 @@
-"""A model of transformers from a local folder: which kind it is, whether all its weights are there."""
+"""Loading of models of transformers from local folders: kind of the model, processors, completeness of the weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.shared.weights.checkpoint_config import number_format
+from harness.adapters.shared.weights.checkpoint_config import torch_dtype
 from harness.errors import HarnessError, InputError, MissingExtra, require
 from harness.registry.torchvision_guard import guard_torchvision
 
@@ -14,28 +14,55 @@ KINDS = ("image-text", "text-to-text", "causal")
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
+    """A model with its processors."""
+
     kind: str
-    """image-text | text-to-text | causal."""
+    """``image-text``, ``text-to-text`` or ``causal``."""
     model: Any
+    """The model, in evaluation mode."""
     processor: Any
-    """A processor (image-text) or a tokenizer."""
+    """The processor of an image-text model, else the tokenizer."""
     tokenizer: Any
     images: Any
-    """The image processor (image-text), else None."""
+    """The image processor of an image-text model, else None."""
 
 
 def load_model(
     path: str, *, kind: str, dtype: str, device: str, device_map: Any, trust_remote_code: bool, strict: bool
-) -> Loaded:
-    """Raises :class:`InputError` for a folder without a model, an unknown architecture, and (``strict``) missing or unexpected
-    weights. Nothing is downloaded; code that comes with a model runs only with ``trust_remote_code``."""
+) -> LoadedModel:
+    """Return the model in a local folder with its processors. Nothing is downloaded.
+
+    Parameters
+    ----------
+    path
+        Folder with ``config.json``, weights and processors.
+    kind
+        One of :data:`KINDS`, or ``auto``.
+    dtype
+        Name of a torch dtype.
+    device
+        Device of the model, unless ``device_map`` is set.
+    device_map
+        A device, or a layout over devices, which needs the package accelerate.
+    trust_remote_code
+        If true, code in the folder is executed.
+    strict
+        If true, missing and unexpected weights are an error.
+
+    Raises
+    ------
+    InputError
+        For a folder without a model, an unsupported architecture, and weights that do not fit.
+    MissingExtra
+        If a package is not installed.
+    """
     guard_torchvision()
     transformers: Any = require("transformers", extra="models", needed_by="the transformers adapter")
     safetensors: Any = require("safetensors", extra="models", needed_by="the transformers adapter")
     folder = Path(path)
     if not (folder / "config.json").is_file():
-        raise InputError("no config.json in it: a local folder with a model of transformers is wanted", str(folder))
+        raise InputError("no config.json in it; expected a local folder with a model of transformers", str(folder))
     device, device_map = _placement(device, device_map)
     local = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     try:
@@ -44,7 +71,7 @@ def load_model(
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
         model, info = factory.from_pretrained(
-            folder, dtype=number_format(dtype), output_loading_info=True, **local, **more
+            folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
         )
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:
@@ -54,11 +81,11 @@ def load_model(
     if strict:
         _check_weights(info, folder)
     model = model.eval() if device_map is not None else model.eval().to(device)
-    return Loaded(kind, model, processor, tokenizer, images)
+    return LoadedModel(kind, model, processor, tokenizer, images)
 
 
 def _placement(device: str, device_map: Any) -> tuple[str, Any]:
-    """(device, device_map): a map that names one device is that device; any other is laid out by the package accelerate."""
+    """Return (device, device_map). A map that is one device becomes the device; for any other map accelerate must be installed."""
     import importlib.util
 
     import torch
@@ -67,7 +94,7 @@ def _placement(device: str, device_map: Any) -> tuple[str, Any]:
         try:
             return str(torch.device(device_map)), None
         except RuntimeError:
-            pass  # no device: auto, balanced, ...
+            pass  # a layout: auto, balanced, ...
     if device_map is not None and importlib.util.find_spec("accelerate") is None:
         raise MissingExtra(
             f"transformers: device_map {device_map!r} needs the package 'accelerate', which is not installed: "
@@ -77,7 +104,7 @@ def _placement(device: str, device_map: Any) -> tuple[str, Any]:
 
 
 def _processors(transformers: Any, folder: Path, kind: str, local: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """(processor, tokenizer, image processor); models put together from two have no processor of their own."""
+    """Return (processor, tokenizer, image processor); models that combine two models have no processor and get both parts."""
     if kind != "image-text":
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         return tokenizer, tokenizer, None
@@ -105,8 +132,8 @@ def _kind_of(transformers: Any, config: Any, folder: Path) -> str:
     if config.model_type == "vision-encoder-decoder":
         return "image-text"
     if getattr(config, "auto_map", None):
-        raise InputError(f"a model of its own code; give kind ({', '.join(KINDS)})", str(folder))
-    raise InputError(f"models of type '{config.model_type}' do not write text", str(folder))
+        raise InputError(f"the model brings its own code; give kind ({', '.join(KINDS)})", str(folder))
+    raise InputError(f"models of type '{config.model_type}' do not generate text", str(folder))
 
 
 def _factory(transformers: Any, config: Any, kind: str, folder: Path) -> Any:
@@ -123,11 +150,11 @@ def _check_weights(info: Any, folder: Path) -> None:
         ("unexpected", "unexpected_keys"),
         ("of another shape", "mismatched_keys"),
     ):
-        found = sorted(str(key) for key in info.get(name, ()))
-        if found:
-            more = f", and {len(found) - 12} more" if len(found) > 12 else ""
-            lists.append(f"{len(found)} {title}: {', '.join(found[:12])}{more}")
+        keys = sorted(str(key) for key in info.get(name, ()))
+        if keys:
+            more = f", and {len(keys) - 12} more" if len(keys) > 12 else ""
+            lists.append(f"{len(keys)} {title}: {', '.join(keys[:12])}{more}")
     if lists:
         raise InputError(
-            f"the weights do not fit the model (strict: false to go on all the same): {'; '.join(lists)}", str(folder)
+            f"the weights do not fit the model (strict: false loads them anyway): {'; '.join(lists)}", str(folder)
         )

@@ -1,7 +1,7 @@
-"""Models of transformers as steps: decoder-only (with or without an image in front), encoder-decoder, BLIP, and BLIP-2.
+"""Models of transformers as decoder steps: decoder-only (with or without an image prefix), encoder-decoder, BLIP, and BLIP-2.
 
-Each step's ``advance`` takes several tokens at once and gives the logits of all of them, so that references are scored in one pass.
-Rows of one call have prompts of one length: nothing is padded on the left, so positions are right for every model.
+The method ``advance`` of a step takes several tokens and returns the logits of all of them, so references are scored in one pass. All rows
+of a call have prompts of equal length; there is no padding on the left, so positions are correct for every model.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from harness.adapters.shared.decoding.types import select_rows
 
 
 class CausalStep:
-    """Decoder-only: the first call gets the processor's whole output, later ones a token and the cache.
+    """Step of a decoder-only model: the first call passes the output of the processor, later calls a token and the cache.
 
-    State: ``{"inputs": ...}`` before the first call, then ``{"past", "length", "rope"}``.
+    The state is ``{"inputs"}`` before the first call, then ``{"past", "length", "rope"}``.
     """
 
     def __init__(self, model: Any) -> None:
@@ -27,22 +27,20 @@ class CausalStep:
 
     def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         if "inputs" in state:
-            given = state["inputs"]
-            out = self.model(**given, use_cache=True)
-            after = {"past": out.past_key_values, "length": given["input_ids"].shape[1], "rope": self._rope()}
+            inputs = state["inputs"]
+            out = self.model(**inputs, use_cache=True)
+            after = {"past": out.past_key_values, "length": inputs["input_ids"].shape[1], "rope": self._rope()}
             return out.logits[:, -1].float(), after
         assert tokens is not None
         logits, state = self.advance(tokens[:, None], state)
         return logits[:, -1], state
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Logits (R, T, V) after each of ``tokens`` (R, T)."""
-        if state["rope"] is not None:  # Qwen-VL keeps a position offset per row on the module
+        """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
+        if state["rope"] is not None:  # Qwen-VL stores a position offset per row on the module
             self.core.rope_deltas = state["rope"]
         more = {}
-        if (
-            self.takes_positions and state["rope"] is None
-        ):  # some models keep the image in the cache, but count words alone
+        if self.takes_positions and state["rope"] is None:  # some models cache the image but number the words only
             places = torch.arange(state["length"], state["length"] + tokens.shape[1], device=tokens.device)
             more["position_ids"] = places.expand(tokens.shape)
         out = self.model(input_ids=tokens, past_key_values=state["past"], use_cache=True, **more)
@@ -53,29 +51,32 @@ class CausalStep:
         return getattr(self.core, "rope_deltas", None)
 
     def reorder(self, state: dict[str, Any], index: torch.Tensor) -> dict[str, Any]:
+        """Return rows ``index`` (R',) of the state."""
         return {**state, "past": select_rows(state["past"], index), "rope": select_rows(state["rope"], index)}
 
 
 class EncoderDecoderStep:
-    """Encoder run once; the first call feeds the decoder's start tokens. State: ``{"encoder", "mask", "prompt", "past"}``."""
+    """Step of an encoder-decoder model: the encoder runs once, the first call passes the start tokens of the decoder.
+
+    The state is ``{"encoder", "mask", "prompt", "past"}``.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.vision = not hasattr(model.config, "vocab_size") and hasattr(model.config, "encoder")
 
     def start(self, inputs: dict[str, torch.Tensor], prompt: torch.Tensor) -> dict[str, Any]:
-        """The state for encoder inputs (ids, pixels or embeddings) and decoder start tokens (R, T)."""
+        """Return the state for encoder inputs (ids, pixels or embeddings) and start tokens of the decoder (R, T)."""
         hidden = self.model.get_encoder()(**inputs, return_dict=True).last_hidden_state
         mask = None if "pixel_values" in inputs else inputs.get("attention_mask")
         return {"encoder": hidden, "mask": mask, "prompt": prompt, "past": None}
 
     def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        fed = state["prompt"] if tokens is None else tokens[:, None]
-        logits, state = self.advance(fed, state)
+        logits, state = self.advance(state["prompt"] if tokens is None else tokens[:, None], state)
         return logits[:, -1], state
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Logits (R, T, V) after each of ``tokens`` (R, T)."""
+        """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
         from transformers.modeling_outputs import BaseModelOutput
 
         more = {} if state["mask"] is None else {"attention_mask": state["mask"]}
@@ -90,12 +91,13 @@ class EncoderDecoderStep:
 
 
 class BlipStep:
-    """BLIP: a text decoder that looks at the image's patches. State: ``{"image", "prompt", "past"}``."""
+    """Step of BLIP, a text decoder with cross-attention to the patches of the image. The state is ``{"image", "prompt", "past"}``."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
     def start(self, pixels: torch.Tensor, prompt: torch.Tensor) -> dict[str, Any]:
+        """Return the state for pixels (R, 3, height, width) and prompt tokens (R, T)."""
         return {"image": self.model.vision_model(pixel_values=pixels)[0], "prompt": prompt, "past": None}
 
     def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
@@ -103,7 +105,7 @@ class BlipStep:
         return logits[:, -1], state
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Logits (R, T, V) after each of ``tokens`` (R, T)."""
+        """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
         image = state["image"]
         out = self.model.text_decoder(
             input_ids=tokens,
@@ -116,17 +118,19 @@ class BlipStep:
 
 
 def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-    """(R, T, width) what BLIP-2's language model reads: the image's queries at the image tokens of ``input_ids`` (R, T), or in front of
-    them where there are none (older processors write none)."""
+    """Return the input embeddings (R, T, width) of the language model of BLIP-2.
+
+    The image queries replace the image tokens of ``input_ids`` (R, T); without such tokens (older processors) they precede the words.
+    """
     patches = model.vision_model(pixel_values=inputs["pixel_values"], return_dict=True).last_hidden_state
-    found = model.qformer(
+    queries = model.qformer(
         query_embeds=model.query_tokens.expand(len(patches), -1, -1),
         encoder_hidden_states=patches,
         encoder_attention_mask=torch.ones(patches.shape[:2], dtype=torch.long, device=patches.device),
         return_dict=True,
     ).last_hidden_state
     words = model.get_input_embeddings()(inputs["input_ids"])
-    image = model.language_projection(found.to(patches.dtype)).to(words.dtype)
+    image = model.language_projection(queries.to(patches.dtype)).to(words.dtype)
     token = getattr(model.config, "image_token_id", None) or getattr(model.config, "image_token_index", None)
     here = (
         inputs["input_ids"] == token if token is not None else torch.zeros_like(inputs["input_ids"], dtype=torch.bool)
@@ -137,22 +141,25 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
 
 
 class PromptedStep:
-    """A decoder-only language model behind embeddings (BLIP-2 with OPT). State: ``{"embeddings"}``, then ``{"past", "length"}``."""
+    """Step of a decoder-only model after a prefix of embeddings (BLIP-2 with OPT).
+
+    The state is ``{"embeddings"}`` before the first call, then ``{"past", "length"}``.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
     def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         if "embeddings" in state:
-            given = state["embeddings"]
-            out = self.model(inputs_embeds=given, attention_mask=self._all(given, given.shape[1]), use_cache=True)
-            return out.logits[:, -1].float(), {"past": out.past_key_values, "length": given.shape[1]}
+            prefix = state["embeddings"]
+            out = self.model(inputs_embeds=prefix, attention_mask=self._all(prefix, prefix.shape[1]), use_cache=True)
+            return out.logits[:, -1].float(), {"past": out.past_key_values, "length": prefix.shape[1]}
         assert tokens is not None
         logits, state = self.advance(tokens[:, None], state)
         return logits[:, -1], state
 
     def advance(self, tokens: torch.Tensor, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Logits (R, T, V) after each of ``tokens`` (R, T)."""
+        """Return logits (R, T, V) after each of ``tokens`` (R, T), and the new state."""
         length = state["length"] + tokens.shape[1]
         seen = self._all(tokens, length)
         out = self.model(input_ids=tokens, past_key_values=state["past"], attention_mask=seen, use_cache=True)

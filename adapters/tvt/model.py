@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from harness.adapters.shared.weights.checkpoint_config import read_settings
+from harness.adapters.shared.weights.checkpoint_config import read_config
 from harness.adapters.shared.weights.checkpoints import load_checkpoint, load_strictly
 from harness.errors import HarnessError, InputError
 
@@ -180,7 +180,7 @@ class Tvt(nn.Module):
     def from_checkpoint(cls, path: str | Path, config: Mapping[str, Any] | str | Path | None = None) -> Tvt:
         """The model that training wrote (a folder with model.safetensors and config.json), in evaluation mode."""
         checkpoint = load_checkpoint(path)
-        settings = {**checkpoint.settings, **read_settings(config)}
+        settings = {**checkpoint.settings, **read_config(config)}
         if "sizes" not in settings:
             checkpoint.shape("head.weight", "TVT")
             raise InputError("config.json beside the checkpoint holds no sizes", str(checkpoint.path))

@@ -11,11 +11,11 @@ from harness.adapters.shared.training.recipe_cli import add_arguments as add_arg
 
 def trainer() -> Trainer:
     """The recipe and the training, for Python."""
-    from harness.adapters.tvt.training import TvtRecipe, train
+    from harness.adapters.tvt.training import FORMAT_VERSION, TvtRecipe, train
 
-    return Trainer(TvtRecipe, train)
+    return Trainer(TvtRecipe, train, FORMAT_VERSION)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train; prints a line per epoch. Raises HarnessError for a recipe that does not fit."""
-    return recipe_cli.run(args, *trainer())
+    return recipe_cli.run(args, trainer())

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report
 from harness.adapters.shared.weights.checkpoints import save_checkpoint
@@ -24,6 +24,9 @@ from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
 from harness.contracts import Example
 from harness.stats.seeds import derive
+
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +75,7 @@ class _Trainer:
 
     def _standardise(self) -> None:
         for name, into in self.model.views.items():
-            found = Standard.of(np.concatenate([row[name] for row in self.rows.values()]))
+            found = Standardiser.fit(np.concatenate([row[name] for row in self.rows.values()]))
             into.mean.copy_(found.mean)  # type: ignore[union-attr, operator]
             into.deviation.copy_(found.deviation)  # type: ignore[union-attr, operator]
 
@@ -87,5 +90,9 @@ class _Trainer:
         return loss, int((goal != PAD).sum())
 
     def finish(self) -> Path:
-        settings = {**self.model.settings(), "words": self.words.words, **self.recipe.settings(self.loop.epoch)}
+        settings = {
+            **self.model.settings(),
+            "words": self.words.words,
+            **self.recipe.checkpoint_config(self.loop.epoch),
+        }
         return save_checkpoint(self.model.state_dict(), settings, self.folder, force=True)

@@ -14,9 +14,9 @@ from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness.adapters.shared.tokenisers.wordpiece import WordPiece
 from harness.adapters.shared.weights.checkpoint_config import (
-    number_format,
-    read_settings,
-    settings_beside,
+    config_beside,
+    read_config,
+    torch_dtype,
     weight_files,
 )
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
@@ -57,7 +57,7 @@ class VlpAdapter(LeftToRight):
         dtype: str = "float32",
     ) -> None:
         path = self.checkpoint = Path(checkpoint)
-        beside = settings_beside(path)
+        beside = config_beside(path)
         if features is None and "features" not in beside:
             raise HarnessError("vlp needs features: region features by image (see 'harness show vlp')")
         try:
@@ -65,7 +65,7 @@ class VlpAdapter(LeftToRight):
         except InputError:
             Vlp.from_checkpoint(path, config)  # a checkpoint of another architecture is told first
             raise
-        settings = {"special_ids": self.words.special(), **read_settings(config)}
+        settings = {"special_ids": self.words.special(), **read_config(config)}
         self.model = Vlp.from_checkpoint(self.checkpoint, settings)
         if len(self.words) != self.model.sizes.bert.vocabulary:
             raise InputError(
@@ -74,7 +74,7 @@ class VlpAdapter(LeftToRight):
         self.regions = open_regions(features if features is not None else beside["features"], boxes)
         self.context = 2 + int(beside.get("regions", REGIONS))
         self.device = torch.device(device)
-        self.model.to(self.device, number_format(dtype))
+        self.model.to(self.device, torch_dtype(dtype))
         self.step = VlpStep(self.model)
         self.stop = (self.words.ids["[SEP]"],)
         self.max_length = int(beside.get("max_length", MAX_LENGTH))

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from harness.adapters.shared.layers.dense import Linear
 from harness.adapters.shared.layers.key_values import KeyValues
-from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_settings
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_config
 from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 from harness.adapters.vlp.bert import Bert, BertSizes, Head
 from harness.adapters.vlp.context import Context
@@ -68,7 +68,7 @@ class Vlp(nn.Module):
         (default: BERT-base-cased), ``new_segment_ids`` (true). Raises :class:`InputError` listing keys that do not fit.
         """
         loaded = load_checkpoint(path)
-        settings = {**loaded.settings, **read_settings(config)}
+        settings = {**loaded.settings, **read_config(config)}
         settings = {**settings, **settings.get("bert_config", {})}
         tensors = _fitted(_renamed(loaded.tensors), settings.get("max_position_embeddings"))
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.tokenisers.wordpiece import WordPiece, vocabulary_of
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report, has_run
@@ -31,6 +31,9 @@ from harness.adapters.vlp.sources import open_regions
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.stats.seeds import derive
+
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +87,7 @@ class _Trainer:
         longest = max(map(len, self.tokens)) + self.count + 2
         if longest > sizes["positions"]:
             raise HarnessError(f"vlp: {longest} slots of regions and words do not fit {sizes['positions']} positions")
-        self.standard = Standard.of(np.concatenate([row.features for row in rows.values()]))
+        self.standard = Standardiser.fit(np.concatenate([row.features for row in rows.values()]))
         self.inputs = {
             name: (self.standard(torch.from_numpy(row.features)), torch.from_numpy(row.geometry))
             for name, row in rows.items()
@@ -109,9 +112,9 @@ class _Trainer:
     def finish(self) -> Path:
         settings = {
             "num_attention_heads": self.model.sizes.bert.heads, "special_ids": self.words.special(),
-            "regions": self.count, "max_length": max(map(len, self.tokens)), **self.recipe.settings(self.loop.epoch),
+            "regions": self.count, "max_length": max(map(len, self.tokens)), **self.recipe.checkpoint_config(self.loop.epoch),
         }  # fmt: skip
-        tensors = self.standard.into(self.model.state_dict(), "vis_embed.0")
+        tensors = self.standard.fold_into(self.model.state_dict(), "vis_embed.0")
         return save_checkpoint(tensors, settings, self.folder, force=True)
 
 

@@ -1,7 +1,7 @@
-"""The ``with-decoding`` adapter: a model as it is, some of its decoding settings fixed, the others taken from the run's grid.
+"""The ``with-decoding`` adapter: a model with some decoding settings fixed.
 
-A run has one grid of decodings for all its models. Search techniques stand side by side in it (Chan et al. 2022, Figure 6) as
-models of their own: one never looks at the temperature, another filters what a third does not.
+A run has one grid of decodings for all its models. With this adapter several search techniques (Chan et al. 2022, Figure 6) are models of
+one run, although one ignores the temperature and another needs filters that a third does not have.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.contracts import (
     Adapter,
@@ -19,65 +21,110 @@ from harness.contracts import (
     Failure,
     Generation,
     Prepares,
+    Scorer,
     TaskView,
     TokenScores,
 )
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import resolve
-from harness.spec.models import DecodingSpec
+
+Count = Annotated[int, Field(ge=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+SETTINGS: dict[str, Any] = {
+    "strategy": str,
+    "temperature": Annotated[Finite, Field(gt=0)],
+    "top_p": Annotated[float, Field(gt=0, le=1)],
+    "top_k": Count,
+    "beams": Count,
+    "length_penalty": Finite,
+    "max_length": Count,
+    "options": dict[str, Any],
+}
+"""Types and ranges of the fields of :class:`~harness.contracts.Decoding` that can be fixed: all except ``candidates``.
+
+A field whose default is None can also be None.
+"""
 
 
 class WithDecoding:
-    """``model`` decoded with ``decoding`` on top of the run's.
+    """``model`` with the settings ``decoding`` in place of those of the run.
 
-    model: an adapter by name, ``{name: {parameters}}``, or an instance.
-    decoding: fields of a spec's ``decoding`` other than ``candidates``, one value each; ``options`` are added to the run's.
+    Parameters
+    ----------
+    model
+        An adapter: its name, ``{name: {parameters}}``, or an instance.
+    decoding
+        Fields of the ``decoding`` of a spec except ``candidates``, one value each. ``options`` are merged with those of the run.
+
+    Raises
+    ------
+    HarnessError
+        For an empty mapping, an unknown field, a list, and a value out of range.
+
+    References
+    ----------
+    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, Figure 6.
     """
 
     def __init__(self, *, model: str | Mapping[str, Any] | Adapter, decoding: Mapping[str, Any]) -> None:
-        self.fixed = _checked(decoding)
+        self.fixed = _validated(decoding)
         self.model: Any = resolve("adapters", model)
 
     def fingerprint(self) -> str:
+        """Return the fixed settings and the fingerprint of the model."""
         return f"with-decoding|{json.dumps(self.fixed, sort_keys=True)}|{self.model.fingerprint()}"
 
     def effective(self, decoding: Decoding) -> Decoding:
-        """What the model is asked for."""
+        """Return the decoding of the run with the fixed settings applied."""
         options = {**decoding.options, **self.fixed.get("options", {})}
         return replace(decoding, **{**self.fixed, "options": options})
 
     def prepare(self, task: TaskView) -> None:
-        """The model's own check, where it has one."""
-        if not isinstance(self.model, Prepares):
-            return
-        self.model.prepare(replace(task, decoding=self.effective(task.decoding)))
+        """Call ``prepare`` of the model, if it has that method, with the effective decoding."""
+        if isinstance(self.model, Prepares):
+            self.model.prepare(replace(task, decoding=self.effective(task.decoding)))
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterable[Candidates | Generation | Failure]:
-        """What the model gives; with the same seeds, so that techniques differ in nothing else."""
+        """Yield the results of the model under the effective decoding; the seeds are those of the run."""
         return self.model.generate(examples, self.effective(decoding), seeds)
 
     def score_references(self, examples: Sequence[Example]) -> Iterable[list[TokenScores]]:
-        """The model's own; no decoding touches them. Raises :class:`HarnessError` for a model that scores none."""
-        if not hasattr(self.model, "score_references"):
-            raise HarnessError(f"with-decoding: {type(self.model).__name__} scores no references")
+        """Yield the reference scores of the model; they do not depend on the decoding.
+
+        Raises :class:`HarnessError` if the model does not score references.
+        """
+        if not isinstance(self.model, Scorer):
+            raise HarnessError(f"with-decoding: {type(self.model).__name__} does not score references")
         return self.model.score_references(examples)
 
 
-def _checked(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    known = [name for name in DecodingSpec.model_fields if name != "candidates"]
+def _validated(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with values converted to their types; raise :class:`HarnessError` for the first that does not fit."""
+    expected = f"expected some of {', '.join(SETTINGS)}"
     if not isinstance(decoding, Mapping) or not decoding:
-        raise HarnessError(f"with-decoding: decoding is {decoding!r}; expected some of {', '.join(known)}")
+        raise HarnessError(f"with-decoding: decoding is {decoding!r}; {expected}")
     for name, value in decoding.items():
-        if name not in known:
-            raise HarnessError(
-                f"with-decoding: decoding has no '{name}' here{did_you_mean(str(name), known)}; expected some of {', '.join(known)}"
-            )
+        if name not in SETTINGS:
+            hint = did_you_mean(str(name), SETTINGS)
+            raise HarnessError(f"with-decoding: decoding has no '{name}' here{hint}; {expected}", expected=SETTINGS)
         if isinstance(value, list):
-            raise HarnessError(f"with-decoding: {name} is a list; an axis belongs to the run's decoding")
+            raise HarnessError(f"with-decoding: {name} is a list; an axis belongs to the decoding of the run")
+    return {name: _converted(name, value) for name, value in decoding.items()}
+
+
+def _converted(name: str, value: Any) -> Any:
+    """Return a value converted to the type of the setting; raise :class:`HarnessError` with the value and its range."""
+    if value is None and getattr(Decoding(), name) is None:
+        return None
     try:
-        made = DecodingSpec.model_validate(dict(decoding))
-    except ValueError as error:
-        raise HarnessError(f"with-decoding: {str(error).splitlines()[2].strip()}") from error
-    return {name: getattr(made, name) for name in decoding}
+        return TypeAdapter(SETTINGS[name]).validate_python(value)
+    except ValidationError as error:
+        message = error.errors()[0]["msg"].replace("Input should be", "expected", 1).replace(" a valid ", " a ")
+        hint = " (use strategy: greedy for the limit of 0)" if name == "temperature" and value == 0 else ""
+        raise HarnessError(
+            f"with-decoding: {name} is {value!r}; {message}{hint}", parameter=name, value=value
+        ) from error

@@ -1,4 +1,4 @@
-"""Cached models with shared prefixes: captions depend on the example alone, and carry the numbers of a forced pass."""
+"""Cached models with shared prefixes: captions depend on the example only and have the log-probabilities of a forced pass."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class VlpCase:
             for name, weight in self.model.named_parameters():
                 weight.mul_(1 if "LayerNorm" in name else 2)
             self.model.cls.predictions.bias[STOP] += 5
-        self.given = torch.randn(COUNT, 7, 10) * 2, torch.randn(COUNT, 7, 9)
+        self.inputs = torch.randn(COUNT, 7, 10) * 2, torch.randn(COUNT, 7, 9)
         self.step = VlpStep(self.model)
 
     def state(self, index):
-        return self.model.context(*(x[index] for x in self.given))
+        return self.model.context(*(x[index] for x in self.inputs))
 
     def forced(self, index, tokens):
-        return self.model(tokens, *(x[index] for x in self.given))
+        return self.model(tokens, *(x[index] for x in self.inputs))
 
 
 @pytest.fixture(scope="module", params=[ClipCapCase, VlpCase])
@@ -88,9 +88,9 @@ SEARCHES = [
 
 
 @pytest.mark.parametrize("decoding", SEARCHES, ids=lambda d: d.strategy)
-def test_captions_depend_on_the_example_alone(case, decoding):
+def test_captions_depend_on_the_example_only(case, decoding):
     whole = ids(captions(case, decoding, range(COUNT)))
-    lengths = {len(tokens) for found in whole for tokens in found}
+    lengths = {len(tokens) for hypotheses in whole for tokens in hypotheses}
     assert decoding.strategy not in ("sample", "nucleus") or len(lengths) > 5  # rows leave the batch at many steps
     for size, until in ((1, 10), (7, COUNT)):
         parts = [ids(captions(case, decoding, range(i, min(i + size, until)))) for i in range(0, until, size)]
@@ -109,7 +109,6 @@ def test_log_probs_and_ranks_equal_a_forced_pass(case, decoding):
             with torch.inference_mode():
                 log_probs, ranks = forced_scores(case.forced(torch.tensor([example]), tokens[None])[0], tokens)
             np.testing.assert_allclose(h.log_probs, log_probs, atol=1e-5)
-            assert (
-                h.ranks == ranks
-            ).mean() > 0.99  # two logits within float32 rounding of each other may change places
+            agreement = (h.ranks == ranks).mean()
+            assert agreement > 0.99  # logits that are equal within float32 rounding may change their order
             assert h.stop_reason == ("stop" if h.tokens[-1] == STOP else "length")

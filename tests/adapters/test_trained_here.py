@@ -1,5 +1,7 @@
-"""Every architecture that is defined here, trained by its shipped recipe on rendered scenes: on scenes that it never saw, what it says
-of a scene must beat what it says of another. ``-s`` prints the figures that the cards quote."""
+"""Every architecture, trained by its recipe on rendered scenes, describes unseen scenes better than captions of other scenes do.
+
+``pytest -s`` prints the figures that the cards quote.
+"""
 
 from __future__ import annotations
 
@@ -11,52 +13,52 @@ import numpy as np
 import pytest
 
 import harness
-from harness.adapters.shared.training.recipe import read_recipe, trainer
+from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
 from harness.tasks.a3ds.render import render
 from harness.tasks.a3ds.scene import captions
 
 EPOCHS = 5
-"""Of the eight that the recipes say: four minutes for all are enough for a test."""
+"""Epochs of training, of the eight of the recipes; all models together take four minutes."""
 TRAINED = ("clipcap", "clipcap-transformer", "vlp", "tvt", "tvt-attentive")
 
 
 @pytest.fixture(scope="module")
 def examples() -> list[Example]:
-    """Forty scenes with their twenty exhaustive captions; the geometries that all models see are rendered here."""
+    """Return forty scenes with their twenty exhaustive captions; the shared geometries are rendered before the models run."""
     render(range(480))
     scenes = np.random.default_rng(9).choice(480_000, 40, replace=False).tolist()
     return [Example(str(scene), tuple(captions(scene))) for scene in scenes]
 
 
 def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, float]]:
-    """(its own, shuffled) CIDEr of the greedy caption and TRM of ten samples; shuffled: the same captions given to the next scene."""
+    """Return CIDEr of the greedy caption and TRM of ten samples, each for the model and for captions shifted to the next scene."""
     seeds = list(range(len(examples)))
     best = [list(g.candidates) for g in adapter.generate(examples, Decoding("greedy"), seeds)]
-    drawn = [list(g.candidates) for g in adapter.generate(examples, Decoding("sample", candidates=10), seeds)]
+    samples = [list(g.candidates) for g in adapter.generate(examples, Decoding("sample", candidates=10), seeds)]
     references = [list(example.references) for example in examples]
     cider, trm = harness.metric("cider"), harness.metric("trm", distance="cider")
-    found = {
+    scores = {
         "cider": (cider(best, references).value, cider([*best[1:], best[0]], references).value),
-        "trm": (trm(drawn, references).value, trm([*drawn[1:], drawn[0]], references).value),
+        "trm": (trm(samples, references).value, trm([*samples[1:], samples[0]], references).value),
     }
-    assert found["cider"][0] > 3 * found["cider"][1]
-    assert found["trm"][0] < found["trm"][1] - 0.1
-    return found
+    assert scores["cider"][0] > 3 * scores["cider"][1]
+    assert scores["trm"][0] < scores["trm"][1] - 0.1
+    return scores
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRAINED)
-def test_it_describes_unseen_scenes(name: str, examples: list[Example], root: Path, tmp_path: Path):
+def test_a_trained_model_describes_unseen_scenes(name: str, examples: list[Example], root: Path, tmp_path: Path):
     system = name.partition("-")[0]
-    made = trainer(system)
-    recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", made.recipe)
+    trainer = load_trainer(system)
+    recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", trainer.recipe)
     started = time.process_time()
     recipe = replace(recipe, epochs=min(recipe.epochs, EPOCHS))
-    made.train(recipe, tmp_path)
+    trainer.train(recipe, tmp_path)
     seconds = time.process_time() - started
     assert not {example.id for example in examples} & {scene for scene, _ in recipe.pairs()}
-    found = beats_shuffled(resolve("adapters", {system: {"checkpoint": str(tmp_path)}}), examples)
-    told = ", ".join(f"{metric} {own:.3f} (shuffled {other:.3f})" for metric, (own, other) in found.items())
-    print(f"\n{name}: {told}; trained in {seconds:.0f} s")
+    scores = beats_shuffled(resolve("adapters", {system: {"checkpoint": str(tmp_path)}}), examples)
+    figures = ", ".join(f"{metric} {value:.3f} (shuffled {other:.3f})" for metric, (value, other) in scores.items())
+    print(f"\n{name}: {figures}; trained in {seconds:.0f} s")

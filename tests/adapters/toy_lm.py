@@ -9,7 +9,7 @@ from torch import nn
 
 
 class Recurrent(nn.Module):
-    """A GRU language model as a step: state is the hidden vector (R, H)."""
+    """A GRU language model as a decoder step; its state is the hidden vector (R, H)."""
 
     def __init__(self, vocabulary: int = 7, width: int = 8, seed: int = 0, scale: float = 3.0) -> None:
         super().__init__()
@@ -23,24 +23,26 @@ class Recurrent(nn.Module):
         self.double().requires_grad_(False)
 
     def __call__(self, tokens, state):
+        """Return logits (R, V) of the next token and the hidden vector (R, H), in float64."""
         hidden = self.cell(self.embed(tokens), state)
         return self.head(hidden), hidden
 
     def prefix(self, examples: int, seed: int = 0) -> torch.Tensor:
+        """Return random hidden vectors, shape (examples, H)."""
         generator = torch.Generator().manual_seed(seed)
         return torch.randn(examples, self.cell.hidden_size, generator=generator, dtype=torch.float64)
 
     def log_probs(self, start: int, state: torch.Tensor, tokens: list[int]) -> torch.Tensor:
-        """(L,) forced log-probabilities for one example; state (H,)."""
-        found, state = [], state[None]
+        """Return the teacher-forced log-probabilities (L,) of ``tokens`` for one example with the hidden vector ``state`` (H,)."""
+        values, state = [], state[None]
         for last, token in zip([start, *tokens], tokens):
             logits, state = self(torch.tensor([last]), state)
-            found.append(logits.log_softmax(-1)[0, token])
-        return torch.stack(found)
+            values.append(logits.log_softmax(-1)[0, token])
+        return torch.stack(values)
 
 
 def every_sequence(vocabulary: int, stop: int, limit: int):
-    """All token lists that end at their first ``stop`` or at ``limit``."""
+    """Yield all token lists that end at their first ``stop`` or have ``limit`` tokens without it."""
     for length in range(1, limit + 1):
         for body in itertools.product([t for t in range(vocabulary) if t != stop], repeat=length - 1):
             yield [*body, stop]

@@ -1,31 +1,53 @@
-"""Work done in batches; ``auto`` starts large and halves when memory runs out."""
+"""Batching with an automatic batch size: ``auto`` starts at :data:`AUTO_START` and halves whenever memory runs out."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness.errors import HarnessError
 
 T = TypeVar("T")
 R = TypeVar("R")
 AUTO_START = 64
+"""First batch size under ``auto``."""
 _log = logging.getLogger(__name__)
 
 
 def check_batch_size(size: int | str) -> int | str:
-    """``size`` if it is a positive integer or ``auto``; raises :class:`HarnessError` otherwise."""
+    """Return ``size``; raise :class:`HarnessError` unless it is a positive integer or ``auto``.
+
+    >>> check_batch_size("auto"), check_batch_size(8)
+    ('auto', 8)
+    """
     if size == "auto" or (isinstance(size, int) and not isinstance(size, bool) and size >= 1):
         return size
     raise HarnessError(f"batch_size is a positive number or auto; found {size!r}")
 
 
 def in_batches(items: Sequence[T], size: int | str, work: Callable[[Sequence[T]], Sequence[R]]) -> Iterator[R]:
-    """``work`` on consecutive parts of ``items``, its results in order.
+    """Yield the results of ``work`` on consecutive batches of ``items``, in order.
 
-    With ``auto`` a part that does not fit into memory is done again at half the size, which is kept from then on; a single
-    item that does not fit, or a given size that does not fit, is told as :class:`HarnessError`.
+    Parameters
+    ----------
+    items
+        Items to process.
+    size
+        Items per batch, or ``auto``. Under ``auto`` a batch that runs out of memory is repeated at half the size; later batches
+        use the smaller size.
+    work
+        Function from a batch to one result per item.
+
+    Raises
+    ------
+    HarnessError
+        If a batch of a fixed size, or a single item under ``auto``, runs out of memory.
+
+    Examples
+    --------
+    >>> list(in_batches([1, 2, 3], 2, lambda batch: [sum(batch)] * len(batch)))
+    [3, 3, 3]
     """
     current = AUTO_START if size == "auto" else int(size)
     start = 0
@@ -45,23 +67,20 @@ def in_batches(items: Sequence[T], size: int | str, work: Callable[[Sequence[T]]
         start += current
 
 
-def _advice(size: Any) -> str:
-    return (
-        "one example does not fit; draw fewer candidates or use a smaller number format"
-        if size == "auto"
-        else ("give a smaller batch_size, or batch_size: auto")
-    )
+def _advice(size: int | str) -> str:
+    if size == "auto":
+        return "one example does not fit; draw fewer candidates or use a smaller number format"
+    return "give a smaller batch_size, or batch_size: auto"
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of torch, of an accelerator or of the interpreter says that memory ran out."""
-    return (
-        isinstance(error, MemoryError) or "out of memory" in str(error).lower() or "can't allocate memory" in str(error)
-    )
+    """Return True if an error of torch, an accelerator or the interpreter reports that memory ran out."""
+    text = str(error)
+    return isinstance(error, MemoryError) or "out of memory" in text.lower() or "can't allocate memory" in text
 
 
 def free_memory() -> None:
-    """Give cached accelerator memory back."""
+    """Collect garbage and release cached accelerator memory."""
     import gc
 
     import torch

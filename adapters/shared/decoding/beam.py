@@ -1,10 +1,19 @@
-"""Beam search with length normalisation and n-best lists, and diverse beam search (Vijayakumar et al. 2018, Hamming diversity).
+"""Beam search with length normalisation and n-best lists, and diverse beam search.
 
-Each step takes the ``beams`` best continuations by summed log-probability. Those that end are retired with the score
-sum / length ** length_penalty (end token counted); their places go to the next best that do not end. The search of an example
-stops when ``beams`` hypotheses are retired and none that lives can still beat the worst of them. ``options.early_stopping``
-chooses the bound: ``never`` (default: the most that a live beam could reach by ``max_length``), ``heuristic`` (its score at its
-present length), ``true`` (stop as soon as the list is full). Beams still alive at ``max_length`` enter with reason ``length``.
+Each step takes the ``beams`` best continuations by summed log-probability. Continuations that end are retired with the score
+sum / length ** length_penalty (the end token counts); the next best continuations that do not end take their places. The search of an
+example stops when ``beams`` hypotheses are retired and no live beam can exceed the worst of them. ``options.early_stopping`` selects
+the bound on a live beam:
+
+- ``never`` (default): the highest score it could have at ``max_length``;
+- ``heuristic``: its score at its present length;
+- ``true``: none, the search stops when the list is full.
+
+Beams that are alive at ``max_length`` join the list with the stop reason ``length``.
+
+References
+----------
+Vijayakumar et al. (2018), Diverse Beam Search for Improved Description of Complex Scenes (AAAI): Hamming diversity.
 """
 
 from __future__ import annotations
@@ -33,13 +42,20 @@ _NEVER = float("-inf")
 
 
 def beam_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """The ``candidates`` best of ``beams`` (default: the larger of 5 and ``candidates``), best first."""
+    """Return the ``candidates`` best of ``beams`` hypotheses per example, best first.
+
+    The default of ``beams`` is the larger of 5 and ``candidates``. Raises :class:`HarnessError` for more candidates than beams.
+    """
     return _search(step, decoding, batch, groups=1, diversity=0.0)
 
 
 def diverse_beam_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """Beams in ``options.groups`` (default: one beam each); a later group pays ``options.diversity`` (default 0.5) for every
-    beam of an earlier group that took the same token at the same step. Given back: the best of each group, then the second."""
+    """Return the hypotheses of diverse beam search: the best of each group, then the second of each group, and so on.
+
+    The beams form ``options.groups`` groups (default: one beam per group). A token costs a group ``options.diversity`` (default 0.5)
+    for every beam of an earlier group that takes the same token at the same step. Raises :class:`HarnessError` if the number of groups
+    does not divide the number of beams, or the diversity is negative.
+    """
     beams = _beams(decoding)
     groups = int(decoding.options.get("groups", beams))
     if groups < 1 or beams % groups:
@@ -70,7 +86,7 @@ def _beams(decoding: Decoding) -> int:
 # --------------------------------------------------------------------------- hypotheses side by side
 @dataclass
 class _Paths:
-    """(E, W) partial or whole hypotheses: search scores (-inf: no hypothesis), lengths, and (E, W, L) tokens and their numbers."""
+    """Partial or complete hypotheses: scores (E, W) (-inf: no hypothesis), lengths (E, W), and (E, W, L) tokens, log-probs, ranks."""
 
     scores: torch.Tensor
     lengths: torch.Tensor
@@ -93,7 +109,7 @@ class _Paths:
         return self.scores, self.lengths, self.tokens, self.log_probs, self.ranks
 
     def take(self, index: torch.Tensor) -> _Paths:
-        """Columns ``index`` (E, W') of every example."""
+        """Return the columns ``index`` (E, W') of every example."""
         return _Paths(
             *(
                 f.gather(1, index if f.dim() == 2 else index[:, :, None].expand(-1, -1, f.shape[2]))
@@ -102,15 +118,16 @@ class _Paths:
         )
 
     def examples(self, index: torch.Tensor) -> _Paths:
+        """Return the examples ``index`` (E',)."""
         return _Paths(*(f.index_select(0, index) for f in self._fields()))
 
     def put(self, index: torch.Tensor, other: _Paths) -> None:
-        """Write the examples of ``other`` at rows ``index``."""
+        """Write the examples of ``other`` to the rows ``index``."""
         for mine, theirs in zip(self._fields(), other._fields()):
             mine[index] = theirs
 
     def best_of(self, other: _Paths, width: int) -> _Paths:
-        """The ``width`` best of both, ties to ``self``."""
+        """Return the ``width`` best of both; of equal scores those of ``self`` come first."""
         both = _Paths(*(torch.cat(pair, dim=1) for pair in zip(self._fields(), other._fields())))
         order = both.scores.sort(dim=1, descending=True, stable=True).indices[:, :width]
         return both.take(order)
@@ -118,18 +135,19 @@ class _Paths:
 
 @dataclass
 class _Lane:
-    """One group of beams: those alive and those retired."""
+    """One group of beams: live and retired hypotheses."""
 
     live: _Paths
     retired: _Paths
-    took: torch.Tensor
-    """(E, W) the tokens of the W best continuations of the last step, those that end included."""
-    counts: torch.Tensor
-    """(E, W) bool: where ``took`` is a real continuation."""
+    last_tokens: torch.Tensor
+    """Tokens of the W best continuations of the last step, shape (E, W), end tokens included."""
+    valid: torch.Tensor
+    """True where ``last_tokens`` is a continuation of a hypothesis, shape (E, W)."""
 
     def examples(self, index: torch.Tensor) -> _Lane:
+        """Return the examples ``index`` (E',)."""
         parts = (self.live.examples(index), self.retired.examples(index))
-        return _Lane(*parts, self.took.index_select(0, index), self.counts.index_select(0, index))
+        return _Lane(*parts, self.last_tokens.index_select(0, index), self.valid.index_select(0, index))
 
 
 # --------------------------------------------------------------------------- the search
@@ -147,20 +165,20 @@ def _search(step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, d
     for position in range(limit):
         check_logits(logits, batch, active.repeat_interleave(beams).tolist(), position)
         rows = _advance(lanes, logits, stop, decoding, position, diversity)
-        done = torch.stack([_freeze(lane, decoding, position + 1, limit) for lane in lanes]).all(0)
-        if position + 1 == limit or bool(done.all()):
+        complete = torch.stack([_freeze(lane, decoding, position + 1, limit) for lane in lanes]).all(0)
+        if position + 1 == limit or bool(complete.all()):
             break
-        if int(done.sum()) * 4 >= len(done):
+        if int(complete.sum()) * 4 >= len(complete):
             for store, lane in zip(final, lanes):
-                store.put(active[done], lane.retired.examples(torch.nonzero(done)[:, 0]))
-            kept = torch.nonzero(~done)[:, 0]
-            active, lanes = active[kept], [lane.examples(kept) for lane in lanes]
-            rows = rows.reshape(-1, beams)[kept].reshape(-1)
+                store.put(active[complete], lane.retired.examples(torch.nonzero(complete)[:, 0]))
+            index = torch.nonzero(~complete)[:, 0]
+            active, lanes = active[index], [lane.examples(index) for lane in lanes]
+            rows = rows.reshape(-1, beams)[index].reshape(-1)
         tokens = torch.cat([lane.live.tokens[:, :, position] for lane in lanes], dim=1).reshape(-1)
         logits, state = step(tokens, reorder(step, state, rows))
     for store, lane in zip(final, lanes):
-        whole = _Paths(_normalised(lane.live, decoding), *lane.live._fields()[1:])
-        store.put(active, lane.retired.best_of(whole, width))
+        survivors = _Paths(_normalised(lane.live, decoding), *lane.live._fields()[1:])
+        store.put(active, lane.retired.best_of(survivors, width))
     return _collect(final, decoding, batch, set(batch.stop))
 
 
@@ -174,20 +192,22 @@ def _fresh_lane(total: int, width: int, limit: int, device: torch.device) -> _La
 def _advance(
     lanes: list[_Lane], logits: torch.Tensor, stop: torch.Tensor, decoding: Decoding, position: int, diversity: float
 ) -> torch.Tensor:
-    """Grow every lane by one token in place; gives the parent row of every new row (R,)."""
+    """Extend every lane by one token in place; return the parent row of every new row, shape (R,)."""
     examples, width = lanes[0].live.scores.shape
     beams = width * len(lanes)
     by_beam = logits.reshape(examples, beams, -1)
     allowed = forbid_stop(logits, stop, decoding, position).reshape(examples, beams, -1)
     norms = log_norm(logits).reshape(examples, beams)
-    taken = torch.zeros((examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device) if diversity else None
+    penalties = (
+        torch.zeros((examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device) if diversity else None
+    )
     parents = []
     for g, lane in enumerate(lanes):
         part = slice(g * width, (g + 1) * width)
-        offered = allowed[:, part] if taken is None or g == 0 else allowed[:, part] - diversity * taken[:, None]
+        offered = allowed[:, part] if penalties is None or g == 0 else allowed[:, part] - diversity * penalties[:, None]
         parent = _grow(lane, by_beam[:, part], offered, norms[:, part], stop, decoding, position)
-        if taken is not None:
-            taken.scatter_add_(1, lane.took, lane.counts.to(taken.dtype))
+        if penalties is not None:
+            penalties.scatter_add_(1, lane.last_tokens, lane.valid.to(penalties.dtype))
         parents.append(parent + g * width)
     base = torch.arange(examples, device=logits.device)[:, None] * beams
     return (torch.cat(parents, dim=1) + base).reshape(-1)
@@ -202,7 +222,11 @@ def _grow(
     decoding: Decoding,
     position: int,
 ) -> torch.Tensor:
-    """One step of one lane: ``logits`` and ``offered`` (what is ranked) are (E, W, V). Gives the parents (E, W) of the live beams."""
+    """Extend one lane in place; return the parents (E, W) of its live beams.
+
+    ``logits`` (E, W, V) are those of the model, ``offered`` (E, W, V) those that rank the continuations, ``norms`` (E, W) the log-sum-exp
+    of ``logits``.
+    """
     examples, width, size = logits.shape
     per_beam = min(width + len(stop), size)
     values, ids = offered.topk(per_beam, dim=-1)
@@ -212,21 +236,21 @@ def _grow(
     grown = lane.live.take(parent)
     tokens = ids.reshape(examples, -1).gather(1, order)
     rows = (torch.arange(examples, device=order.device)[:, None] * width + parent).reshape(-1)
-    chosen = logits.reshape(-1, size)[rows]
+    parent_logits = logits.reshape(-1, size)[rows]
     grown.scores = sums.gather(1, order)
     grown.lengths = grown.lengths + 1
     grown.tokens[:, :, position] = tokens
-    grown.log_probs[:, :, position] = log_prob_of(chosen, tokens.reshape(-1)).reshape(examples, -1)
-    grown.ranks[:, :, position] = rank_of(chosen, tokens.reshape(-1)).reshape(examples, -1)
-    lane.took, lane.counts = tokens[:, :width], grown.scores[:, :width] > _NEVER
+    grown.log_probs[:, :, position] = log_prob_of(parent_logits, tokens.reshape(-1)).reshape(examples, -1)
+    grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(examples, -1)
+    lane.last_tokens, lane.valid = tokens[:, :width], grown.scores[:, :width] > _NEVER
     ends = torch.isin(tokens, stop)
     leading = torch.arange(ends.shape[1], device=ends.device) < width
     ended = _Paths(_normalised(grown, decoding).masked_fill(~(ends & leading), _NEVER), *grown._fields()[1:])
     lane.retired = lane.retired.best_of(ended, width)
-    goes_on = ends.long().sort(dim=1, stable=True).indices[:, :width]  # the best that do not end, in order
-    lane.live = grown.take(goes_on)
-    lane.live.scores = lane.live.scores.masked_fill(ends.gather(1, goes_on), _NEVER)
-    return parent.gather(1, goes_on)
+    survivors = ends.long().sort(dim=1, stable=True).indices[:, :width]  # the best that do not end, in order
+    lane.live = grown.take(survivors)
+    lane.live.scores = lane.live.scores.masked_fill(ends.gather(1, survivors), _NEVER)
+    return parent.gather(1, survivors)
 
 
 def _normalised(paths: _Paths, decoding: Decoding) -> torch.Tensor:
@@ -234,42 +258,45 @@ def _normalised(paths: _Paths, decoding: Decoding) -> torch.Tensor:
 
 
 def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.Tensor:
-    """(E,) bool: nothing that lives in this lane can change its list. Such lanes are ended here, so that what else is in the
-    batch does not decide how long they go on."""
+    """Return a mask (E,) of the examples whose live beams cannot change the list of retired hypotheses.
+
+    The live beams of these examples are removed, so that the length of a search does not depend on the other examples of the batch.
+    """
     alpha, rule = decoding.length_penalty, decoding.options.get("early_stopping", "never")
     best, worst = lane.live.scores[:, 0], lane.retired.scores[:, -1]
     reach = limit if rule == "never" and alpha > 0 else length
-    done = best == _NEVER
-    done |= (worst > _NEVER) if rule is True else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
-    lane.live.scores[done] = _NEVER
-    return done
+    complete = best == _NEVER
+    complete |= (worst > _NEVER) if rule is True else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
+    lane.live.scores[complete] = _NEVER
+    return complete
 
 
 # --------------------------------------------------------------------------- results
 def _collect(final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop: set[int]) -> Decoded:
-    wanted = decoding.candidates or 1
+    candidates = decoding.candidates or 1
     repeat = bool(decoding.options.get("repeat"))
+    count = 1 if repeat else candidates
     fields = [tuple(f.cpu().numpy() for f in paths._fields()) for paths in final]
     width = final[0].scores.shape[1]
     examples = []
     for e in range(len(batch)):
-        found: list[Hypothesis] = []
-        for k in range(width):  # the best of each group first
+        hypotheses: list[Hypothesis] = []
+        for k in range(width):  # the best of each group, then the second of each, ...
             for scores, lengths, tokens, log_probs, ranks in fields:
-                if scores[e, k] == _NEVER or len(found) == (1 if repeat else wanted):
+                if scores[e, k] == _NEVER or len(hypotheses) == count:
                     continue
                 length = int(lengths[e, k])
                 ids = tokens[e, k, :length].copy()
                 reason = "stop" if int(ids[-1]) in stop else "length"
-                found.append(
+                hypotheses.append(
                     Hypothesis(
                         ids, log_probs[e, k, :length].copy(), ranks[e, k, :length].copy(), reason, float(scores[e, k])
                     )
                 )
-        if len(found) < (1 if repeat else wanted):
+        if len(hypotheses) < count:
             raise HarnessError(
-                f"beam search found only {len(found)} of {wanted} candidates for example {batch.name(e)}: "
+                f"beam search found only {len(hypotheses)} of {candidates} candidates for example {batch.name(e)}: "
                 "the vocabulary or max_length is too small"
             )
-        examples.append(tuple(found * wanted if repeat else found))
+        examples.append(tuple(hypotheses * candidates if repeat else hypotheses))
     return Decoded(tuple(examples))

@@ -1,20 +1,23 @@
-"""The one decoder of all left-to-right models: greedy, beam, diverse beam and sampling with temperature -> top-k -> top-p.
+"""Decoder of left-to-right models: greedy, beam, diverse beam, and sampling with temperature, top-k and top-p.
 
-Rows are batched over examples *and* candidates: the prefix is computed once per example and its state is expanded. A caption
-depends on its example's seed and candidate index alone, never on batch size, order or sharding. Every caption comes with the
-log-probabilities and ranks of its tokens under the unmodified model (temperature 1, nothing filtered) and its stop reason.
+Rows are batched over examples and candidates: the prefix is computed once per example and its state is expanded. A caption depends on
+the seed of its example and the index of the candidate only, not on batch size, order or sharding. Each caption has the
+log-probabilities and ranks of its tokens under the unmodified model (temperature 1, no filters) and its stop reason.
 
-Strategies (``Decoding.strategy``): ``greedy``; ``beam`` and ``diverse-beam`` (:mod:`harness.adapters.shared.decoding.beam`);
-``sample`` (top_k and top_p where given) and ``nucleus`` (the same, top_p required). Greedy and the beams do not look at
-temperature, top_k and top_p. ``options.min_length`` forbids the end token before that many tokens. Several candidates: greedy
-gives the same caption each time, the beams give their n best (``options.repeat: true``: the best one each time).
+Strategies (``Decoding.strategy``):
+
+- ``greedy``: the most likely token at each step;
+- ``beam``, ``diverse-beam``: see :mod:`harness.adapters.shared.decoding.beam`;
+- ``sample``: independent draws, filtered by ``top_k`` and ``top_p`` if set; ``nucleus``: the same, ``top_p`` is required.
+
+Greedy and beam search ignore temperature, top_k and top_p. ``options.min_length`` forbids the end token before that many tokens. For
+several candidates greedy search repeats its caption, and beam search returns its n best (``options.repeat: true``: its best, n times).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -58,16 +61,31 @@ __all__ = [
 def decode(
     step: Step, decoding: Decoding, batch: DecodingBatch, strategies: Mapping[str, Strategy] | None = None
 ) -> Decoded:
-    """Captions of a batch. ``strategies`` adds an adapter's own ways to search (or replaces a shared one) by name.
+    """Return the captions of a batch.
 
-    Raises :class:`HarnessError` for settings that mean nothing, and for NaN or infinite logits (example and token named);
-    :class:`UnknownName` for an unknown strategy.
+    Parameters
+    ----------
+    step
+        The model.
+    decoding
+        Strategy and settings.
+    batch
+        E examples.
+    strategies
+        Strategies of an adapter by name. They are added to the shared strategies and replace those of the same name.
+
+    Raises
+    ------
+    HarnessError
+        For a setting out of range, and for NaN or infinite logits (the message names the example and the token).
+    UnknownName
+        For an unknown strategy.
     """
-    known = {**STRATEGIES, **(strategies or {})}
-    if decoding.strategy not in known:
+    by_name = {**STRATEGIES, **(strategies or {})}
+    if decoding.strategy not in by_name:
         raise UnknownName(
-            f"unknown decoding strategy '{decoding.strategy}'{did_you_mean(decoding.strategy, known)}; "
-            f"strategies are {', '.join(known)}"
+            f"unknown decoding strategy '{decoding.strategy}'{did_you_mean(decoding.strategy, by_name)}; "
+            f"strategies are {', '.join(by_name)}"
         )
     check_decoding(decoding)
     if len(batch) == 0:
@@ -75,7 +93,7 @@ def decode(
     if decoding.max_length is None:
         decoding = replace(decoding, max_length=batch.max_length)
     with torch.inference_mode():
-        return known[decoding.strategy](step, decoding, batch)
+        return by_name[decoding.strategy](step, decoding, batch)
 
 
 def check_decoding(decoding: Decoding) -> None:
@@ -91,13 +109,13 @@ def check_decoding(decoding: Decoding) -> None:
 
 # --------------------------------------------------------------------------- one caption per row, token by token
 def greedy(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """The most likely token each time (ties: the smaller id); computed once, repeated for every candidate."""
+    """Return the caption of the most likely tokens, once per candidate; of equally likely tokens the smaller id is taken."""
     rolled = rollout(step, decoding, batch, 1, lambda logits, rows, position: logits.argmax(-1))
     return Decoded(tuple(hypotheses * (decoding.candidates or 1) for hypotheses in rolled))
 
 
 def sample(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """Independent draws after temperature -> top-k -> top-p."""
+    """Return ``candidates`` independent draws per example, after temperature, top-k and top-p."""
     candidates = decoding.candidates or 1
     numbers = torch.from_numpy(uniforms(batch.seeds, candidates, decoding.max_length or 0))
     numbers = numbers.reshape(len(batch) * candidates, -1)
@@ -109,15 +127,15 @@ def sample(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
 
 
 Choose = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
-"""(logits (R, V), rows (R,) on the CPU, position) -> tokens (R,); row = example x candidates + candidate."""
+"""Function (logits (R, V), rows (R,) on the CPU, position) -> tokens (R,), with row = example x candidates + candidate."""
 
 
 def rollout(
     step: Step, decoding: Decoding, batch: DecodingBatch, candidates: int, choose: Choose
 ) -> tuple[tuple[Hypothesis, ...], ...]:
-    """``candidates`` hypotheses per example, each grown by ``choose`` until an end token or ``decoding.max_length``.
+    """Return ``candidates`` hypotheses per example, each extended by ``choose`` up to an end token or ``decoding.max_length``.
 
-    Rows that have ended leave the batch as soon as they are a quarter of it.
+    Complete rows are removed from the batch when they are a quarter of it.
     """
     limit = decoding.max_length or batch.max_length
     logits, state = step(batch.start, batch.state)
@@ -139,17 +157,17 @@ def rollout(
         if position + 1 == limit or not bool(alive.any()):
             break
         if int(alive.sum()) * 4 <= 3 * len(alive):
-            kept = torch.nonzero(alive)[:, 0]
-            rows, alive = rows[kept], alive[kept]
-            kept = kept.to(tokens.device)
-            tokens, state = tokens[kept], reorder(step, state, kept)
+            index = torch.nonzero(alive)[:, 0]
+            rows, alive = rows[index], alive[index]
+            index = index.to(tokens.device)
+            tokens, state = tokens[index], reorder(step, state, index)
         logits, state = step(tokens, state)
-    found = record.hypotheses(set(batch.stop))
-    return tuple(tuple(found[e * candidates : (e + 1) * candidates]) for e in range(len(batch)))
+    hypotheses = record.hypotheses(set(batch.stop))
+    return tuple(tuple(hypotheses[e * candidates : (e + 1) * candidates]) for e in range(len(batch)))
 
 
 class _Record:
-    """Tokens, log-probabilities and ranks of R rows as they grow."""
+    """Tokens, log-probabilities and ranks of R growing rows, arrays of shape (R, limit)."""
 
     def __init__(self, rows: int, limit: int) -> None:
         self.tokens = np.zeros((rows, limit), dtype=np.int64)
@@ -161,31 +179,33 @@ class _Record:
         self, position: int, rows: torch.Tensor, logits: torch.Tensor, tokens: torch.Tensor, alive: torch.Tensor
     ) -> None:
         logits, tokens = logits[alive.to(logits.device)], tokens[alive.to(tokens.device)]
-        where = rows.numpy()
-        self.tokens[where, position] = tokens.cpu().numpy()
-        self.log_probs[where, position] = log_prob_of(logits, tokens).cpu().numpy()
-        self.ranks[where, position] = rank_of(logits, tokens).cpu().numpy()
-        self.lengths[where] = position + 1
+        index = rows.numpy()
+        self.tokens[index, position] = tokens.cpu().numpy()
+        self.log_probs[index, position] = log_prob_of(logits, tokens).cpu().numpy()
+        self.ranks[index, position] = rank_of(logits, tokens).cpu().numpy()
+        self.lengths[index] = position + 1
 
     def hypotheses(self, stop: set[int]) -> list[Hypothesis]:
-        found = []
+        result = []
         for row, length in enumerate(self.lengths.tolist()):
             tokens, log_probs = self.tokens[row, :length].copy(), self.log_probs[row, :length].copy()
             reason = "stop" if length and int(tokens[-1]) in stop else "length"
-            found.append(Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum())))
-        return found
+            result.append(
+                Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum()))
+            )
+        return result
 
 
 def forced_scores(logits: torch.Tensor, tokens: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Log-probabilities (L,) float64 and ranks (L,) of ``tokens`` (L,) under the ``logits`` (L, V) that predict them."""
+    """Return log-probabilities (L,), float64, and ranks (L,), int64, of ``tokens`` (L,) under the ``logits`` (L, V) that predict them."""
     return log_prob_of(logits, tokens).cpu().numpy(), rank_of(logits, tokens).cpu().numpy()
 
 
-STRATEGIES: dict[str, Any] = {
+STRATEGIES: dict[str, Strategy] = {
     "greedy": greedy,
     "beam": beam_search,
     "diverse-beam": diverse_beam_search,
     "sample": sample,
     "nucleus": sample,
 }
-"""The shared strategies; adapters add their own through ``decode(..., strategies=...)``."""
+"""Shared strategies by name; adapters add their own through ``decode(..., strategies=...)``."""

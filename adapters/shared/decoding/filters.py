@@ -1,7 +1,7 @@
-"""From logits to a drawn token: temperature, then top-k, then top-p, then inverse-CDF sampling in float64.
+"""Sampling of a token from logits: temperature, then top-k, then top-p, then inversion of the CDF in float64.
 
-The uniform numbers are counter-based: one stream per (example seed, candidate index), so that a caption is the same whatever
-else is in the batch, and the set of n + 1 candidates is the set of n plus one.
+Random numbers are counter-based: each (example seed, candidate index) has its own stream. A caption therefore does not depend on the
+other examples of a batch, and the set of n + 1 candidates is the set of n candidates plus one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 
 
 def check_filters(decoding: Decoding) -> None:
-    """Raise :class:`HarnessError` for a temperature, top-k or top-p that means nothing."""
+    """Raise :class:`HarnessError` for a temperature, top-k or top-p out of range."""
     if not np.isfinite(decoding.temperature) or decoding.temperature <= 0:
         raise HarnessError(
             f"decoding: temperature must be a number above 0, found {decoding.temperature}; "
@@ -30,7 +30,13 @@ def check_filters(decoding: Decoding) -> None:
 
 
 def uniforms(seeds: Sequence[int], candidates: int, length: int) -> np.ndarray:
-    """(E, candidates, length) float64 in [0, 1): entry (e, c, t) depends on seed e, c and t alone (Philox, key = seed and c)."""
+    """Return uniform random numbers in [0, 1), shape (E, candidates, length), float64.
+
+    Entry (e, c, t) depends on ``seeds[e]``, c and t only: the generator is Philox with the key (seed, c).
+
+    >>> bool((uniforms([7], 2, 3) == uniforms([5, 7], 4, 9)[1:, :2, :3]).all())
+    True
+    """
     out = np.empty((len(seeds), candidates, length))
     for e, seed in enumerate(seeds):
         for c in range(candidates):
@@ -39,18 +45,39 @@ def uniforms(seeds: Sequence[int], candidates: int, length: int) -> np.ndarray:
     return out
 
 
-def kept_probabilities(
+def filtered_probabilities(
     logits: torch.Tensor, temperature: float, top_k: int | None, top_p: float | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What remains of each row of ``logits`` (R, V): probabilities (R, M) float64, not renormalised, 0 where a token is filtered
-    out, and the token ids (R, M), ascending.
+    """Return the probabilities that remain after temperature, top-k and top-p.
 
-    Top-k keeps every token that ties with the k-th (as transformers does); top-p keeps the smallest set, most likely first and
-    ties by smaller id, whose share of what top-k left reaches ``top_p``. Both choices depend on the row alone.
+    The result for a row depends on that row only.
+
+    Parameters
+    ----------
+    logits
+        Logits, shape (R, V).
+    temperature
+        Divisor of the logits, above 0.
+    top_k
+        Number of most likely tokens that remain; tokens that tie with the k-th remain too (as in transformers). None: all.
+    top_p
+        Share of the probability left by top-k: the smallest set of most likely tokens that reaches it remains; of equally likely
+        tokens the smaller id comes first. None: all.
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        Probabilities (R, M), float64, not normalised, 0 for a removed token; and token ids (R, M), ascending.
+
+    Examples
+    --------
+    >>> probabilities, ids = filtered_probabilities(torch.tensor([[0.0, 3.0, 3.0, 1.0]]), 1.0, 2, None)
+    >>> ids[probabilities > 0].tolist()
+    [1, 2]
     """
     rows, size = logits.shape
     if top_k is not None and top_k < size:
-        values, ids = logits.topk(top_k + 1, dim=-1)  # one more than wanted shows whether others tie with the last
+        values, ids = logits.topk(top_k + 1, dim=-1)  # entry k + 1 shows if other tokens tie with the k-th
         threshold = values[:, top_k - 1 : top_k]
         if bool((values[:, top_k:] == threshold).any()):
             values, ids = logits.topk(int((logits >= threshold).sum(-1).max()), dim=-1)
@@ -68,13 +95,16 @@ def kept_probabilities(
 
 
 def _nucleus(mass: torch.Tensor, top_p: float) -> torch.Tensor:
-    """(R, M) bool: the smallest set of most likely entries with share >= top_p; sorts no more than it must."""
+    """Return the mask (R, M) of the smallest set of largest entries whose share of ``mass`` (R, M) is at least ``top_p``.
+
+    Most nuclei lie within a few hundred tokens, so the largest entries are searched before a whole vocabulary is sorted.
+    """
     goal = mass.sum(-1, keepdim=True) * top_p
     size, width = mass.shape[-1], 256
-    while width < size:  # most nuclei lie within a few hundred tokens: look there before sorting a whole vocabulary
+    while width < size:
         top, ids = mass.topk(width, dim=-1)
         ends_inside = (top.cumsum(-1)[:, -2:-1] >= goal) & (top[:, -2:-1] > top[:, -1:])
-        if bool(ends_inside.all()):  # every tie of its last member is among the `width` as well
+        if bool(ends_inside.all()):  # all entries that tie with the last member are among the `width` largest
             ids, order = ids.sort(dim=-1)
             inside = _nucleus_sorted(top.gather(-1, order), goal)
             return torch.zeros_like(mass, dtype=torch.bool).scatter_(-1, ids, inside)
@@ -83,6 +113,7 @@ def _nucleus(mass: torch.Tensor, top_p: float) -> torch.Tensor:
 
 
 def _nucleus_sorted(mass: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
+    """Return the mask (R, M) of the largest entries, in stable order, until their sum reaches ``goal`` (R, 1)."""
     ordered, order = mass.sort(dim=-1, descending=True, stable=True)
     before = ordered.cumsum(-1) - ordered
     inside = before < goal
@@ -91,16 +122,26 @@ def _nucleus_sorted(mass: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
 
 
 def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> torch.Tensor:
-    """(R,) token ids drawn from the filtered, tempered rows of ``logits`` (R, V) by inverting their CDF at ``uniform`` (R,)."""
+    """Return one token id per row, shape (R,), drawn by inversion of the CDF of :func:`filtered_probabilities`.
+
+    Parameters
+    ----------
+    logits
+        Logits, shape (R, V).
+    uniform
+        Random numbers in [0, 1), shape (R,), float64.
+    decoding
+        Settings; ``temperature``, ``top_k`` and ``top_p`` are used.
+    """
     chunk = rows_at_once(logits)
     parts = []
     for start in range(0, len(logits), chunk):
-        mass, ids = kept_probabilities(
+        mass, ids = filtered_probabilities(
             logits[start : start + chunk], decoding.temperature, decoding.top_k, decoding.top_p
         )
         cdf = mass.cumsum(-1)
         goal = uniform[start : start + chunk, None] * cdf[:, -1:]
         index = torch.searchsorted(cdf, goal, right=True)
-        last = (cdf < cdf[:, -1:]).sum(-1, keepdim=True)  # the last entry with any mass: guards u x total rounding up
+        last = (cdf < cdf[:, -1:]).sum(-1, keepdim=True)  # last entry with mass; `goal` may round up to the total
         parts.append(ids.gather(-1, torch.minimum(index, last))[:, 0])
     return torch.cat(parts)

@@ -1,4 +1,4 @@
-"""What the adapters of left-to-right models share: batches, failures, decoding, text."""
+"""Base class of the adapters of left-to-right models: batching, failures, decoding and scoring of references."""
 
 from __future__ import annotations
 
@@ -15,74 +15,93 @@ from harness.contracts import Decoding, Example, Failure, Generation, TokenScore
 from harness.errors import InputError
 
 ROWS = 64
-"""References scored at a time."""
+"""Number of references that are scored in one forward pass."""
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """The state of some examples before their first token, one row each."""
+    """State of E examples before their first token, one row each."""
 
     state: Any
+    """State of the model, as :class:`~harness.adapters.shared.decoding.types.Step` takes it."""
     start: torch.Tensor | None = None
+    """First input tokens, shape (E,), or None."""
 
 
 class LeftToRight:
     """Base of adapters whose model is a :class:`~harness.adapters.shared.decoding.decode.Step`.
 
-    A subclass sets ``step``, ``stop``, ``max_length`` and ``batch_size`` and defines ``inputs``, ``prefix`` and ``to_text``.
+    A subclass sets ``step``, ``stop``, ``max_length`` and ``batch_size`` and defines ``inputs``, ``prefix`` and ``to_text``. To score
+    references it also defines ``reference_tokens`` and ``forced_logits``.
     """
 
     strategies: ClassVar[Mapping[str, Strategy]] = {}
+    """Strategies of the adapter by name, in addition to the shared ones."""
     keep_stop: ClassVar[bool] = False
-    """Whether the end token is part of the text (a full stop)."""
+    """True if the end token is part of the text (a full stop)."""
     step: Step
+    """The model."""
     stop: tuple[int, ...]
+    """Ids of the end tokens."""
     max_length: int
+    """Maximum number of tokens of a caption if the decoding gives none."""
     batch_size: int | str
+    """Examples per batch, or ``auto``."""
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
-        """One conditioning input per example, or a :class:`~harness.contracts.Failure`."""
+        """Return one conditioning input per example, or a :class:`~harness.contracts.Failure` for an input that cannot be read."""
         raise NotImplementedError
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
-        """The model's state for inputs that are no failures."""
+        """Return the state of the model for the inputs of some examples; none of them is a failure."""
         raise NotImplementedError
 
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
-        """Which inputs may share a batch (indices); all of them, unless a subclass says otherwise."""
+        """Return lists of indices of inputs that can share a batch; by default one list of all indices."""
         return [list(range(len(inputs)))] if inputs else []
 
     def to_text(self, ids: list[int]) -> str:
+        """Return the text of token ids."""
         raise NotImplementedError
 
     def reference_tokens(self, text: str) -> list[int]:
-        """Ids of a reference as the model would have to give them, the end token included where it has one."""
+        """Return the token ids of a reference as the model predicts them, the end token included if there is one."""
         raise NotImplementedError
 
     def longest_reference(self) -> int:
-        """Most tokens of a reference that can be scored."""
+        """Return the maximum number of tokens of a reference."""
         return self.max_length
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """(N, T, V): entry t predicts token t of ``tokens`` (N, T), row i continuing row ``owner[i]`` of the prefix."""
+        """Return logits (N, T, V) of a teacher-forced pass.
+
+        Parameters
+        ----------
+        prefix
+            State of E examples.
+        owner
+            Row of the prefix that each row of ``tokens`` continues, shape (N,).
+        tokens
+            Token ids, shape (N, T). Entry (i, t) of the result predicts token (i, t).
+        """
         raise NotImplementedError
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """The text of every single token."""
+        """Return the text of every single token; an empty tuple if the model has none."""
         return ()
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """One :class:`Generation` per example; a :class:`Failure` where its input could not be read."""
+        """Yield one :class:`Generation` per example, or a :class:`Failure` for an input that cannot be read."""
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation | Failure]:
-            found = self.inputs([example for example, _ in pairs])
-            good = [i for i, item in enumerate(found) if not isinstance(item, Failure)]
-            out: list[Any] = list(found)
-            for part in self.groups([found[i] for i in good]):
+            inputs = self.inputs([example for example, _ in pairs])
+            good = [i for i, item in enumerate(inputs) if not isinstance(item, Failure)]
+            out: list[Any] = list(inputs)
+            for part in self.groups([inputs[i] for i in good]):
                 rows = [good[i] for i in part]
-                decoded = self.decode([found[i] for i in rows], [pairs[i] for i in rows], decoding)
+                decoded = self.decode([inputs[i] for i in rows], [pairs[i] for i in rows], decoding)
                 for i, generation in zip(rows, decoded.generations(self.to_text, keep_stop=self.keep_stop)):
                     out[i] = generation
             return out
@@ -90,7 +109,7 @@ class LeftToRight:
         return in_batches(list(zip(examples, seeds)), self.batch_size, work)
 
     def decode(self, inputs: Sequence[Any], pairs: Sequence[tuple[Example, int]], decoding: Decoding) -> Decoded:
-        """Hypotheses for inputs with their (example, seed) pairs."""
+        """Return the hypotheses of E inputs; ``pairs`` are their (example, seed) pairs."""
         with torch.inference_mode():
             prefix = self.prefix(inputs, [example for example, _ in pairs])
             batch = DecodingBatch(
@@ -105,21 +124,22 @@ class LeftToRight:
 
     # ------------------------------------------------------------------ references
     def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Forced passes over all references of a batch of examples; the prefix is computed once per example.
+        """Yield one :class:`TokenScores` per reference for each example, from teacher-forced passes.
 
-        Raises :class:`InputError` for an input that cannot be read and for a reference without tokens or too long.
+        The prefix is computed once per example. Raises :class:`InputError` for an input that cannot be read, and for a reference that
+        is empty or too long.
         """
         return in_batches(list(examples), self.batch_size, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
-        found = self.inputs(examples)
-        for example, item in zip(examples, found):
+        inputs = self.inputs(examples)
+        for example, item in zip(examples, inputs):
             if isinstance(item, Failure):
                 raise InputError(f"example '{example.id}' cannot be scored: {item.reason}")
         scores: list[list[TokenScores]] = [[] for _ in examples]
         with torch.inference_mode():
-            for part in self.groups(found):
-                prefix = self.prefix([found[i] for i in part], [examples[i] for i in part])
+            for part in self.groups(inputs):
+                prefix = self.prefix([inputs[i] for i in part], [examples[i] for i in part])
                 flat = [
                     (row, self._tokens(examples[i], t)) for row, i in enumerate(part) for t in examples[i].references
                 ]
@@ -128,17 +148,17 @@ class LeftToRight:
         return scores
 
     def _forced(self, prefix: Prefix, flat: Sequence[tuple[int, list[int]]]) -> list[TokenScores]:
-        """Scores of (row of the prefix, tokens) pairs: those of like length together, padded at their ends, ``ROWS`` at a time."""
-        found: list[Any] = [None] * len(flat)
+        """Return the scores of (row of the prefix, tokens) pairs in order; :data:`ROWS` pairs of similar length share a padded pass."""
+        result: list[Any] = [None] * len(flat)
         order = sorted(range(len(flat)), key=lambda i: (len(flat[i][1]), flat[i][0]))
         for start in range(0, len(order), ROWS):
             some = order[start : start + ROWS]
             for i, score in zip(some, self._forced_rows(prefix, [flat[i] for i in some])):
-                found[i] = score
-        return found
+                result[i] = score
+        return result
 
     def _forced_rows(self, prefix: Prefix, part: Sequence[tuple[int, list[int]]]) -> Iterator[TokenScores]:
-        """The tokens of all references in one array: references are short, calls are not free."""
+        """Yield the scores of pairs from one pass; all tokens are scored in one array, because references are short."""
         lengths = [len(ids) for _, ids in part]
         tokens = torch.zeros(len(part), max(lengths), dtype=torch.long)
         inside = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]
@@ -149,8 +169,8 @@ class LeftToRight:
         real = logits.flatten(0, 1) if min(lengths) == max(lengths) else logits[inside]
         log_probs, ranks = forced_scores(real, words)
         ends = np.cumsum(lengths)[:-1]
-        for (_, ids), own, rank in zip(part, np.split(log_probs, ends), np.split(ranks, ends)):
-            yield TokenScores(own, rank, self.pieces(ids))
+        for (_, ids), row_log_probs, row_ranks in zip(part, np.split(log_probs, ends), np.split(ranks, ends)):
+            yield TokenScores(row_log_probs, row_ranks, self.pieces(ids))
 
     def _tokens(self, example: Example, text: str) -> list[int]:
         ids = self.reference_tokens(text.strip())

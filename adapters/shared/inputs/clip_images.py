@@ -1,4 +1,4 @@
-"""CLIP image vectors through open_clip, from local weights."""
+"""CLIP image vectors by open_clip, from local weights."""
 
 from __future__ import annotations
 
@@ -15,10 +15,23 @@ from harness.registry.torchvision_guard import guard_torchvision
 
 
 class ClipImages:
-    """Image files to CLIP vectors (d,), as they leave the encoder (not normalised).
+    """Encoder of image files to CLIP vectors (d,), which are not normalised.
 
-    ``model`` is an open_clip name (``ViT-B-32-quickgelu``, ``RN50x4-quickgelu`` for OpenAI's weights); ``weights`` a local file.
-    Raises :class:`InputError` for an unknown name or missing weights; nothing is downloaded.
+    Parameters
+    ----------
+    model
+        Name in open_clip, for OpenAI's weights for example ``ViT-B-32-quickgelu`` or ``RN50x4-quickgelu``.
+    weights
+        Local file of the weights; nothing is downloaded.
+    images
+        Folder of the images; default: ``Example.media`` is the path.
+    device
+        Device of torch.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, and for weights that are missing or belong to another model.
     """
 
     def __init__(
@@ -35,15 +48,15 @@ class ClipImages:
         self.folder = Path(images) if images is not None else None
         self.device = torch.device(device)
         try:
-            found = open_clip.create_model_and_transforms(
+            created = open_clip.create_model_and_transforms(
                 model, pretrained=str(self.weights), device=device, weights_only=True
             )
         except (RuntimeError, ValueError, KeyError) as error:
             raise InputError(f"no weights of {model} ({str(error).splitlines()[0]})", str(self.weights)) from error
-        self.network, self.transform = found[0].eval(), found[2]
+        self.network, self.transform = created[0].eval(), created[2]
 
     def encode(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
-        """A vector per example, or a :class:`Failure` naming the image that is missing or does not decode."""
+        """Return a vector (d,), float32, per example, or a :class:`Failure` for an image that is missing or does not decode."""
         pixels = [self._pixels(example) for example in examples]
         good = [i for i, item in enumerate(pixels) if isinstance(item, torch.Tensor)]
         out: list[Any] = list(pixels)

@@ -1,4 +1,4 @@
-"""Features of examples by id: one file of arrays read once, or one array per id."""
+"""Feature files: arrays by example id."""
 
 from __future__ import annotations
 
@@ -14,10 +14,20 @@ from harness.errors import InputError, did_you_mean, require
 
 
 class FeatureFile:
-    """Arrays by example id, from ``.safetensors`` or ``.npz`` (one array per id, or ``ids`` beside ``features`` (N, ...)), or a
-    pickle ``{id: array}`` or CLIPCap's ``{"clip_embedding": (N, d), "captions": [{"image_id", "clip_embedding"}]}``.
+    """Arrays by example id from one file.
 
-    An id is looked up as it stands, then as the stem of the example's media path, then as an integer without leading zeros.
+    An example is looked up by its id, then by the stem of its media path, then by either as an integer without leading zeros.
+
+    Parameters
+    ----------
+    path
+        ``.safetensors`` or ``.npz`` with one array per id, or with ``ids`` (N,) and ``features`` (N, ...); or a pickle of
+        ``{id: array}`` or of CLIPCap's ``{"clip_embedding": (N, d), "captions": [{"image_id", "clip_embedding"}]}``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, truncated or of another format.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -26,7 +36,7 @@ class FeatureFile:
         self.arrays: Mapping[str, np.ndarray] = _read(self.path)
 
     def row(self, example: Example) -> np.ndarray:
-        """The array of one example, float32. Raises :class:`InputError` when there is none, or NaN in it."""
+        """Return the array of an example, float32; raise :class:`InputError` if there is none or it holds NaN or infinity."""
         for key in _names(example):
             if key in self.arrays:
                 return self._checked(key)
@@ -43,11 +53,11 @@ class FeatureFile:
         return array
 
     def missing(self, examples: Sequence[Example]) -> list[str]:
-        """Ids without features."""
+        """Return the ids of the examples without features."""
         return [e.id for e in examples if not any(key in self.arrays for key in _names(e))]
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` counting and naming the examples without features."""
+        """Raise :class:`InputError` with the number and the first ids of the examples without features."""
         absent = self.missing(examples)
         if absent:
             raise InputError(
@@ -76,7 +86,7 @@ def _read(path: Path) -> Mapping[str, np.ndarray]:
             with np.load(path, allow_pickle=False) as archive:
                 return _by_id({key: archive[key] for key in archive.files}, path)
         except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"not a whole .npz of arrays ({error})", str(path)) from error
+            raise InputError(f"not a complete .npz of arrays ({error})", str(path)) from error
     if path.suffix in (".pkl", ".pickle"):
         from harness.adapters.shared.weights.safe_unpickle import load_plain_pickle
 
@@ -96,13 +106,13 @@ def _by_id(arrays: Mapping[str, np.ndarray], path: Path) -> Mapping[str, np.ndar
 def _from_pickle(data: Any, path: Path) -> Mapping[str, np.ndarray]:
     if isinstance(data, Mapping) and "clip_embedding" in data and "captions" in data:
         rows = np.asarray(data["clip_embedding"], dtype=np.float32)
-        found = {}
+        arrays = {}
         for record, caption in enumerate(data["captions"]):
             index = int(caption["clip_embedding"])
             if not 0 <= index < len(rows):
                 raise InputError(f"caption {record} points to row {index} of {len(rows)}", str(path))
-            found[str(caption["image_id"])] = rows[index]
-        return found
+            arrays[str(caption["image_id"])] = rows[index]
+        return arrays
     if isinstance(data, Mapping) and data:
         return {str(key): np.asarray(value, dtype=np.float32) for key, value in data.items()}
     raise InputError(f"expected a mapping of ids to arrays; found {type(data).__name__}", str(path))

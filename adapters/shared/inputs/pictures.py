@@ -1,15 +1,21 @@
-"""Images that examples name, as models read them: what is missing or does not decode is a failure of that example alone."""
+"""Images of examples: an image that is missing or does not decode is a failure of that example only."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.contracts import Example, Failure
 
+if TYPE_CHECKING:
+    from PIL import Image as PilImage
 
-def open_picture(example: Example, folder: Path | None) -> Any | Failure:
-    """The example's image in RGB, looked up in ``folder``; a :class:`Failure` naming a file that is missing, damaged or far too large."""
+
+def open_picture(example: Example, folder: Path | None) -> PilImage.Image | Failure:
+    """Return the image of an example in RGB, or a :class:`Failure` for a file that is missing, damaged or too large.
+
+    ``Example.media`` is relative to ``folder``; without a folder it is the path itself.
+    """
     from PIL import Image, UnidentifiedImageError
 
     if example.media is None:

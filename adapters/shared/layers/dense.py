@@ -1,7 +1,7 @@
-"""Linear maps, by the fastest kernel there is for the machine.
+"""Linear layers with oneDNN's kernel on a CPU.
 
-For float32 on a CPU, torch sends a plain linear map to its BLAS, which on many machines (AMD's above all) runs at half the speed of
-oneDNN's kernel or less. Where torch carries that kernel, it is used outside of training; numbers agree to float32 rounding.
+For float32 on a CPU, torch computes a linear layer with its BLAS, which on many machines (especially AMD's) has half the speed of oneDNN's
+kernel or less. Outside of training, the kernel is used if torch provides it; results agree to float32 rounding.
 """
 
 from __future__ import annotations
@@ -16,14 +16,24 @@ from torch.nn import functional as F
 
 @cache
 def _kernel() -> Any:
-    """oneDNN's linear map on weights as they are stored; None where this build of torch has none."""
+    """Return oneDNN's linear operator on weights that are not repacked; None if this build of torch has none."""
     if not torch.backends.mkldnn.is_available():
         return None
     return getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
 def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    """``x`` (..., inputs) @ ``weight`` (outputs, inputs; any strides) transposed, plus ``bias`` (outputs,)."""
+    """Return ``x @ weight.T + bias``, shape (..., outputs).
+
+    Parameters
+    ----------
+    x
+        Inputs, shape (..., inputs).
+    weight
+        Weights, shape (outputs, inputs), with any strides.
+    bias
+        Bias, shape (outputs,), or None.
+    """
     plain = torch.is_grad_enabled() or x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() == 0
     if plain or not torch.backends.mkldnn.enabled or _kernel() is None:
         return F.linear(x, weight, bias)
@@ -31,7 +41,8 @@ def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> 
 
 
 class Linear(nn.Linear):
-    """:class:`torch.nn.Linear` by :func:`linear`."""
+    """:class:`torch.nn.Linear` computed by :func:`linear`."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """Return outputs (..., outputs) of ``input`` (..., inputs)."""
         return linear(input, self.weight, self.bias)

@@ -1,7 +1,12 @@
-"""GPT-2 with its published key names, taking embeddings, and a key-value cache that grows in place.
+"""GPT-2 with its published key names, an interface for embeddings, and a key-value cache that grows in place.
 
-Radford et al. 2019: pre-LayerNorm blocks, tanh-GELU, learned positions, tied output. Weights of the projections are stored
-input x output. Sizes come from a state dict; only the number of heads does not.
+The blocks apply LayerNorm before attention and feed-forward layers, the activation is the tanh approximation of GELU, positions are
+learned, and the output layer is tied to the embeddings. The weights of projections are stored as (inputs, outputs). All sizes except the
+number of heads can be derived from a state dict.
+
+References
+----------
+Radford et al. (2019), Language Models are Unsupervised Multitask Learners.
 """
 
 from __future__ import annotations
@@ -18,18 +23,23 @@ from harness.adapters.shared.layers.key_values import KeyValues
 
 @dataclass(frozen=True, kw_only=True)
 class Gpt2Sizes:
+    """Sizes of a GPT-2 model."""
+
     vocabulary: int
     positions: int
+    """Maximum number of positions."""
     width: int
+    """Width of the hidden states; a multiple of ``heads``."""
     layers: int
     heads: int
     inner: int
+    """Width of the feed-forward layers."""
     eps: float = 1e-5
-    """Of the LayerNorms."""
+    """Epsilon of the LayerNorms."""
 
 
 class Projection(nn.Module):
-    """A linear map with its weight stored input x output."""
+    """Linear layer whose weight is stored as (inputs, outputs)."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -37,10 +47,13 @@ class Projection(nn.Module):
         self.bias = nn.Parameter(torch.zeros(outputs))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return outputs (..., outputs) of ``x`` (..., inputs)."""
         return linear(x, self.weight.t(), self.bias)
 
 
 class Attention(nn.Module):
+    """Causal multi-head self-attention."""
+
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
         self.heads = sizes.heads
@@ -48,6 +61,10 @@ class Attention(nn.Module):
         self.c_proj = Projection(sizes.width, sizes.width)
 
     def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
+        """Return outputs (R, T, width) of ``x`` (R, T, width); see :meth:`Gpt2.forward` for ``seen``.
+
+        The keys and values of ``x`` are appended to layer ``layer`` of ``cache``.
+        """
         rows, length, width = x.shape
         query, key, value = self.c_attn(x).reshape(rows, length, 3, self.heads, width // self.heads).unbind(2)
         if cache is not None:
@@ -68,16 +85,21 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
+    """Two projections with the tanh approximation of GELU between them."""
+
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
         self.c_fc = Projection(sizes.width, sizes.inner)
         self.c_proj = Projection(sizes.inner, sizes.width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return outputs (..., width) of ``x`` (..., width)."""
         return self.c_proj(F.gelu(self.c_fc(x), approximate="tanh"))
 
 
 class Block(nn.Module):
+    """One layer: attention and feed-forward layer, each after a LayerNorm and with a residual connection."""
+
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
         self.ln_1 = nn.LayerNorm(sizes.width, eps=sizes.eps)
@@ -86,11 +108,14 @@ class Block(nn.Module):
         self.mlp = FeedForward(sizes)
 
     def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
+        """Return outputs (R, T, width) of ``x`` (R, T, width); arguments as in :class:`Attention`."""
         x = x + self.attn(self.ln_1(x), cache, layer, seen)
         return x + self.mlp(self.ln_2(x))
 
 
 class Trunk(nn.Module):
+    """Embeddings, blocks and the last LayerNorm, under the names of the published checkpoints."""
+
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
         self.wte = nn.Embedding(sizes.vocabulary, sizes.width)
@@ -102,7 +127,7 @@ class Trunk(nn.Module):
 
 
 class Gpt2(nn.Module):
-    """The language model; ``forward`` takes input embeddings, so that a prefix may stand before words."""
+    """Language model that takes input embeddings, so that a prefix of vectors can precede the words."""
 
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
@@ -112,17 +137,23 @@ class Gpt2(nn.Module):
         self.lm_head.weight = self.transformer.wte.weight
 
     def new_cache(self, room: int) -> KeyValues:
-        """An empty cache with room for so many positions (it grows when they are full)."""
+        """Return an empty cache for ``room`` positions; it grows when they are filled."""
         return KeyValues.empty(self.sizes.layers, room)
 
     def forward(
         self, embeddings: torch.Tensor, cache: KeyValues | None = None, seen: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Hidden states (R, T, width) after the last LayerNorm, given embeddings (R, T, width) that follow what ``cache`` holds;
-        they are put into it.
+        """Return hidden states (R, T, width) after the last LayerNorm.
 
-        ``seen`` (R, T with the cached): False at positions that nothing may look at (padding); each row needs one that is True
-        at its start.
+        Parameters
+        ----------
+        embeddings
+            Input embeddings, shape (R, T, width), at the positions that follow the cached ones.
+        cache
+            Keys and values of earlier positions; those of ``embeddings`` are appended.
+        seen
+            False at positions that are masked (padding), shape (R, P + T) with P cached positions. The first position of each row
+            must be True.
         """
         before = cache.length if cache is not None else 0
         places = torch.arange(before, before + embeddings.shape[1], device=embeddings.device)
@@ -134,5 +165,5 @@ class Gpt2(nn.Module):
         return self.transformer.ln_f(x)
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
-        """(..., V) of hidden states (..., width)."""
+        """Return logits (..., V) of hidden states (..., width)."""
         return linear(hidden, self.lm_head.weight, None)

@@ -1,4 +1,4 @@
-"""Keys and values of a decoder's past, written in place into buffers with room to spare: a step copies nothing that is there already."""
+"""Key-value cache of a decoder: new entries are written in place into buffers with spare room, so a step does not copy earlier entries."""
 
 from __future__ import annotations
 
@@ -9,52 +9,62 @@ import torch
 
 @dataclass
 class KeyValues:
-    """Per layer keys and values (R, room, heads, d), of which the first ``length`` positions are filled.
+    """Keys and values of all layers.
 
-    A step writes into the buffers of the state it was given, so that state is not to be used again (as the decoder promises).
+    A step writes into the buffers of its input state; that state must not be used again. The decoder guarantees this.
     """
 
     keys: list[torch.Tensor | None]
+    """Buffer of each layer, shape (R, room, heads, d), or None before the first entry."""
     values: list[torch.Tensor | None]
+    """Buffers of the same shapes."""
     length: int
+    """Number of filled positions."""
     room: int
+    """Number of positions of the buffers."""
 
     @classmethod
     def empty(cls, layers: int, room: int) -> KeyValues:
+        """Return an empty cache of ``layers`` layers for ``room`` positions."""
         return cls([None] * layers, [None] * layers, 0, room)
 
     def put(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """All keys and values (R, length + T, heads, d) of a layer after new ones (R, T, heads, d) stand behind ``length``.
+        """Append keys and values to a layer; return all of them, shape (R, length + T, heads, d) each.
 
-        ``length`` itself is moved on by the caller, once all layers are done.
+        Parameters
+        ----------
+        layer
+            Index of the layer.
+        key, value
+            New entries, shape (R, T, heads, d). The caller adds T to ``length`` after the last layer.
         """
         after = self.length + key.shape[1]
         if after > self.room:
             self.room = max(after, 2 * self.room)
         out = []
         for store, new in ((self.keys, key), (self.values, value)):
-            held = store[layer]
-            if held is None or held.shape[1] < self.room:
+            buffer = store[layer]
+            if buffer is None or buffer.shape[1] < self.room:
                 grown = new.new_empty(new.shape[0], self.room, *new.shape[2:])
-                if held is not None:
-                    grown[:, : self.length] = held[:, : self.length]
-                store[layer] = held = grown
-            held[:, self.length : after] = new
-            out.append(held[:, :after])
+                if buffer is not None:
+                    grown[:, : self.length] = buffer[:, : self.length]
+                store[layer] = buffer = grown
+            buffer[:, self.length : after] = new
+            out.append(buffer[:, :after])
         return out[0], out[1]
 
     def take(self, index: torch.Tensor) -> KeyValues:
-        """Rows ``index`` (R',) in buffers of their own."""
+        """Return rows ``index`` (R',) in new buffers."""
         return KeyValues(
-            [self._rows(held, index) for held in self.keys],
-            [self._rows(held, index) for held in self.values],
+            [self._rows(buffer, index) for buffer in self.keys],
+            [self._rows(buffer, index) for buffer in self.values],
             self.length,
             self.room,
         )
 
-    def _rows(self, held: torch.Tensor | None, index: torch.Tensor) -> torch.Tensor | None:
-        if held is None:
+    def _rows(self, buffer: torch.Tensor | None, index: torch.Tensor) -> torch.Tensor | None:
+        if buffer is None:
             return None
-        taken = held.new_empty(len(index), self.room, *held.shape[2:])
-        taken[:, : self.length] = held[:, : self.length].index_select(0, index.to(held.device))
-        return taken
+        rows = buffer.new_empty(len(index), self.room, *buffer.shape[2:])
+        rows[:, : self.length] = buffer[:, : self.length].index_select(0, index.to(buffer.device))
+        return rows

@@ -1,4 +1,4 @@
-"""GPT-2's byte-level BPE from local ``vocab.json`` and ``merges.txt``."""
+"""Byte-level BPE of GPT-2, from local files ``vocab.json`` and ``merges.txt``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,25 @@ from harness.errors import InputError, require
 
 
 class Gpt2Bpe:
-    """Text to ids and back, no space put in front, nothing special added. Raises :class:`InputError` when a file is missing."""
+    """Tokeniser without a leading space and without special tokens.
+
+    Parameters
+    ----------
+    folder
+        Folder with ``vocab.json`` and ``merges.txt``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or is not a vocabulary with merges.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         folder = Path(folder)
         self.files = (folder / "vocab.json", folder / "merges.txt")
         for file in self.files:
             if not file.is_file():
-                raise InputError("no such tokenizer file (GPT-2's vocab.json and merges.txt are wanted)", str(file))
+                raise InputError("no such tokenizer file (expected GPT-2's vocab.json and merges.txt)", str(file))
         tokenizers = require("tokenizers", extra="models", needed_by="GPT-2's tokenizer")
         try:
             self._tokenizer = tokenizers.ByteLevelBPETokenizer(str(self.files[0]), str(self.files[1]))
@@ -26,11 +37,13 @@ class Gpt2Bpe:
         return self._tokenizer.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text."""
         return self._tokenizer.encode(text).ids
 
     def decode(self, ids: list[int]) -> str:
+        """Return the text of token ids."""
         return self._tokenizer.decode(ids)
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
-        """The text of every single token."""
+        """Return the text of every single token."""
         return tuple(self._tokenizer.decode([token]) for token in ids)

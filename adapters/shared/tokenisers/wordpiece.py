@@ -1,4 +1,4 @@
-"""BERT's WordPiece from a local ``vocab.txt``."""
+"""WordPiece of BERT, from a local file ``vocab.txt``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
-    """A WordPiece vocabulary of at most ``size`` pieces: the special ones, every character at a word's start and (##) inside, and the
-    most frequent words, by count and then by spelling: the same texts give the same list, which the trainer of tokenizers does not."""
+    """Return a WordPiece vocabulary of at most ``size`` pieces.
+
+    It holds the special tokens, every character at the start of a word and (with ##) inside, and the most frequent words, ordered by
+    count and then by spelling. The same texts always give the same list; the trainer of the package tokenizers does not guarantee that.
+
+    Raises :class:`InputError` if ``size`` is below the number of special tokens and characters.
+    """
     tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
-    normal = tokenizers.normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    normaliser = tokenizers.normalizers.BertNormalizer(lowercase=False, strip_accents=False)
     split = tokenizers.pre_tokenizers.BertPreTokenizer()
-    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(normal.normalize_str(text)))
+    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(normaliser.normalize_str(text)))
     letters = sorted({letter for word in counts for letter in word})
     pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
     words = sorted((word for word in counts if len(word) > 1), key=lambda word: (-counts[word], word))
@@ -29,14 +34,27 @@ def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
 
 
 class WordPiece:
-    """Text to ids and back; cased unless ``lower``. Raises :class:`InputError` when the file is missing or lacks a special token."""
+    """Tokeniser without special tokens in its output.
+
+    Parameters
+    ----------
+    vocabulary
+        File with one piece per line, or a folder with ``vocab.txt``.
+    lower
+        If true, texts are lower-cased.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or lacks a special token.
+    """
 
     def __init__(self, vocabulary: str | Path, *, lower: bool = False) -> None:
         self.path = Path(vocabulary)
         if self.path.is_dir():
             self.path = self.path / "vocab.txt"
         if not self.path.is_file():
-            raise InputError("no such WordPiece vocabulary (BERT's vocab.txt is wanted)", str(self.path))
+            raise InputError("no such WordPiece vocabulary (expected BERT's vocab.txt)", str(self.path))
         tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
         self.words = self.path.read_text(encoding="utf-8").splitlines()
         self.ids = {word: i for i, word in enumerate(self.words)}
@@ -49,14 +67,17 @@ class WordPiece:
         return len(self.words)
 
     def special(self) -> dict[str, int]:
+        """Return the ids of the special tokens by name."""
         return {name: self.ids[name] for name in SPECIAL}
 
     def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text."""
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def decode(self, ids: list[int]) -> str:
-        """Pieces that start with ## glued to what stands before, others joined by spaces (so punctuation stands apart)."""
+        """Return the text of token ids: pieces with ## continue the word before them, other pieces are joined by spaces."""
         return " ".join(self.words[i] for i in ids).replace(" ##", "")
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the piece of every token id."""
         return tuple(self.words[i] for i in ids)

@@ -1,8 +1,10 @@
-"""Models trained on first use, kept in the user's cache: ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else
-``~/.cache/harness``) ``/KIND/KEY/``, KEY naming recipe and data.
+"""Cache of models that are trained on first use.
 
-A model is made in ``KEY.partial`` under a lock (``KEY.lock``) and renamed into place: its folder is whole or absent, whenever the process
-is killed, and of two processes that want the same model one makes it and the other waits.
+A model is stored in ``$HARNESS_CACHE/KIND/KEY/``. Without ``$HARNESS_CACHE`` the base folder is ``$XDG_CACHE_HOME/harness``, else
+``~/.cache/harness``. KEY identifies the recipe and its data.
+
+A model is written to ``KEY.partial`` under a file lock (``KEY.lock``) and then renamed, so the folder ``KEY`` is complete or absent even
+when the process is killed. When two processes request the same model, one trains it and the other waits.
 """
 
 from __future__ import annotations
@@ -18,42 +20,57 @@ _log = logging.getLogger(__name__)
 
 
 def cache_folder(kind: str) -> Path:
-    """Where trained models of a kind (``rnnlm``, ``captioner``) are kept."""
-    if own := os.environ.get("HARNESS_CACHE"):
-        return Path(own).expanduser() / kind
+    """Return the folder of all cached models of a kind (``rnnlm``, ``captioner``, ...)."""
+    if base := os.environ.get("HARNESS_CACHE"):
+        return Path(base).expanduser() / kind
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "harness" / kind
 
 
-def kept(kind: str, key: str, make: Callable[[Path], object], *, resumable: bool = False) -> Path:
-    """The folder of a trained model; where it is missing ``make`` writes it, into a folder that is then renamed.
+def get_or_train(kind: str, key: str, train: Callable[[Path], object], *, resumable: bool = False) -> Path:
+    """Return the folder of a trained model; train the model if the folder does not exist.
 
-    ``resumable``: ``make`` goes on from what a killed process has left in its folder; else it is given an empty one.
+    Parameters
+    ----------
+    kind
+        Name of the folder of all models of this kind.
+    key
+        Identifier of the recipe and its data.
+    train
+        Function that writes the model into a folder. The folder is renamed when the function returns, and removed when it raises
+        an ``Exception``. It stays when the process is killed or interrupted.
+    resumable
+        If true, ``train`` gets the files of a killed process and continues from them; else it gets an empty folder.
+
+    Returns
+    -------
+    Path
+        ``cache_folder(kind) / key``.
     """
     folder = cache_folder(kind) / key
     if folder.is_dir():
         return folder
     partial, lock = folder.with_name(f"{key}.partial"), folder.with_name(f"{key}.lock")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(lock):
-        if folder.is_dir():  # another process made it while this one waited
+    with _locked(lock):
+        if folder.is_dir():  # another process trained it while this one waited
             return folder
         if not resumable:
             shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(exist_ok=True)
         try:
-            make(partial)
-        except Exception:  # a failure leaves nothing; an interrupted training may go on
+            train(partial)
+        except Exception:  # not BaseException: an interrupted training can be resumed
             shutil.rmtree(partial, ignore_errors=True)
             raise
         os.replace(partial, folder)
-        lock.unlink()  # whoever still waits on it finds the folder
+        lock.unlink()  # processes that still wait on the lock find the folder
     return folder
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock file ``path``; waits for who holds it (a killed process holds nothing)."""
+def _locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on the file ``path``; the operating system releases the lock of a killed process."""
     import fcntl
 
     with open(path, "wb") as file:

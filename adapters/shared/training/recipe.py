@@ -1,12 +1,12 @@
-"""Training recipes, from YAML or a mapping: a frozen dataclass, unknown keys refused with the nearest name; and who trains by them."""
+"""Training recipes: frozen dataclasses read from YAML or a mapping, and the trainers that take them."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -16,27 +16,63 @@ from harness.registry import current
 T = TypeVar("T")
 
 
-class Trainer(NamedTuple):
-    """What a module named under ``trainers`` gives from its function ``trainer()``."""
+@dataclass(frozen=True)
+class Trainer:
+    """A system that is trained by a recipe: the return value of ``trainer()`` in a module registered under ``trainers``.
 
-    recipe: type
-    """The recipe's dataclass."""
+    Raises :class:`HarnessError` when ``format_version`` is missing or is not an integer of at least 1.
+    """
+
+    recipe: type[Any]
+    """Dataclass of the recipe."""
     train: Callable[..., Path]
-    """``train(recipe, folder, *, resume, report)``; ``report`` gets a mapping with ``epoch`` and more, again and again."""
+    """``train(recipe, folder, *, resume, report)``. It calls ``report`` with a mapping that holds ``epoch`` after every epoch."""
+    format_version: int = 0
+    """Version of what the trainer produces, at least 1; required. It is part of the cache key of every trained model.
+
+    Raise it when the same recipe and data would give other weights (another initialisation, loss, order of batches, optimiser or
+    tokenisation, here or in a shared module), or files that the adapter no longer reads. Do not raise it for comments, names, moved
+    code, speed or log messages: cached models stay valid.
+    """
+
+    def __post_init__(self) -> None:
+        version = self.format_version
+        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+            raise HarnessError(
+                f"trainer of {self.recipe.__name__}: format_version is {version!r}; expected a whole number of at least 1"
+                " (declare FORMAT_VERSION in the training module; it is part of the key of cached models)"
+            )
 
 
-def trainer(name: str) -> Trainer:
-    """The trainer of a system (``harness train`` lists them). Raises :class:`HarnessError` for one that takes no recipe."""
+def load_trainer(name: str) -> Trainer:
+    """Return the trainer of a system.
+
+    Parameters
+    ----------
+    name
+        Name under ``trainers`` in the registry, as ``harness train`` lists it.
+
+    Raises
+    ------
+    HarnessError
+        If the name is unknown, the system is not trained by a recipe, or its trainer declares no format version.
+    """
     entry = current().get("trainers", name)
     with entry.import_path():
         module = importlib.import_module(entry.target.partition(":")[0])
     if not hasattr(module, "trainer"):
         raise HarnessError(f"'{name}' is not trained by a recipe; see 'harness train {name} --help'")
-    return module.trainer()
+    result = module.trainer()
+    if not isinstance(result, Trainer):
+        raise HarnessError(f"trainer() of '{name}' returns {type(result).__name__}; expected {Trainer.__name__}")
+    return result
 
 
 def read_recipe(path: str | Path, kind: type[T]) -> T:
-    """``kind(**mapping)`` of a YAML file. Raises :class:`InputError` for a missing file, no mapping, and unknown or missing keys."""
+    """Return the recipe in a YAML file as an instance of the dataclass ``kind``.
+
+    Raises :class:`InputError` for a file that is missing or not a YAML mapping, and as :func:`recipe_from` does.
+    """
     path = Path(path)
     try:
         data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -50,18 +86,33 @@ def read_recipe(path: str | Path, kind: type[T]) -> T:
 
 
 def recipe_from(data: Any, kind: type[T], where: str) -> T:
-    """``kind(**data)``. Raises :class:`InputError` at ``where`` for no mapping, unknown or missing keys, and values that do not fit."""
+    """Return ``kind(**data)``.
+
+    Parameters
+    ----------
+    data
+        Mapping of field names to values.
+    kind
+        Dataclass of the recipe.
+    where
+        Location for error messages, for example the path of the file.
+
+    Raises
+    ------
+    InputError
+        If ``data`` is not a mapping, a key is unknown or missing, or ``kind`` rejects a value.
+    """
     if not isinstance(data, Mapping):
         raise InputError(f"expected a mapping; found {type(data).__name__}", where)
-    known = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
+    by_name: dict[str, Field[Any]] = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
     for name in data:
-        if name not in known:
+        if name not in by_name:
             raise InputError(
-                f"unknown key '{name}'{did_you_mean(str(name), known)}; keys are {', '.join(known)}", where
+                f"unknown key '{name}'{did_you_mean(str(name), by_name)}; keys are {', '.join(by_name)}", where
             )
-    needed = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in data]
-    if needed:
-        raise InputError(f"the key '{needed[0]}' is missing", where)
+    for name, item in by_name.items():
+        if item.default is MISSING and item.default_factory is MISSING and name not in data:
+            raise InputError(f"the key '{name}' is missing", where)
     try:
         return kind(**data)
     except InputError:

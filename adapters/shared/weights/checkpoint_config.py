@@ -1,4 +1,4 @@
-"""Configuration beside a checkpoint: a mapping, a JSON file, or nothing; what it says must agree with the shapes."""
+"""Configuration of a checkpoint: reading it, and comparing it with the shapes of the tensors."""
 
 from __future__ import annotations
 
@@ -10,20 +10,36 @@ from typing import Any
 from harness.errors import HarnessError, InputError
 
 
-def read_settings(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]:
-    """``config`` as a dict; raises :class:`InputError` for a file that is no JSON mapping."""
+def read_config(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]:
+    """Return a configuration as a dict.
+
+    Parameters
+    ----------
+    config
+        A mapping, the path of a JSON file, or None (an empty dict).
+
+    Raises
+    ------
+    InputError
+        If the file is missing or does not hold a JSON object.
+
+    Examples
+    --------
+    >>> read_config({"n_head": 12}), read_config(None)
+    ({'n_head': 12}, {})
+    """
     if config is None:
         return {}
     if isinstance(config, Mapping):
         return dict(config)
-    found = read_json(config, "configuration file")
-    if not isinstance(found, dict):
+    data = read_json(config, "configuration file")
+    if not isinstance(data, dict):
         raise InputError("expected a mapping of settings", str(config))
-    return found
+    return data
 
 
 def read_json(path: str | Path, what: str) -> Any:
-    """What a JSON file holds; raises :class:`InputError` when there is no such ``what`` or it is not JSON."""
+    """Return the content of a JSON file; raise :class:`InputError` if it is missing or not JSON. ``what`` names the file in messages."""
     path = Path(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -33,20 +49,23 @@ def read_json(path: str | Path, what: str) -> Any:
         raise InputError(f"not valid JSON ({error})", str(path)) from error
 
 
-def settings_beside(checkpoint: str | Path) -> dict[str, Any]:
-    """``config.json`` in a checkpoint's folder (what ``harness train`` says of features, words and sizes); empty where there is none.
+def config_beside(checkpoint: str | Path) -> dict[str, Any]:
+    """Return ``config.json`` in the folder of a checkpoint, an empty dict if there is none.
 
-    Raises :class:`InputError` for a checkpoint that is not there.
+    ``harness train`` writes features, vocabulary and sizes into that file. Raises :class:`InputError` if the checkpoint is missing.
     """
     path = Path(checkpoint)
     if not path.exists():
         raise InputError("no such checkpoint file", str(path))
     file = (path if path.is_dir() else path.parent) / "config.json"
-    return read_settings(file) if file.is_file() else {}
+    return read_config(file) if file.is_file() else {}
 
 
 def weight_files(checkpoint: str | Path) -> list[Path]:
-    """The files that a checkpoint's answers depend on: of a folder its weights and ``config.json``, not what is kept to resume from."""
+    """Return the files that determine the outputs of a checkpoint.
+
+    For a folder these are its ``.safetensors`` files and ``config.json``, without the state of a training; else the file itself.
+    """
     path = Path(checkpoint)
     if not path.is_dir():
         return [path]
@@ -54,14 +73,33 @@ def weight_files(checkpoint: str | Path) -> list[Path]:
 
 
 def must_agree(settings: Mapping[str, Any], sizes: Mapping[str, Any], where: str) -> None:
-    """Raise :class:`InputError` for the first size that ``settings`` gives and the checkpoint's shapes contradict."""
+    """Raise :class:`InputError` for the first size in ``settings`` that differs from ``sizes``, the sizes of the tensors."""
     for name, size in sizes.items():
         if name in settings and settings[name] is not None and settings[name] != size:
             raise InputError(f"the configuration says {name} = {settings[name]}, the checkpoint has {size}", where)
 
 
 def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | None, where: str) -> int:
-    """The number of attention heads, which no shape tells: from ``settings``, else ``default``; must divide ``width``."""
+    """Return the number of attention heads, which cannot be derived from tensor shapes.
+
+    Parameters
+    ----------
+    settings
+        Configuration of the checkpoint.
+    name
+        Key of the number of heads.
+    width
+        Width of the model; the number of heads must divide it.
+    default
+        Number of heads if ``settings`` gives none.
+    where
+        Path of the checkpoint, for messages.
+
+    Raises
+    ------
+    InputError
+        If neither ``settings`` nor ``default`` gives a number, or it does not divide ``width``.
+    """
     heads = settings.get(name, default)
     if heads is None:
         raise InputError(
@@ -72,11 +110,11 @@ def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | 
     return heads
 
 
-def number_format(name: str) -> Any:
-    """The torch dtype called ``name``; raises :class:`HarnessError` for another name."""
+def torch_dtype(name: str) -> Any:
+    """Return the torch dtype ``name``: float32, float16, bfloat16 or float64; raise :class:`HarnessError` for another name."""
     import torch
 
-    kinds = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
-    if name not in kinds:
-        raise HarnessError(f"dtype is one of {', '.join(kinds)}; found {name!r}")
-    return kinds[name]
+    dtypes = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+    if name not in dtypes:
+        raise HarnessError(f"dtype is one of {', '.join(dtypes)}; found {name!r}")
+    return dtypes[name]

@@ -1,8 +1,8 @@
-"""Checkpoints read safely and compared strictly.
+"""Safe loading and strict comparison of checkpoints.
 
-Pickles are read with ``weights_only=True`` and nothing else; only numpy's scalar pieces are allow-listed (published files hold a
-CIDEr score as a numpy float). A file that needs more is refused by name, with what to do about it. Keys and shapes must match
-exactly: what is missing, unexpected or of another shape is listed, with a guess at what the checkpoint looks like.
+Pickles are read with ``weights_only=True``; only the constructors of numpy scalars are allowed in addition (published files hold a CIDEr
+score as a numpy float). A file that needs another class is refused; the message names the class and a remedy. Keys and shapes must match
+exactly: the message lists missing and unexpected tensors and those of another shape, and the architecture that the keys suggest.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ import torch
 from harness.errors import HarnessError, InputError, require
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
-_SHOWN = 12
+_MAX_LISTED = 12
+"""Maximum number of tensors of one kind in a message."""
 _BROKEN = (
     RuntimeError, EOFError, OSError, zipfile.BadZipFile, struct.error, AssertionError,
     ValueError, KeyError, IndexError, TypeError, AttributeError,
 )  # fmt: skip
-"""What torch raises over a file cut short or of another kind, depending on where it notices."""
-_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (  # first whose every pattern matches some key wins
+"""Errors that torch raises for a truncated file or another kind of file."""
+_MARKS: tuple[
+    tuple[str, tuple[str, ...]], ...
+] = (  # (name, patterns): the first entry whose patterns all match a key applies
     ("CLIPCap (transformer mapper)", (r"^clip_project\.transformer\.", r"^gpt\.")),
     ("CLIPCap (MLP mapper)", (r"^clip_project\.(model\.0\.|weight)", r"^gpt\.")),
     ("CLIPCap (mapper alone, GPT-2 weights left out)", (r"^clip_project\.",)),
@@ -51,17 +54,21 @@ _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (  # first whose every pattern
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Tensors by key, the plain settings found beside them, and where they came from."""
+    """Tensors and settings of a checkpoint."""
 
     tensors: dict[str, torch.Tensor]
+    """Tensors by key."""
     settings: dict[str, Any] = field(default_factory=dict)
+    """Other values of the file, or of the JSON file beside it."""
     path: Path = Path()
+    """Path of the file, for messages."""
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the tensors by key."""
         return {key: tuple(value.shape) for key, value in self.tensors.items()}
 
     def shape(self, key: str, architecture: str) -> tuple[int, ...]:
-        """The shape of one tensor; raises :class:`InputError` with a guess when it is not there."""
+        """Return the shape of a tensor; raise :class:`InputError` if it is missing. The message says what the keys look like."""
         if key not in self.tensors:
             raise InputError(
                 f"no tensor '{key}', so this is no {architecture} checkpoint; {looks_like(self.tensors)}",
@@ -71,7 +78,7 @@ class Checkpoint:
 
 
 def looks_like(keys: Iterable[str]) -> str:
-    """``it looks like VLP``, judged by key names; or what the first keys are called.
+    """Return ``it looks like NAME`` for an architecture that the keys suggest; for unknown keys list the first ones.
 
     >>> looks_like(["vis_embed.0.weight", "bert.encoder.layer.0.output.dense.weight"])
     'it looks like VLP'
@@ -80,28 +87,36 @@ def looks_like(keys: Iterable[str]) -> str:
     for name, patterns in _MARKS:
         if all(any(re.search(pattern, key) for key in names) for pattern in patterns):
             return f"it looks like {name}"
-    return f"it looks like nothing known here (first keys: {', '.join(sorted(names)[:4]) or 'none'})"
+    return f"it looks like no known architecture (first keys: {', '.join(sorted(names)[:4]) or 'none'})"
 
 
 # --------------------------------------------------------------------------- reading
 def load_checkpoint(path: str | Path) -> Checkpoint:
-    """A ``.safetensors`` file or a folder with one, a ``.npz`` of arrays, or a PyTorch file (``.pt``, ``.bin``, ``.pth.tar``, ...).
+    """Return the tensors and settings of a checkpoint.
 
-    Settings come from the PyTorch file itself, or from ``config.json`` (``NAME.json``) beside the safetensors file.
-    Raises :class:`InputError` when the file is missing, truncated, no checkpoint, or needs more than safe loading gives.
+    Parameters
+    ----------
+    path
+        A ``.safetensors`` file or a folder with one, a ``.npz`` of arrays, or a PyTorch file (``.pt``, ``.bin``, ``.pth.tar``, ...). The
+        settings are the other values of a PyTorch file; for the other kinds they are read from ``NAME.json`` or ``config.json`` beside it.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, truncated or not a checkpoint, or contains objects that safe loading refuses.
     """
     path = Path(path)
     if path.is_dir():
-        found = sorted(path.glob("*.safetensors"))
-        if len(found) != 1:
-            raise InputError(f"a checkpoint folder holds one .safetensors file; found {len(found)}", str(path))
-        path = found[0]
+        files = sorted(path.glob("*.safetensors"))
+        if len(files) != 1:
+            raise InputError(f"a checkpoint folder holds one .safetensors file; found {len(files)}", str(path))
+        path = files[0]
     if not path.is_file():
         raise InputError("no such checkpoint file", str(path))
     if path.suffix == ".safetensors":
-        return Checkpoint(_alone(_read_safetensors(path)), _settings_beside(path), path)
+        return Checkpoint(_unwrapped(_read_safetensors(path)), _config_beside(path), path)
     if path.suffix == ".npz":
-        return Checkpoint(_alone(_read_npz(path)), _settings_beside(path), path)
+        return Checkpoint(_unwrapped(_read_npz(path)), _config_beside(path), path)
     tensors, settings = _split(_read_torch(path), path)
     return Checkpoint(tensors, settings, path)
 
@@ -113,7 +128,7 @@ def _read_safetensors(path: Path) -> dict[str, torch.Tensor]:
     except Exception as error:  # the Rust library raises its own error class
         if type(error).__name__ != "SafetensorError":
             raise
-        raise InputError(f"not a whole safetensors file ({error})", str(path)) from error
+        raise InputError(f"not a complete safetensors file ({error})", str(path)) from error
 
 
 def _read_npz(path: Path) -> dict[str, torch.Tensor]:
@@ -121,10 +136,10 @@ def _read_npz(path: Path) -> dict[str, torch.Tensor]:
         with np.load(path, allow_pickle=False) as archive:
             return {key: torch.from_numpy(archive[key]) for key in archive.files}
     except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError(f"not a whole .npz of arrays ({error})", str(path)) from error
+        raise InputError(f"not a complete .npz of arrays ({error})", str(path)) from error
 
 
-def _settings_beside(path: Path) -> dict[str, Any]:
+def _config_beside(path: Path) -> dict[str, Any]:
     for candidate in (path.with_suffix(".json"), path.with_name("config.json")):
         if candidate.is_file():
             try:
@@ -138,7 +153,7 @@ def _settings_beside(path: Path) -> dict[str, Any]:
 
 
 def numpy_scalar_pieces() -> list[Any]:
-    """What ``weights_only`` must allow for numpy scalars, under the names of numpy 1 and numpy 2."""
+    """Return the objects that ``weights_only`` must allow for numpy scalars, under the names of numpy 1 and numpy 2."""
     multiarray = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray  # type: ignore[attr-defined]
     kinds = ("Float64DType", "Float32DType", "Float16DType", "Int64DType", "Int32DType", "BoolDType")
     return [
@@ -155,10 +170,10 @@ def _read_torch(path: Path) -> Any:
         with torch.serialization.safe_globals(numpy_scalar_pieces()):
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        wanted = re.search(r"Unsupported global: GLOBAL (\w+) was|(?:GLOBAL|class) ([\w.]+\.[\w.]+)", str(error))
-        if wanted:
+        match = re.search(r"Unsupported global: GLOBAL (\w+) was|(?:GLOBAL|class) ([\w.]+\.[\w.]+)", str(error))
+        if match:
             raise InputError(
-                f"holds an object of type {wanted[1] or wanted[2]}, which safe loading refuses; in the code base that wrote the file, "
+                f"holds an object of type {match[1] or match[2]}, which safe loading refuses; in the code base that wrote the file, "
                 "load it and save the plain state dict again (torch.save(model.state_dict(), ...)) or write safetensors",
                 str(path),
             ) from error
@@ -168,7 +183,7 @@ def _read_torch(path: Path) -> Any:
 
 
 def _reason(error: BaseException) -> str:
-    """`` (what torch says)`` in a line, without its advice to unpickle all the same; nothing where it says nothing to a person."""
+    """Return the first line of torch's message in parentheses, without its advice on unsafe loading; empty for KeyError and IndexError."""
     lines = str(error).partition("WeightsUnpickler error: ")[2].splitlines() or str(error).strip().splitlines()
     return f" ({lines[0][:160]})" if lines and not isinstance(error, (KeyError, IndexError)) else ""
 
@@ -184,11 +199,11 @@ def _split(data: Any, path: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
     tensors = {str(key): value for key, value in data.items() if isinstance(value, torch.Tensor)}
     if not tensors:
         raise InputError(f"no tensors in it (keys: {', '.join(map(str, list(data)[:6]))})", str(path))
-    return _alone(tensors), {str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)}
+    return _unwrapped(tensors), {str(key): value for key, value in data.items() if not isinstance(value, torch.Tensor)}
 
 
-def _alone(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Without the prefix of a model saved from DataParallel."""
+def _unwrapped(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the tensors without the key prefix ``module.`` of DataParallel."""
     if not all(key.startswith("module.") for key in tensors):
         return tensors
     return {key.removeprefix("module."): value for key, value in tensors.items()}
@@ -202,16 +217,27 @@ def check_keys(
     *,
     ignored: Iterable[str] = (),
 ) -> None:
-    """Raise :class:`InputError` listing every missing, unexpected and misshapen tensor; ``ignored`` are regular expressions of
-    keys that may be there and are dropped (old buffers)."""
+    """Raise :class:`InputError` that lists missing and unexpected tensors and those of another shape.
+
+    Parameters
+    ----------
+    checkpoint
+        Tensors to compare.
+    expected
+        Shapes by key.
+    architecture
+        Name of the model, for the message.
+    ignored
+        Regular expressions of keys that may be present and are not compared (old buffers).
+    """
     patterns = [re.compile(pattern) for pattern in ignored]
-    found = {k: s for k, s in checkpoint.shapes().items() if not any(p.search(k) for p in patterns)}
-    missing = [f"{key} {_shape(expected[key])}" for key in expected if key not in found]
-    unexpected = [f"{key} {_shape(found[key])}" for key in found if key not in expected]
+    shapes = {k: s for k, s in checkpoint.shapes().items() if not any(p.search(k) for p in patterns)}
+    missing = [f"{key} {_shape(expected[key])}" for key in expected if key not in shapes]
+    unexpected = [f"{key} {_shape(shapes[key])}" for key in shapes if key not in expected]
     other = [
-        f"{key} {_shape(found[key])}, expected {_shape(expected[key])}"
+        f"{key} {_shape(shapes[key])}, expected {_shape(expected[key])}"
         for key in expected
-        if key in found and tuple(found[key]) != tuple(expected[key])
+        if key in shapes and tuple(shapes[key]) != tuple(expected[key])
     ]
     if not (missing or unexpected or other):
         return
@@ -220,7 +246,7 @@ def check_keys(
         for title, names in (("missing", missing), ("unexpected", unexpected), ("of another shape", other))
         if names
     )
-    raise InputError(f"does not fit {architecture} ({looks_like(found)}): {lists}", str(checkpoint.path))
+    raise InputError(f"does not fit {architecture} ({looks_like(shapes)}): {lists}", str(checkpoint.path))
 
 
 def _shape(shape: Iterable[int]) -> str:
@@ -228,14 +254,17 @@ def _shape(shape: Iterable[int]) -> str:
 
 
 def _listed(title: str, names: list[str]) -> str:
-    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{len(names)} {title}: {', '.join(names[:_SHOWN])}{more}"
+    more = f", and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return f"{len(names)} {title}: {', '.join(names[:_MAX_LISTED])}{more}"
 
 
 def load_strictly(
     module: torch.nn.Module, checkpoint: Checkpoint, architecture: str, *, ignored: Iterable[str] = ()
 ) -> None:
-    """Put the tensors into ``module`` (float32, evaluation mode) after :func:`check_keys`."""
+    """Load a checkpoint into ``module`` and put the module into evaluation mode.
+
+    Raises :class:`InputError` as :func:`check_keys` does, and for a tensor with NaN or infinity.
+    """
     patterns = [re.compile(pattern) for pattern in ignored]
     expected = {key: tuple(value.shape) for key, value in module.state_dict().items()}
     check_keys(checkpoint, expected, architecture, ignored=ignored)
@@ -248,13 +277,17 @@ def load_strictly(
 
 
 def layer_count(keys: Iterable[str], pattern: str) -> int:
-    """1 + the largest number that ``pattern`` (one group) finds in the keys; 0 if it finds none."""
+    r"""Return 1 plus the largest number that ``pattern`` (one group) matches at the start of a key; 0 without a match.
+
+    >>> layer_count(["h.0.weight", "h.11.weight", "ln.bias"], r"h\.(\d+)\.")
+    12
+    """
     return 1 + max((int(m[1]) for key in keys if (m := re.match(pattern, key))), default=-1)
 
 
 # --------------------------------------------------------------------------- fingerprints and conversion
 def file_fingerprint(*paths: str | Path) -> str:
-    """SHA-256 over the bytes of files (16 hex digits): the same wherever they lie."""
+    """Return a SHA-256 over the contents of files and of all files in folders, 16 hexadecimal digits; paths do not matter."""
     digest = hashlib.sha256()
     for path in paths:
         path = Path(path)
@@ -265,9 +298,9 @@ def file_fingerprint(*paths: str | Path) -> str:
 
 
 def convert(checkpoint: str | Path, to: str | Path, *, force: bool = False) -> Path:
-    """Write ``model.safetensors`` and ``config.json`` (settings, and the architecture guessed from the keys) into folder ``to``.
+    """Write a checkpoint as ``model.safetensors`` and ``config.json`` to the folder ``to``; return the path of the weights.
 
-    Raises :class:`HarnessError` when files are there already (unless ``force``) or when a setting cannot be written as JSON.
+    Raises :class:`InputError` as :func:`load_checkpoint` does and :class:`HarnessError` as :func:`save_checkpoint` does.
     """
     loaded = load_checkpoint(checkpoint)
     return save_checkpoint(loaded.tensors, loaded.settings, to, force=force)
@@ -276,12 +309,16 @@ def convert(checkpoint: str | Path, to: str | Path, *, force: bool = False) -> P
 def save_checkpoint(
     tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any], to: str | Path, *, force: bool = False
 ) -> Path:
-    """``model.safetensors`` + ``config.json`` in folder ``to``, each written whole or not at all."""
+    """Write ``model.safetensors`` and ``config.json`` (settings, and the architecture that the keys suggest); return the former path.
+
+    Each file is written under another name and then renamed. Raises :class:`HarnessError` if a file exists (unless ``force``), or a
+    setting cannot be written as JSON.
+    """
     safetensors = require("safetensors.torch", extra="models", needed_by="writing a checkpoint")
     folder = Path(to)
     for name in ("model.safetensors", "config.json"):
         if (folder / name).exists() and not force:
-            raise HarnessError(f"{folder / name} exists already; choose another folder or say --force")
+            raise HarnessError(f"{folder / name} exists already; choose another folder or use --force")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         text = json.dumps(
@@ -291,8 +328,10 @@ def save_checkpoint(
         )
     except TypeError as error:
         raise HarnessError(f"a setting of the checkpoint cannot be written as JSON: {error}") from error
-    whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}  # tied tensors apart
-    safetensors.save_file(whole, str(folder / "model.safetensors.part"), metadata={"format": "pt"})
+    copies = {
+        key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()
+    }  # separates tied tensors
+    safetensors.save_file(copies, str(folder / "model.safetensors.part"), metadata={"format": "pt"})
     os.replace(folder / "model.safetensors.part", folder / "model.safetensors")
     (folder / "config.json.part").write_text(text + "\n", encoding="utf-8")
     os.replace(folder / "config.json.part", folder / "config.json")

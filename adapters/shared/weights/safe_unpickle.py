@@ -1,4 +1,4 @@
-"""Feature pickles read through an unpickler that builds plain data, numpy arrays and torch tensors, and nothing else."""
+"""Restricted unpickling of feature files: plain data, numpy arrays and torch tensors only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _STORAGES = {
 
 
 def load_plain_pickle(path: str | Path) -> Any:
-    """What the pickle holds. Raises :class:`InputError` naming the first class that is not plain data, or a truncated file."""
+    """Return the content of a pickle of plain data, numpy arrays and torch tensors.
+
+    Raises :class:`InputError` if the file is missing or truncated, or contains an object of another class; the message names the class.
+    """
     path = Path(path)
     try:
         with path.open("rb") as handle:
@@ -48,14 +51,16 @@ def load_plain_pickle(path: str | Path) -> Any:
             str(path),
         ) from error
     except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(f"not a whole pickle ({type(error).__name__}: {error})", str(path)) from error
+        raise InputError(f"not a complete pickle ({type(error).__name__}: {error})", str(path)) from error
 
 
 class _Refused(Exception):
-    pass
+    """A class that the unpickler does not build; the text is its full name."""
 
 
 class _Plain(pickle.Unpickler):
+    """Unpickler that resolves the allowed classes and raises :class:`_Refused` for any other."""
+
     def find_class(self, module: str, name: str) -> Any:
         if module in ("builtins", "__builtin__") and name in _PLAIN:
             return getattr(__import__("builtins"), name)
@@ -86,7 +91,7 @@ class _Plain(pickle.Unpickler):
 
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
             return _rebuild_tensor_v2
-        if (module, name) == ("torch.storage", "_load_from_bytes"):  # torch's own would unpickle anything
+        if (module, name) == ("torch.storage", "_load_from_bytes"):  # the function of torch would unpickle any class
             return lambda data: torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         if (module, name) == ("torch", "Size"):
             return torch.Size
@@ -96,7 +101,7 @@ class _Plain(pickle.Unpickler):
 
 
 def _latin1(text: str, encoding: str = "latin1") -> bytes:
-    """What protocol 2 pickles bytes through: ``_codecs.encode`` held to the one codec it uses."""
+    """Return ``_codecs.encode(text, "latin1")``, through which protocol 2 pickles bytes; other codecs are refused."""
     if encoding != "latin1":
         raise _Refused(f"_codecs.encode with {encoding}")
     return text.encode("latin1")

@@ -1,4 +1,4 @@
-"""The bland captioner: the reference closest to the others, again and again."""
+"""The central reference: smallest mean distance to the others, repeated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.errors import HarnessError, InputError, UnknownName
 
 
 class Length(TextDistance):
-    """How much longer the hypothesis is than the reference; shorter counts half as much again. Not symmetric."""
+    """Difference of lengths; a shorter hypothesis costs 1.5 times as much, so the distance is not symmetric."""
 
     name = "length"
 
@@ -29,14 +29,14 @@ sets = st.lists(
 
 
 @given(sets)
-def test_least_mean_distance_with_itself_as_hypothesis(many):
+def test_the_central_reference_has_the_smallest_mean_distance_as_hypothesis(many):
     examples = [Example(str(i), texts) for i, texts in enumerate(many)]
-    found = central_references(examples, Length())
+    central = central_references(examples, Length())
     for example in examples:
         texts = example.references
         d = Length().pairwise(texts)
         totals = [sum(d[i][j] for j in range(len(texts))) for i in range(len(texts))]
-        assert found[example.id] == totals.index(min(totals))
+        assert central[example.id] == totals.index(min(totals))
 
 
 def central(examples, decoding=None, **params):
@@ -48,10 +48,10 @@ def central(examples, decoding=None, **params):
 EXAMPLE = Example("x", ("aaaa", "a", "aaa"))
 
 
-def test_repeats_and_keeps_the_references():
-    made = central([EXAMPLE])[0]
-    assert made.candidates == ("aaa",) * 10
-    assert made.references == EXAMPLE.references
+def test_the_caption_is_repeated_and_the_references_remain():
+    generation = central([EXAMPLE])[0]
+    assert generation.candidates == ("aaa",) * 10
+    assert generation.references == EXAMPLE.references
     assert central([EXAMPLE], Decoding(candidates=3))[0].candidates == ("aaa",) * 3
     assert central([EXAMPLE], Decoding(candidates=3), n=2)[0].candidates == ("aaa",) * 2
 
@@ -63,7 +63,7 @@ def test_held_out():
     assert central([Example("y", ("a",))])[0].candidates == ("a",) * 10
 
 
-def test_batches_do_not_matter():
+def test_the_result_does_not_depend_on_batches():
     examples = [Example(str(i), tuple("a" * (1 + (i * j) % 7) for j in range(1, 5))) for i in range(9)]
     adapter = Central(distance=Length())
     adapter.prepare(TaskView(examples, Decoding()))
@@ -71,10 +71,10 @@ def test_batches_do_not_matter():
     assert whole == [next(iter(adapter.generate([e], Decoding(), [1]))) for e in examples]
 
 
-def test_needs_to_be_prepared():
+def test_an_example_outside_of_the_task_is_refused():
     assert isinstance(Central(distance=Length()), Adapter)
     assert isinstance(Central(distance=Length()), Prepares)
-    with pytest.raises(HarnessError, match="the example 'x' was not among those prepared"):
+    with pytest.raises(HarnessError, match="the example 'x' is not one of the task"):
         list(Central(distance=Length()).generate([EXAMPLE], Decoding(), [0]))
 
 
@@ -85,6 +85,6 @@ def test_distance_by_name():
 
 
 @pytest.mark.parametrize("n", [0, -1, "2", True, 1.5])
-def test_bad_count(n):
+def test_a_count_out_of_range_is_refused(n):
     with pytest.raises(InputError, match="central: n is"):
         Central(distance=Length(), n=n)

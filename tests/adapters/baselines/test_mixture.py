@@ -1,4 +1,4 @@
-"""k unique captions, m of them correct: diversity and correctness set apart."""
+"""Candidate sets with k unique captions, m of them correct."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ def mixture(examples=EXAMPLES, seeds=SEEDS, decoding=None, **params):
 
 
 @given(counts, st.integers(0, 2**62), st.integers(6, 12))
-def test_so_many_unique_and_so_many_correct(cell, seed, n):
+def test_numbers_of_unique_and_correct_captions(cell, seed, n):
     unique, correct = cell
-    made = mixture(seeds=[seed + i for i in range(12)], unique=unique, correct=correct, n=n)
-    for example, item in zip(EXAMPLES, made):
+    generations = mixture(seeds=[seed + i for i in range(12)], unique=unique, correct=correct, n=n)
+    for example, item in zip(EXAMPLES, generations):
         texts = set(item.candidates)
-        own = texts & set(example.references)
-        assert (len(item.candidates), len(texts), len(own)) == (n, unique, correct)
-        assert len({text.split("-")[0] for text in texts - own}) == unique - correct  # each of another example
-        assert set(item.references) == set(example.references) - own
+        correct_texts = texts & set(example.references)
+        assert (len(item.candidates), len(texts), len(correct_texts)) == (n, unique, correct)
+        assert (
+            len({text.split("-")[0] for text in texts - correct_texts}) == unique - correct
+        )  # each of another example
+        assert set(item.references or ()) == set(example.references) - correct_texts
         repeats = Counter(item.candidates).values()
         assert max(repeats) - min(repeats) <= 1
 
@@ -47,7 +49,7 @@ def test_smaller_sets_are_nested():
     assert all(set(a.candidates) <= set(b.candidates) for a, b in zip(few, many))
 
 
-def test_neither_batches_nor_order_matter():
+def test_the_result_does_not_depend_on_batches_and_order():
     adapter = Mixture(unique=4, correct=2)
     adapter.prepare(TaskView(EXAMPLES[::-1], Decoding()))
     single = [next(iter(adapter.generate([e], Decoding(), [s]))) for e, s in zip(EXAMPLES, SEEDS)]
@@ -55,27 +57,27 @@ def test_neither_batches_nor_order_matter():
     assert mixture(unique=4, correct=2, seeds=[s + 1 for s in SEEDS]) != single
 
 
-def test_the_same_words_twice_are_held_out_last():
+def test_repeated_references_are_held_out_last():
     examples = [Example("x", ("a", "a", "b", "c")), Example("y", ("d", "e", "f", "g"))]
-    made = mixture(examples, [1, 2], unique=3, correct=3)[0]
-    assert set(made.candidates) == {"a", "b", "c"}
-    assert made.references == ("a",)
+    generation = mixture(examples, [1, 2], unique=3, correct=3)[0]
+    assert set(generation.candidates) == {"a", "b", "c"}
+    assert generation.references == ("a",)
 
 
-def test_words_said_of_this_example_too_are_not_foreign():
+def test_references_of_this_example_are_not_foreign():
     examples = [Example("x", ("same",)), Example("y", ("same", "same")), Example("z", ("other", "same"))]
     adapter = Mixture(unique=1, correct=0)
     adapter.prepare(TaskView(examples, Decoding()))
     for seed in range(20):
         assert next(iter(adapter.generate(examples[:1], Decoding(), [seed]))).candidates == ("other",) * 10
-    with pytest.raises(HarnessError, match="found 0 captions of other examples for 'z'; 1 are asked for"):
+    with pytest.raises(HarnessError, match="found 0 captions of other examples for 'z'; expected 1"):
         list(adapter.generate(examples[2:], Decoding(), [0]))
 
 
 def test_size_follows_the_decoding():
     assert len(mixture(unique=2)[0].candidates) == 10
     assert len(mixture(unique=2, decoding=Decoding(candidates=4))[0].candidates) == 4
-    with pytest.raises(InputError, match="mixture: 1 candidates are asked for, too few for 2 unique captions"):
+    with pytest.raises(InputError, match="mixture: 1 candidates are too few for 2 unique captions"):
         mixture(unique=2, decoding=Decoding(candidates=1))
 
 
@@ -85,18 +87,18 @@ def test_too_few_references():
         mixture(small, [*SEEDS, 0], unique=3, correct=2)
     assert str(caught.value) == (
         "mixture: 1 of 13 examples have fewer than 3 references, too few to hold 2 out and keep one: 's' (2)"
-        " (skip_small: true leaves them out)"
+        " (skip_small: true skips them)"
     )
     assert mixture(small, [*SEEDS, 0], unique=3, correct=2, skip_small=True)[-1].candidates == ()
     alike = [*EXAMPLES, Example("s", ("a", "a", "a"))]
     with pytest.raises(InputError, match=r"1 of 13 examples have fewer than 2 different references: 's'"):
         mixture(alike, [*SEEDS, 0], unique=3, correct=2)
-    with pytest.raises(InputError, match="2 captions of other examples are asked for, but there are 0"):
+    with pytest.raises(InputError, match="2 captions of other examples are needed; the task has 0 other examples"):
         mixture(EXAMPLES[:1], [0], unique=2, correct=0)
 
 
 @pytest.mark.parametrize(
-    "params, expected",
+    ("params", "expected"),
     [
         ({"unique": 0}, "mixture: unique is 0; expected a whole number of at least 1"),
         ({"unique": 2, "correct": 3}, "mixture: correct is 3, more than the 2 unique captions"),
@@ -105,14 +107,14 @@ def test_too_few_references():
         ({"correct": -1}, "mixture: correct is -1; expected a whole number of at least 0"),
     ],
 )
-def test_bad_parameters(params, expected):
+def test_parameters_out_of_range_are_refused(params, expected):
     with pytest.raises(InputError) as caught:
         Mixture(**params)
     assert str(caught.value) == expected
 
 
-def test_meets_the_contracts():
+def test_contracts_and_fingerprints():
     assert isinstance(Mixture(), Adapter)
     assert isinstance(Mixture(), Prepares)
-    kinds = [{}, {"unique": 4}, {"correct": 1}, {"n": 9}, {"correct": 1, "held_out": 2}, {"skip_small": True}]
-    assert len({Mixture(**params).fingerprint() for params in kinds}) == len(kinds)
+    variants = [{}, {"unique": 4}, {"correct": 1}, {"n": 9}, {"correct": 1, "held_out": 2}, {"skip_small": True}]
+    assert len({Mixture(**params).fingerprint() for params in variants}) == len(variants)

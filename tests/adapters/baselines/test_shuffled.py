@@ -1,4 +1,4 @@
-"""Captions of another example: nobody keeps their own, nobody's are used twice."""
+"""Captions of another example: a derangement of the examples."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def examples_of(count: int) -> list[Example]:
 
 
 @given(st.integers(2, 30), st.integers(0, 1000), st.integers(1, 5))
-def test_a_derangement(count, order, n):
-    made = shuffled(examples_of(count), order=order, n=n)
-    sources = [{text.split("-")[0] for text in item.candidates} for item in made]
+def test_the_captions_are_those_of_a_derangement(count, order, n):
+    generations = shuffled(examples_of(count), order=order, n=n)
+    sources = [{text.split("-")[0] for text in item.candidates} for item in generations]
     assert all(len(source) == 1 and str(i) not in source for i, source in enumerate(sources))
     assert set().union(*sources) == {str(i) for i in range(count)}
-    assert all(len(set(item.candidates)) == n and item.references is None for item in made)
+    assert all(len(set(item.candidates)) == n and item.references is None for item in generations)
 
 
-def test_neither_batches_nor_order_matter():
+def test_the_result_does_not_depend_on_batches_and_order():
     examples = examples_of(9)
     adapter = Shuffled(n=2)
     adapter.prepare(TaskView(examples[::-1], Decoding()))
@@ -39,17 +39,19 @@ def test_neither_batches_nor_order_matter():
     assert shuffled(examples, n=2, order=1) != shuffled(examples, n=2)
 
 
-def test_size():
+def test_the_number_of_captions():
     examples = examples_of(3)
     assert len(shuffled(examples)[0].candidates) == 1
     assert len(shuffled(examples, decoding=Decoding(candidates=3))[0].candidates) == 3
     assert len(shuffled(examples, n=9)[0].candidates) == 5
 
 
-def test_bad_input():
-    with pytest.raises(InputError, match="shuffled: takes captions of another example, but there is only 1"):
+def test_invalid_input_is_refused():
+    with pytest.raises(
+        InputError, match="shuffled: the task has 1 examples; captions of another example need at least 2"
+    ):
         shuffled(examples_of(1))
-    with pytest.raises(HarnessError, match="the example 'e0' was not among those prepared"):
+    with pytest.raises(HarnessError, match="the example 'e0' is not one of the task"):
         list(Shuffled().generate(examples_of(1), Decoding(), [0]))
     with pytest.raises(InputError, match="shuffled: n is 0"):
         Shuffled(n=0)

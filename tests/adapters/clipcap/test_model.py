@@ -12,7 +12,7 @@ import torch
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-from harness.adapters.shared.decoding.filters import kept_probabilities
+from harness.adapters.shared.decoding.filters import filtered_probabilities
 from harness.contracts import Decoding
 from harness.errors import InputError
 
@@ -108,11 +108,11 @@ def test_filters_equal_the_golden_ones(golden):
         row = logits[case["item"]][None]
         if "kept_ids" in case:
             # CLIPCap keeps the first token that passes top_p, as the shared filter does
-            mass, ids = kept_probabilities(row, case["temperature"], None, case["top_p"])
+            mass, ids = filtered_probabilities(row, case["temperature"], None, case["top_p"])
             assert ids[0][mass[0] > 0].tolist() == sorted(case["kept_ids"])
             checked += 1
             continue
-        mass, ids = kept_probabilities(row, case["temperature"], case["top_k"], case["top_p"])
+        mass, ids = filtered_probabilities(row, case["temperature"], case["top_k"], case["top_p"])
         found = {str(i): p for i, p in zip(ids[0].tolist(), (mass / mass.sum())[0].tolist()) if p > 0}
         assert found == pytest.approx(case["probs"], abs=1e-6)
     assert checked > 5

@@ -10,7 +10,7 @@ import torch
 
 from harness.adapters.clipcap.adapter import ClipCapAdapter
 from harness.adapters.clipcap.training import ClipCapRecipe, train
-from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.training.loop import load_state
 from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.contracts import Decoding, Example, TaskView
@@ -65,7 +65,7 @@ def test_what_is_saved_takes_vectors_as_they_stand(tmp_path, mapper):
     vectors = torch.stack([adapter.inputs([example])[0] for example in examples])
     state = load_state(folder / "state.pt")["model"]
     first = "clip_project.model.0" if mapper == "mlp" else "clip_project.linear"
-    standard = Standard.of(vectors.numpy())
+    standard = Standardiser.fit(vectors.numpy())
     expected = torch.nn.functional.linear(standard(vectors), state[f"{first}.weight"], state[f"{first}.bias"])
     saved = load_checkpoint(folder).tensors
     found = torch.nn.functional.linear(vectors, saved[f"{first}.weight"], saved[f"{first}.bias"])
@@ -80,7 +80,7 @@ def test_a_folder_trained_on_scenes_is_enough(tmp_path):
     adapter.prepare(TaskView(examples, Decoding()))
     one, two = (g.candidates for g in adapter.generate(examples, Decoding("greedy"), [1, 2]))
     assert one == two
-    with pytest.raises(InputError, match="example 'cat' is no scene"):
+    with pytest.raises(InputError, match="example 'cat' is not a scene"):
         adapter.prepare(TaskView([Example("cat", ("a",))], Decoding()))
     with pytest.raises(
         HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found {'views': 1}"

@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.adapters.baselines.shuffled import Shuffled
-from harness.adapters.shared.training.recipe import read_recipe, trainer
+from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import resolve
 from harness.tasks.a3ds import pixels
@@ -54,7 +54,7 @@ def baseline(examples) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["arb", "nab", "nacf", "o2na"])
 def test_it_describes_unseen_scenes(name, examples, baseline, root, tmp_path):
     system = "o2na" if name == "o2na" else "nacf"
-    made = trainer(system)
+    made = load_trainer(system)
     recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", made.recipe)
     recipe = replace(recipe, **LESS)
     assert not {example.id for example in examples} & {scene for scene, _ in recipe.pairs()}

@@ -1,4 +1,4 @@
-"""Predictions from files: every format, one or several captions, and what is missing, unknown or wrong."""
+"""Predictions from files: selection of captions, ids that are missing or unknown, invalid files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.adapters.predictions.adapter import Predictions
-from harness.adapters.predictions.tables import Choice, detect, read_table
+from harness.adapters.predictions.tables import detect
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
 
@@ -46,7 +44,7 @@ def captions(examples=EXAMPLES, decoding=None, **params):
     return list(adapter.generate(examples, decoding, [0] * len(examples)))
 
 
-def told(examples=EXAMPLES, **params) -> str:
+def error_of(examples=EXAMPLES, **params) -> str:
     with pytest.raises(InputError) as caught:
         captions(examples, **params)
     assert "\n" not in str(caught.value)
@@ -62,7 +60,7 @@ LISTS = [{"image_id": 1, "candidates": ["one", "one again"]}, {"image_id": 2, "c
 EXPECTED = [("one", "one again"), ("two",)]
 
 
-def test_meets_the_contracts(save):
+def test_contracts(save):
     adapter = Predictions(path=save(COCO))
     assert isinstance(adapter, Adapter)
     assert isinstance(adapter, Prepares)
@@ -70,7 +68,7 @@ def test_meets_the_contracts(save):
 
 # --------------------------------------------------------------------------- formats
 @pytest.mark.parametrize(
-    "value, name, form",
+    ("value", "name", "form"),
     [
         (COCO, "a.json", "coco"),
         (COCO, "a.json.gz", "coco"),
@@ -85,7 +83,7 @@ def test_meets_the_contracts(save):
           {"image_id": 2, "captions": ["two"]}], "f.json", "jsonl"),
     ],
 )  # fmt: skip
-def test_formats_are_told_by_content(save, value, name, form):
+def test_formats_are_detected_from_the_content(save, value, name, form):
     path = save(value, name)
     adapter = Predictions(path=path, allow_unknown=True)
     assert detect(adapter.paths[0]) == form
@@ -93,13 +91,13 @@ def test_formats_are_told_by_content(save, value, name, form):
     assert captions(path=path, format=form, allow_unknown=True) == EXPECTED
 
 
-def test_object_over_many_lines(tmp_path):
+def test_an_object_over_several_lines(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"annotations": COCO}, indent=2))
     assert captions(path=str(path)) == EXPECTED
 
 
-def test_other_columns(save):
+def test_columns_by_name(save):
     path = save([{"key": 1, "said": "one"}, {"key": 2, "said": "two"}])
     assert captions(path=path, id="key", candidates="said") == [("one",), ("two",)]
 
@@ -110,7 +108,7 @@ SYSTEMS = [
 ]
 
 
-def test_systems(save):
+def test_captions_of_selected_systems(save):
     path = save(SYSTEMS, "s.jsonl")
     assert captions(path=path, system="a") == [("a1",), ("a2",)]
     assert captions(path=path, system=["b", "a"]) == [("b1", "b2", "a1"), ("b3", "a2")]
@@ -124,62 +122,52 @@ def test_several_files_are_one_set_in_order(save):
     assert captions(path=[two, one], n=1) == [("more 1",), ("more 2",)]
 
 
-def test_first_so_many(save):
+def test_the_number_of_candidates_is_limited(save):
     path = save([{"id": i, "candidates": ["x", "y", "z"]} for i in (1, 2)])
     assert captions(path=path, n=2) == [("x", "y")] * 2
     assert captions(path=path, decoding=Decoding(candidates=1)) == [("x",)] * 2
     assert captions(path=path, n=1, decoding=Decoding(candidates=2)) == [("x",)] * 2
 
 
-def test_unicode_is_kept(save):
+def test_unicode_is_unchanged(save):
     text = "🐕‍🦺 cafe\u0301 שלום"
     assert captions([example("1")], path=save([{"image_id": 1, "caption": text}])) == [(text,)]
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.text("ab ", min_size=1).filter(str.strip)), min_size=1))
-def test_coco_results_keep_the_order_of_the_file(tmp_path_factory, pairs):
-    path = tmp_path_factory.mktemp("coco") / "a.json"
-    path.write_text(json.dumps([{"image_id": key, "caption": text} for key, text in pairs]))
-    table = read_table(path, "auto", Choice())
-    assert table.captions == {
-        str(key): tuple(text for other, text in pairs if other == key) for key in {key for key, _ in pairs}
-    }
-
-
 # --------------------------------------------------------------------------- missing and unknown
-def test_missing(save):
+def test_examples_without_predictions_are_refused(save):
     examples = [example(str(i)) for i in range(1, 8)]
     path = save(COCO)
-    assert told(examples, path=path) == (
+    assert error_of(examples, path=path) == (
         f"{path}: 5 of 7 examples have no predictions: '3', '4', '5', ... (allow_missing: true scores the others)"
     )
     assert captions(examples, path=path, allow_missing=True)[2:] == [()] * 5
 
 
-def test_null_is_missing_and_said(save):
+def test_null_counts_as_missing(save):
     path = save([{"image_id": 1, "candidates": ["x"]}, {"image_id": 2, "candidates": None}])
-    assert told(path=path) == (
+    assert error_of(path=path) == (
         f"{path}: 1 of 2 examples have no predictions, 1 of them null: '2' (allow_missing: true scores the others)"
     )
 
 
-def test_unknown(save):
+def test_unknown_ids_are_refused(save):
     path = save([*COCO, {"image_id": 9, "caption": "nine"}])
-    assert told(path=path) == (
-        f"{path}: predictions for 1 examples that the data set does not hold: '9' (allow_unknown: true passes over them)"
+    assert error_of(path=path) == (
+        f"{path}: predictions for 1 examples that the data set does not contain: '9' (allow_unknown: true ignores them)"
     )
     assert captions(path=path, allow_unknown=True) == EXPECTED
 
 
-def test_unknown_ids_mean_nothing_for_a_part_of_the_data(save):
+def test_unknown_ids_are_accepted_for_a_partial_task(save):
     adapter = Predictions(path=save(COCO))
     adapter.prepare(TaskView(EXAMPLES[:1], Decoding(), partial=True))
     assert list(adapter.generate(EXAMPLES[:1], Decoding(), [0])) == EXPECTED[:1]
 
 
-def test_no_id_in_common(save):
+def test_a_file_without_an_id_of_the_task_is_refused(save):
     path = save([{"image_id": "a.jpg", "caption": "x"}])
-    assert told(path=path, allow_unknown=True, allow_missing=True) == (
+    assert error_of(path=path, allow_unknown=True, allow_missing=True) == (
         f"{path}: none of its 1 ids is in the data set: it has 'a.jpg', the data set '1', '2'"
         " (choose the column with id: ...)"
     )
@@ -187,13 +175,13 @@ def test_no_id_in_common(save):
 
 def test_missing_in_one_of_several_files_names_the_file(save):
     one, two = save(COCO, "one.json"), save(COCO[:1], "two.json")
-    assert told(path=[one, two]).startswith(f"{two}: 1 of 2 examples have no predictions: '1'")
+    assert error_of(path=[one, two]).startswith(f"{two}: 1 of 2 examples have no predictions: '1'")
     assert captions(path=[one, two], allow_missing=True) == [("one", "one again"), ("two", "two")]
 
 
-# --------------------------------------------------------------------------- bad input
+# --------------------------------------------------------------------------- invalid input
 @pytest.mark.parametrize(
-    "value, expected",
+    ("value", "expected"),
     [
         ([{"image_id": 1, "caption": ""}], "record 1: empty caption '' (allow_empty: true keeps it)"),
         ([{"image_id": 1, "caption": 7}], "record 1: the caption is the number 7; expected text"),
@@ -214,47 +202,47 @@ def test_missing_in_one_of_several_files_names_the_file(save):
         (["a"], "record 1: found text; expected an object"),
     ],
 )
-def test_bad_records(save, value, expected):
+def test_invalid_records_are_refused(save, value, expected):
     path = save(value)
-    assert told(path=path).startswith(f"{path}: {expected}")
+    assert error_of(path=path).startswith(f"{path}: {expected}")
 
 
-def test_bad_files(save, tmp_path):
+def test_invalid_files_are_refused(save, tmp_path):
     path = tmp_path / "x.json"
-    assert told(path=str(path)) == f"{path}: no such file of predictions"
-    assert told(path=[]) == "path is an empty list; expected a file of predictions or several"
+    assert error_of(path=str(path)) == f"{path}: no such file of predictions"
+    assert error_of(path=[]) == "path is an empty list; expected one or several files of predictions"
     path.write_text("")
-    assert told(path=str(path)) == f"{path}: the file is empty"
+    assert error_of(path=str(path)) == f"{path}: the file is empty"
     path.write_text("[]")
-    assert told(path=str(path)) == f"{path}: the file holds no predictions"
+    assert error_of(path=str(path)) == f"{path}: the file holds no predictions"
     path.write_text('[{"image_id": 1, "caption": "a d')
-    assert told(path=str(path)) == (
+    assert error_of(path=str(path)) == (
         f"{path}: not JSON at byte 28: Unterminated string starting at (the file breaks off after 32 bytes)"
     )
     path.write_text('[{"image_id": 1, "caption": "a", "score": NaN}]')
-    assert told(path=str(path)) == f"{path}: record 1: 'score': found NaN; JSON numbers are finite"
+    assert error_of(path=str(path)) == f"{path}: record 1: 'score': found NaN; JSON numbers are finite"
     path.write_text('{"image_id": 1, "caption": "a"}\n{"image_id": 2, "capt')
-    assert told(path=str(path)).startswith(f"{path}:2: not JSON at byte 48: Unterminated string")
+    assert error_of(path=str(path)).startswith(f"{path}:2: not JSON at byte 48: Unterminated string")
     path.write_text("[1]")
-    assert told(path=str(path), format="parquet") == f"{path}: not a Parquet file"
-    assert told(path=str(path), format="cocoo") == (
+    assert error_of(path=str(path), format="parquet") == f"{path}: not a Parquet file"
+    assert error_of(path=str(path), format="cocoo") == (
         "unknown format 'cocoo'; did you mean 'coco'?; formats are auto, coco, jsonl, parquet, vdtk, mapping"
     )
 
 
-def test_bad_system_and_column(save):
+def test_unknown_systems_and_columns_are_refused(save):
     path = save(SYSTEMS, "s.jsonl")
-    assert told(path=path, system="aa") == f"{path}:1: no system 'aa'; did you mean 'a'?; found a, b, c"
-    assert told(path=path, candidates="candidate") == (
+    assert error_of(path=path, system="aa") == f"{path}:1: no system 'aa'; did you mean 'a'?; found a, b, c"
+    assert error_of(path=path, candidates="candidate") == (
         f"{path}:1: no column 'candidate'; did you mean 'candidates'?; found 'id', 'candidates'"
     )
     path = save(LISTS)
-    assert told(path=path, system="a") == (
-        f"{path}: record 1: 'candidates' is a list; expected an object of systems (system was given)"
+    assert error_of(path=path, system="a") == (
+        f"{path}: record 1: 'candidates' is a list; expected an object of systems (because of system: ...)"
     )
 
 
-def test_empty_candidate_by_permission(save):
+def test_empty_candidates_can_be_allowed(save):
     path = save([{"image_id": 1, "caption": ""}])
     assert captions([example("1")], path=path, allow_empty=True) == [("",)]
 
@@ -277,16 +265,16 @@ def test_fingerprint_follows_content_and_parameters(save):
 WHERE_IMAGE = [f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)]
 
 
-def test_real_captioners(golden):
+def test_files_of_real_captioners(golden):
     from harness.tasks.readers.jsonl import TableReader
 
     folder = golden / "data/coco_karpathy_test"
     examples = list(TableReader(path=str(folder / "references.jsonl.gz")))
     twelve = captions(examples, path=str(folder / "candidates_where_image.jsonl.gz"), system=WHERE_IMAGE)
     assert {len(item) for item in twelve} == {12}
-    some = examples[:100]
-    blind = [f"nucleus_{i}" for i in (1, 2, 3)]
-    assert {len(x) for x in captions(some, path=str(folder / "candidates_magic.jsonl.gz"), system=blind)} == {3}
+    first = examples[:100]
+    baseline = [f"nucleus_{i}" for i in (1, 2, 3)]
+    assert {len(x) for x in captions(first, path=str(folder / "candidates_magic.jsonl.gz"), system=baseline)} == {3}
     magic = {"path": str(folder / "candidates_magic.jsonl.gz"), "system": "magic"}
-    assert "2 of 100 examples have no predictions, 2 of them null" in told(some, **magic)
-    assert sum(not item for item in captions(some, allow_missing=True, **magic)) == 2
+    assert "2 of 100 examples have no predictions, 2 of them null" in error_of(first, **magic)
+    assert sum(not item for item in captions(first, allow_missing=True, **magic)) == 2

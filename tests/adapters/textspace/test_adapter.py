@@ -1,4 +1,6 @@
-"""Known distributions: scored by the chain rule, drawn from, and on the frontier."""
+"""Known distributions: scores by the chain rule, draws, and Pareto optima."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
@@ -12,10 +14,10 @@ from harness.tasks.readers.synthetic_texts import SyntheticTexts
 EXAMPLES = list(SyntheticTexts())
 
 
-def test_scores_give_the_distribution_back():
+def test_the_scores_sum_to_the_distribution():
     oracle = LstmOracle(sigma=1.0)
     assert isinstance(oracle, Scorer)
-    scores = [own[0] for own in oracle.score_references(EXAMPLES)]
+    scores = [item[0] for item in oracle.score_references(EXAMPLES)]
     np.testing.assert_allclose(np.exp([s.log_probs.sum() for s in scores]), oracle.distribution(), rtol=1e-12)
     assert {len(s.log_probs) for s in scores} == {3}
     first = {s.tokens[0]: (s.log_probs[0], s.ranks[0]) for s in scores}
@@ -25,21 +27,21 @@ def test_scores_give_the_distribution_back():
 
 def test_texts_are_drawn_with_their_probabilities():
     oracle = LstmOracle(sigma=2.0, vocabulary=2, length=2)
-    drawn = [text for own in oracle.generate(EXAMPLES[:1], Decoding(candidates=4000), [5]) for text in own]
+    texts = [text for item in oracle.generate(EXAMPLES[:1], Decoding(candidates=4000), [5]) for text in item]
     names = [example.references[0] for example in SyntheticTexts(vocabulary=2, length=2)]
-    share = np.array([drawn.count(name) for name in names]) / 4000
+    share = np.array([texts.count(name) for name in names]) / 4000
     np.testing.assert_allclose(share, oracle.distribution(), atol=0.03)  # three standard deviations of 4000 draws
 
 
-def test_a_zero_probability_text_scores_minus_infinity():
+def test_a_text_with_probability_zero_scores_minus_infinity():
     model = ParetoOptimum(pair="CR-NRR", diversity=0.1, sigma=2.0)
-    scores = [own[0].log_probs.sum() for own in model.score_references(EXAMPLES)]
+    scores = [item[0].log_probs.sum() for item in model.score_references(EXAMPLES)]
     assert np.isneginf(min(scores))
     assert np.exp(scores).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", list(PAIRS))
-def test_optima_lie_at_their_share_of_diversity(name):
+def test_optima_have_the_requested_diversity(name):
     pair, p = PAIRS[name], LstmOracle(sigma=1.0).distribution()
     most, least = pair.v(np.full(64, 1 / 64)), pair.v((p == p.max()).astype(float))
     for share in (0.3, 0.8, 1.0):
@@ -53,12 +55,12 @@ def test_the_real_distribution_is_its_own_optimum_for_the_matched_pairs():
     np.testing.assert_allclose(pareto(PAIRS["CR-NRR"], p, -2.0), p, atol=1e-12)
 
 
-def test_mistakes():
+def test_invalid_input_is_refused():
     with pytest.raises(InputError, match="sigma is 0"):
         LstmOracle(sigma=0)
     with pytest.raises(HarnessError, match="did you mean 'LL-SE'"):
         ParetoOptimum(pair="LLSE", diversity=0.5, sigma=1.0)
     with pytest.raises(HarnessError, match="diversity is 2"):
         ParetoOptimum(pair="LL-SE", diversity=2, sigma=1.0)
-    with pytest.raises(InputError, match="is no text of 3 of the words w0 to w3"):
+    with pytest.raises(InputError, match="is not a text of 3 of the words w0 to w3"):
         list(LstmOracle(sigma=1.0).score_references([Example("1", ("a dog",))]))

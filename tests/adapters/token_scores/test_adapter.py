@@ -1,5 +1,8 @@
-"""Token scores from files: both formats, and line-numbered errors."""
+"""Token scores from files: formats, and errors with line numbers."""
 
+from __future__ import annotations
+
+import gzip
 import json
 
 import numpy as np
@@ -8,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.adapters.token_scores import TokenScoresFile
-from harness.contracts import Decoding, Example, Scorer
+from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 from harness.plugins.pregen.metric import Pregen
 
@@ -50,7 +53,7 @@ def test_parquet(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "record, message",
+    ("record", "message"),
     [
         (
             {"id": "b", "probabilities": [0.5, 1.5], "ranks": [0, 0]},
@@ -60,7 +63,7 @@ def test_parquet(tmp_path):
         ({"id": "b", "log_probs": [0.5], "ranks": [0]}, "log-probability 0.5"),
         ({"id": "b", "probabilities": [0.5], "ranks": [-1]}, "rank -1.0 of token 0"),
         ({"id": "b", "probabilities": [0.5], "ranks": [0.5]}, "rank 0.5"),
-        ({"id": "b", "probabilities": [0.5], "ranks": ["0"]}, "'ranks' is no flat list of numbers"),
+        ({"id": "b", "probabilities": [0.5], "ranks": ["0"]}, "'ranks' is not a flat list of numbers"),
         ({"id": "b", "probabilities": [], "ranks": []}, "no tokens"),
         ({"id": "b", "probabilities": [0.5], "ranks": [0, 1]}, "1 probabilities, 2 ranks"),
         ({"id": "b", "ranks": [0]}, "expected one of"),
@@ -70,7 +73,10 @@ def test_parquet(tmp_path):
         ),
         ({"id": None, "probabilities": [0.5], "ranks": [0]}, "'id' is None"),
         ({"id": "b", "references": []}, "has no references"),
-        ({"id": "a", "reference": 1, "probabilities": [0.5], "ranks": [0]}, "second time"),
+        (
+            {"id": "a", "reference": 1, "probabilities": [0.5], "ranks": [0]},
+            "reference 1 of the example 'a' occurs twice",
+        ),
         (
             {"id": "b", "reference": 2, "probabilities": [0.5], "ranks": [0]},
             "reference 0 of the example 'b' is missing",
@@ -78,22 +84,56 @@ def test_parquet(tmp_path):
         ([1], "found a list, expected an object"),
     ],
 )
-def test_bad_records_are_told_with_their_line(tmp_path, record, message):
+def test_the_message_gives_the_line_of_an_invalid_record(tmp_path, record, message):
     adapter = write(tmp_path / "s.jsonl", [*GOOD, record])
     with pytest.raises(InputError, match=message):
         list(adapter.score_references(EXAMPLES))
 
 
-def test_other_mistakes(tmp_path):
+def test_files_that_do_not_fit_the_task_are_refused(tmp_path):
     adapter = write(tmp_path / "s.jsonl", GOOD)
     with pytest.raises(InputError, match="no token scores for the example 'aa'; did you mean 'a'"):
         list(adapter.score_references([Example("aa", ("x",))]))
     with pytest.raises(InputError, match="2 scored references for the example 'a', which has 1"):
         list(adapter.score_references([Example("a", ("x",))]))
-    with pytest.raises(HarnessError, match="no captions"):
+    with pytest.raises(HarnessError, match="contains token scores and no captions"):
         adapter.generate(EXAMPLES, Decoding(), [0, 0])
     with pytest.raises(InputError, match="no such file"):
         TokenScoresFile(path=str(tmp_path / "none.jsonl"))
     (tmp_path / "bad.jsonl").write_text("{\n")
-    with pytest.raises(InputError, match=r"bad\.jsonl:1: no JSON"):
+    with pytest.raises(InputError, match=r"bad\.jsonl:1: not JSON"):
         list(TokenScoresFile(path=str(tmp_path / "bad.jsonl")).score_references(EXAMPLES))
+
+
+class Captions:
+    """An adapter that requires :meth:`prepare`."""
+
+    prepared = False
+
+    def fingerprint(self):
+        return "captions"
+
+    def prepare(self, task):
+        self.prepared = True
+
+    def generate(self, examples, decoding, seeds):
+        assert self.prepared
+        return [("a caption",) for _ in examples]
+
+
+def test_captions_of_the_same_model_come_from_another_adapter(tmp_path):
+    write(tmp_path / "s.jsonl", GOOD)
+    captions = Captions()
+    adapter = TokenScoresFile(path=str(tmp_path / "s.jsonl"), captions=captions)
+    adapter.prepare(TaskView(EXAMPLES, Decoding()))
+    assert list(adapter.generate(EXAMPLES, Decoding(), [0, 0])) == [("a caption",)] * 2
+    assert adapter.fingerprint() == f"{TokenScoresFile(path=str(tmp_path / 's.jsonl')).fingerprint()}+captions"
+
+
+def test_gzipped_files_are_read(tmp_path):
+    plain = write(tmp_path / "s.jsonl", GOOD)
+    (tmp_path / "s.jsonl.gz").write_bytes(gzip.compress((tmp_path / "s.jsonl").read_bytes()))
+    zipped = TokenScoresFile(path=str(tmp_path / "s.jsonl.gz"))
+    for one, other in zip(plain.score_references(EXAMPLES), zipped.score_references(EXAMPLES), strict=True):
+        for left, right in zip(one, other, strict=True):
+            assert np.array_equal(left.log_probs, right.log_probs) and np.array_equal(left.ranks, right.ranks)

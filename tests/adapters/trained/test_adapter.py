@@ -1,4 +1,4 @@
-"""The `trained` adapter: trained once, by whoever comes first, whole or absent; then the system's own adapter."""
+"""The ``trained`` adapter: training on first use, failures, and several processes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ import torch
 import yaml
 
 import harness
-from harness.adapters.shared.training.model_cache import cache_folder, kept
-from harness.adapters.shared.training.recipe import trainer
+from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
+from harness.adapters.shared.training.recipe import load_trainer
 from harness.adapters.trained.adapter import Trained
-from harness.adapters.trained.cache_key import model_key, source_version
+from harness.adapters.trained.cache_key import model_key
 from harness.adapters.tvt.adapter import TvtAdapter
 from harness.adapters.tvt.training import train
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
@@ -36,9 +37,10 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def recipe(tmp_path):
-    """Twelve "videos" of one view, told in two words."""
+    """Return a recipe for twelve videos with one view and captions of two words."""
     random = np.random.default_rng(0)
-    np.savez(tmp_path / "look.npz", **{f"v{i}": random.normal(size=(2, 4)).astype(np.float32) for i in range(12)})
+    views: Any = {f"v{i}": random.normal(size=(2, 4)).astype(np.float32) for i in range(12)}
+    np.savez(tmp_path / "look.npz", **views)
     (tmp_path / "captions.json").write_text(json.dumps({f"v{i}": [f"a thing{i % 3}"] for i in range(12)}))
     return {
         "features": {"look": str(tmp_path / "look.npz")}, "captions": str(tmp_path / "captions.json"), "model": SMALL,
@@ -50,56 +52,27 @@ def examples():
     return [Example(f"v{i}", (f"a thing{i % 3}",)) for i in range(12)]
 
 
-def test_it_is_trained_on_first_use_and_then_is_that_adapter(recipe, cache, tmp_path):
+def test_the_model_is_trained_once_and_equals_its_adapter(recipe, cache, tmp_path):
     model = Trained(model="tvt", recipe=recipe, params={"batch_size": 5})
-    assert not cache.exists()  # nothing is trained for making it
+    assert not cache.exists()  # the constructor does not train
     assert isinstance(model, Adapter) and isinstance(model, Scorer) and isinstance(model, Prepares)
     (folder,) = [model.folder]
     assert sorted(path.name for path in cache.iterdir()) == [folder.name]
     assert {path.name for path in folder.iterdir()} == {"model.safetensors", "config.json", "curve.jsonl"}
-    own = TvtAdapter(checkpoint=str(train(trainer("tvt").recipe(**recipe), tmp_path / "own").parent), batch_size=5)
-    assert model.fingerprint() == own.fingerprint()
-    assert [g.candidates for g in model.generate(examples(), SAMPLE, range(12))] == [
-        g.candidates for g in own.generate(examples(), SAMPLE, range(12))
-    ]
-    ours, theirs = (next(iter(m.score_references(examples())))[0].log_probs for m in (model, own))
+    adapter = TvtAdapter(
+        checkpoint=str(train(load_trainer("tvt").recipe(**recipe), tmp_path / "own").parent), batch_size=5
+    )
+    assert model.fingerprint() == adapter.fingerprint()
+    ours, theirs = (list(m.generate(examples(), SAMPLE, range(12))) for m in (model, adapter))
+    assert ours == theirs
+    ours, theirs = (next(iter(m.score_references(examples())))[0].log_probs for m in (model, adapter))
     assert np.array_equal(ours, theirs)
-    made = folder.stat().st_mtime_ns
+    modified = folder.stat().st_mtime_ns
     again = Trained(model="tvt", recipe=dict(reversed(recipe.items())))
-    assert again.folder == folder and folder.stat().st_mtime_ns == made
+    assert again.folder == folder and folder.stat().st_mtime_ns == modified
 
 
-def test_another_recipe_file_content_or_trainer_is_another_model(recipe, tmp_path):
-    def key(**changes):
-        own = trainer("tvt")
-        return model_key("tvt", own, own.recipe(**{**recipe, **changes}))
-
-    first = key()
-    assert first != key(epochs=3) and first == key(epochs=2)
-    (tmp_path / "captions.json").write_text(json.dumps({"v0": ["another thing"]}))
-    assert first != key()
-
-
-def test_the_source_version_reads_what_the_trainer_imports_and_no_comment(tmp_path, monkeypatch):
-    package = tmp_path / "acmepack"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "loop.py").write_text("STEP = 1\n")
-    (package / "training.py").write_text('"""Doc."""\nfrom acmepack.loop import STEP\n')
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def version():
-        source_version.cache_clear()
-        return source_version("acmepack.training")
-
-    first = version()
-    (package / "loop.py").write_text('"""Told."""\nSTEP = 1  # a comment\n')
-    assert version() == first
-    (package / "loop.py").write_text("STEP = 2\n")
-    assert version() != first
-
-
-def test_it_leaves_the_random_numbers_alone_and_trains_in_the_midst_of_inference(recipe):
+def test_training_under_inference_mode_does_not_change_the_random_state(recipe):
     torch.manual_seed(3)
     expected = torch.rand(1)
     torch.manual_seed(3)
@@ -108,7 +81,7 @@ def test_it_leaves_the_random_numbers_alone_and_trains_in_the_midst_of_inference
     assert torch.equal(torch.rand(1), expected)
 
 
-def test_a_spec_names_the_recipe_beside_itself(recipe, tmp_path, monkeypatch):
+def test_a_recipe_is_looked_up_beside_its_spec(recipe, tmp_path, monkeypatch):
     (tmp_path / "specs" / "recipes").mkdir(parents=True)
     (tmp_path / "specs" / "recipes" / "r.yaml").write_text(yaml.safe_dump(recipe))
     data = [{"id": e.id, "references": list(e.references)} for e in examples()]
@@ -124,27 +97,27 @@ def test_a_spec_names_the_recipe_beside_itself(recipe, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"recipe": "none.yaml"}, r"none\.yaml: no such recipe"),
         ({"recipe": {"epoch": 1}}, r"recipe of tvt: unknown key 'epoch'; did you mean 'epochs'"),
         ({"recipe": {"scenes": 5, "learning_rate": "1e-3"}}, r"recipe of tvt: tvt: learning_rate is a number"),
         ({"recipe": ["scenes"]}, r"expected a mapping; found list"),
         ({"model": "tvtt"}, r"unknown adapter 'tvtt'; did you mean 'tvt'"),
-        ({"model": "human"}, r"'human' takes no checkpoint"),
+        ({"model": "human"}, r"adapter 'human' has no parameter 'checkpoint'"),
         ({"trainer": "a3ds"}, r"'a3ds' is not trained by a recipe"),
         ({"params": {"batchsize": 1}}, r"cannot hold 'batchsize' for 'tvt'; did you mean 'batch_size'"),
-        ({"params": {"checkpoint": "x"}}, r"the checkpoint is what is trained"),
+        ({"params": {"checkpoint": "x"}}, r"cannot hold 'checkpoint' for 'tvt'; it is what is trained"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_trained(changes, told, cache):
-    with pytest.raises(HarnessError, match=told) as caught:
+def test_invalid_parameters_are_refused_before_the_training(changes, message, cache):
+    with pytest.raises(HarnessError, match=message) as caught:
         current().create("adapters", "trained", {"model": "tvt", "recipe": {"scenes": 5}, **changes})
     assert "\n" not in str(caught.value)
     assert not cache.exists()
 
 
-def test_a_training_that_fails_leaves_nothing(recipe, cache):
+def test_a_failed_training_leaves_no_model(recipe, cache):
     model = Trained(model="tvt", recipe={**recipe, "captions": recipe["features"]["look"]})
     with pytest.raises(InputError, match="not valid JSON|can't decode"):
         _ = model.folder
@@ -157,21 +130,21 @@ def _use(recipe, queue):
     queue.put((str(model.folder), model.fingerprint()))
 
 
-def test_of_two_first_runs_at_once_one_trains(recipe, cache):
+def test_one_of_two_processes_trains(recipe, cache):
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()
     both = [spawn.Process(target=_use, args=({**recipe, "epochs": 20}, queue)) for _ in range(2)]
     for process in both:
         process.start()
-    found = [queue.get(timeout=120) for _ in both]
+    results = [queue.get(timeout=120) for _ in both]
     for process in both:
         process.join(60)
-    assert found[0] == found[1]
-    assert [path.name for path in cache.iterdir()] == [os.path.basename(found[0][0])]
-    assert len((cache / os.path.basename(found[0][0]) / "curve.jsonl").read_text().splitlines()) == 20
+    assert results[0] == results[1]
+    assert [path.name for path in cache.iterdir()] == [os.path.basename(results[0][0])]
+    assert len((cache / os.path.basename(results[0][0]) / "curve.jsonl").read_text().splitlines()) == 20
 
 
-def test_a_killed_training_leaves_nothing_half_written_and_is_gone_on_with(recipe, cache, tmp_path):
+def test_a_killed_training_is_resumed(recipe, cache, tmp_path):
     recipe = {**recipe, "epochs": 4000}
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()
@@ -187,21 +160,21 @@ def test_a_killed_training_leaves_nothing_half_written_and_is_gone_on_with(recip
     assert [path.name for path in cache.iterdir() if path.suffix not in (".partial", ".lock")] == []
     epochs = int(torch.load(partial / "state.pt", weights_only=True)["epoch"])
     assert 0 < epochs < 4000
-    seen: list[int] = []
+    epochs_run: list[int] = []
 
     def resume(folder):
         assert folder == partial
-        short = trainer("tvt").recipe(**{**recipe, "epochs": epochs + 2})  # the length may differ
-        train(short, folder, resume=True, report=lambda row: seen.append(row["epoch"]))
+        short = load_trainer("tvt").recipe(**{**recipe, "epochs": epochs + 2})  # the number of epochs may differ
+        train(short, folder, resume=True, report=lambda row: epochs_run.append(row["epoch"]))
 
-    kept("trained-tvt", partial.name.removesuffix(".partial"), resume, resumable=True)
-    assert seen == [epochs + 1, epochs + 2]
+    get_or_train("trained-tvt", partial.name.removesuffix(".partial"), resume, resumable=True)
+    assert epochs_run == [epochs + 1, epochs + 2]
     assert cache_folder("trained-tvt") == cache
 
 
-def test_what_was_killed_before_its_first_epoch_begins_anew(recipe, cache):
+def test_a_training_killed_before_its_first_epoch_starts_again(recipe, cache):
     model = Trained(model="tvt", recipe=recipe)
-    key = model_key("tvt", trainer("tvt"), model.recipe)
+    key = model_key("tvt", load_trainer("tvt"), model.recipe)
     (cache / f"{key}.partial").mkdir(parents=True)
     (cache / f"{key}.partial" / "vocab.json").write_text('{"cut sh')
     assert sorted(path.name for path in model.folder.iterdir()) == ["config.json", "curve.jsonl", "model.safetensors"]

@@ -1,25 +1,24 @@
-"""The transformers adapter on tiny models built here, against transformers' own generate."""
+"""The ``transformers`` adapter with tiny models: parity with ``generate`` of transformers, batching, prompts, failures."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from harness.contracts import Adapter, Decoding, Example, Failure, Scorer
+from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Scorer
 from harness.errors import HarnessError, InputError, MissingExtra
 from harness.registry.torchvision_guard import guard_torchvision
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
 
-from harness.adapters.transformers.adapter import Transformers  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).parent))
 import tiny_models  # noqa: E402
+
+from harness.adapters.transformers.adapter import Transformers  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
 NAMES = ("gpt2", "t5", *IMAGES)
@@ -38,13 +37,29 @@ TEXTS = ["the dog runs", "a cat", "the red ball on the mat", "a dog sits", "the 
 EXAMPLES = [Example(f"e{i}", ("a dog runs", "the cat"), media=f"{i}.png", source=TEXTS[i]) for i in range(5)]
 
 
+GREEDY = Decoding()
+
+
+def generations(adapter, examples, decoding, seeds) -> list[Generation]:
+    """Return the results of an adapter; fail for anything but generations."""
+    results = list(adapter.generate(examples, decoding, seeds))
+    assert all(isinstance(item, Generation) for item in results), results
+    return results
+
+
+def captions(adapter, decoding=GREEDY, examples=EXAMPLES, seeds: Sequence[int] = range(5)):
+    """Return the candidates of every example."""
+    return [generation.candidates for generation in generations(adapter, examples, decoding, seeds)]
+
+
 def build(folders, name, **params):
-    more = {"images": str(folders)} if name in IMAGES else {}
+    more: dict[str, Any] = {"images": str(folders)} if name in IMAGES else {}
     if name in ("git", "llava", "qwen2_vl", "blip2", "blip2_t5"):
         more["prompt"] = "a dog"
     if name == "gpt2":
         more["chat"] = False
-    return Transformers(model=str(folders / name), max_length=8, **{**more, **params})
+    settings: Any = {**more, **params}
+    return Transformers(model=str(folders / name), max_length=8, **settings)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,8 +72,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
         (Decoding("greedy"), {}),
         (beam, {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 1.0}),
     ]:
-        made = list(adapter.generate(EXAMPLES, decoding, range(5)))
-        for example, generation in zip(EXAMPLES, made):
+        for example, generation in zip(EXAMPLES, generations(adapter, EXAMPLES, decoding, range(5))):
             inputs = adapter._input(example)
             if name == "blip":
                 inputs = {"pixel_values": inputs["pixel_values"]}
@@ -71,16 +85,16 @@ def test_greedy_and_beam_equal_generate(folders, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_captions_do_not_depend_on_the_batch(folders, name):
     decoding = Decoding("nucleus", temperature=1.2, top_p=0.95, top_k=10, candidates=3)
-    whole = [g.candidates for g in build(folders, name).generate(EXAMPLES, decoding, range(5))]
+    whole = captions(build(folders, name), decoding)
     assert len({c for cs in whole for c in cs}) > 3
-    assert [g.candidates for g in build(folders, name, batch_size=1).generate(EXAMPLES, decoding, range(5))] == whole
+    assert captions(build(folders, name, batch_size=1), decoding) == whole
     order = [3, 1, 4, 0, 2]
-    shuffled = build(folders, name, batch_size=2).generate([EXAMPLES[i] for i in order], decoding, order)
-    assert [g.candidates for g in shuffled] == [whole[i] for i in order]
+    shuffled = captions(build(folders, name, batch_size=2), decoding, [EXAMPLES[i] for i in order], order)
+    assert shuffled == [whole[i] for i in order]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_references_are_scored_as_step_by_step(folders, name):
+def test_reference_scores_equal_a_loop_over_steps(folders, name):
     adapter = build(folders, name)
     assert isinstance(adapter, Scorer)
     scored = list(adapter.score_references(EXAMPLES))
@@ -105,7 +119,7 @@ def test_chat_templates_are_used(folders):
     assert adapter.fingerprint() != build(folders, "gpt2").fingerprint()
 
 
-def test_prompts_name_what_is_missing(folders):
+def test_the_message_names_the_missing_key_of_a_prompt(folders):
     adapter = build(folders, "gpt2", prompt="{source} {tone}")
     assert adapter._text(Example("x", ("a",), source="a cat", meta={"tone": "red"})) == "a cat red"
     with pytest.raises(InputError, match="asks for 'tone', which example 'e0' does not have"):
@@ -121,14 +135,16 @@ def test_images_that_do_not_decode_are_failures(folders):
         Example("g", ("a",), media="gone.png"),
         EXAMPLES[1],
     ]
-    made = list(build(folders, "ved").generate(examples, Decoding(), range(4)))
-    assert isinstance(made[1], Failure)
-    assert "broken.png: the image does not decode" in made[1].reason
-    assert "gone.png: no such image" in made[2].reason
-    assert made[3].candidates == next(iter(build(folders, "ved").generate([EXAMPLES[1]], Decoding(), [3]))).candidates
+    results = list(build(folders, "ved").generate(examples, Decoding(), range(4)))
+    broken, missing = results[1:3]
+    assert isinstance(broken, Failure) and "broken.png: the image does not decode" in broken.reason
+    assert isinstance(missing, Failure) and "gone.png: no such image" in missing.reason
+    last = results[3]
+    assert isinstance(last, Generation)
+    assert last.candidates == captions(build(folders, "ved"), examples=[EXAMPLES[1]], seeds=[3])[0]
 
 
-def test_folders_without_a_whole_model_are_refused(folders, tmp_path):
+def test_folders_without_a_complete_model_are_refused(folders, tmp_path):
     with pytest.raises(InputError, match=r"no config\.json"):
         Transformers(model=str(tmp_path))
     with pytest.raises(HarnessError, match="kind is auto or one of"):
@@ -157,16 +173,16 @@ def test_images_and_system_messages_go_through_the_template(folders):
     assert int((inputs["input_ids"] == 4).sum()) == 4  # one per patch
 
 
-def test_a_prompt_without_the_image_token_is_told(folders, tmp_path):
+def test_a_prompt_without_the_image_token_is_refused(folders, tmp_path):
     tiny_models.llava(tmp_path / "bare", chat=False)
     adapter = Transformers(model=str(tmp_path / "bare"), images=str(folders), prompt="a dog", max_length=4)
-    with pytest.raises(InputError, match="reads the image at '<image>', which the prompt 'a dog' does not hold"):
+    with pytest.raises(InputError, match="reads the image at '<image>', which the prompt 'a dog' does not contain"):
         list(adapter.generate(EXAMPLES[:1], Decoding(), [0]))
     adapter = Transformers(model=str(tmp_path / "bare"), images=str(folders), prompt="<image> a dog", max_length=4)
-    assert len(next(iter(adapter.generate(EXAMPLES[:1], Decoding(), [0]))).candidates) == 1
+    assert len(captions(adapter, examples=EXAMPLES[:1], seeds=[0])[0]) == 1
 
 
-def test_a_begin_token_of_the_template_is_not_doubled(folders):
+def test_the_start_token_of_the_template_is_not_repeated(folders):
     adapter = build(folders, "llava")
     from tokenizers import processors
 
@@ -178,7 +194,7 @@ def test_a_begin_token_of_the_template_is_not_doubled(folders):
     assert int((adapter._input(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
 
 
-def test_images_of_several_sizes_are_batched_apart(folders, tmp_path):
+def test_images_of_several_sizes_are_in_separate_batches(folders, tmp_path):
     from PIL import Image
 
     for i in range(6):
@@ -188,8 +204,8 @@ def test_images_of_several_sizes_are_batched_apart(folders, tmp_path):
     adapter = build(folders, "qwen2_vl", images=str(tmp_path))
     assert len(adapter.groups(adapter.inputs(examples))) == 2
     decoding = Decoding("sample", candidates=3)
-    whole = [g.candidates for g in adapter.generate(examples, decoding, range(6))]
-    alone = [next(iter(adapter.generate([e], decoding, [i]))).candidates for i, e in enumerate(examples)]
+    whole = captions(adapter, decoding, examples, range(6))
+    alone = [captions(adapter, decoding, [e], [i])[0] for i, e in enumerate(examples)]
     assert whole == alone
     together = [s.log_probs for scores in adapter.score_references(examples) for s in scores]
     apart = [s.log_probs for e in examples for s in next(iter(adapter.score_references([e])))]
@@ -197,23 +213,23 @@ def test_images_of_several_sizes_are_batched_apart(folders, tmp_path):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-# --------------------------------------------------------------------------- drawn captions, number formats, devices, memory
+# --------------------------------------------------------------------------- samples, number formats, devices, memory
 @pytest.mark.parametrize("name", NAMES)
-def test_drawn_captions_carry_the_log_probabilities_of_a_forced_pass(folders, name):
+def test_sampled_captions_have_the_log_probabilities_of_a_forced_pass(folders, name):
     adapter = build(folders, name)
     decoding = Decoding("nucleus", temperature=1.5, top_p=0.9, candidates=3, max_length=6)
     for seed, example in enumerate(EXAMPLES[:2]):
         with torch.inference_mode():
-            found = adapter.inputs([example])
-            for h in adapter.decode(found, [(example, seed)], decoding)[0]:
-                prefix = adapter.prefix(found, [example])
+            inputs = adapter.inputs([example])
+            for h in adapter.decode(inputs, [(example, seed)], decoding)[0]:
+                prefix = adapter.prefix(inputs, [example])
                 logits = adapter.forced_logits(prefix, torch.tensor([0]), torch.from_numpy(h.tokens)[None])[0]
                 forced = logits.log_softmax(-1)[range(len(h.tokens)), h.tokens]
                 np.testing.assert_allclose(h.log_probs, forced.numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "ved", "llava", "blip2"])
-def test_half_precision_runs_and_is_near(folders, name):
+def test_half_precision_is_close_to_single_precision(folders, name):
     whole = [s.log_probs for scores in build(folders, name).score_references(EXAMPLES[:2]) for s in scores]
     adapter = build(folders, name, dtype="bfloat16")
     assert adapter.loaded.model.dtype == torch.bfloat16
@@ -225,9 +241,9 @@ def test_half_precision_runs_and_is_near(folders, name):
 
 
 def test_device_maps(folders, monkeypatch):
-    expected = [g.candidates for g in build(folders, "llava").generate(EXAMPLES, Decoding(), range(5))]
-    named = build(folders, "llava", device_map="cpu")
-    assert [g.candidates for g in named.generate(EXAMPLES, Decoding(), range(5))] == expected
+    expected = captions(build(folders, "llava"))
+    on_device = build(folders, "llava", device_map="cpu")
+    assert captions(on_device) == expected
     import importlib.util
 
     if importlib.util.find_spec("accelerate") is None:
@@ -236,15 +252,15 @@ def test_device_maps(folders, monkeypatch):
         return
     for layout in ("auto", {"": "cpu"}):
         spread = build(folders, "llava", device_map=layout)
-        assert [g.candidates for g in spread.generate(EXAMPLES, Decoding(), range(5))] == expected
+        assert captions(spread) == expected
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llava", "blip2_t5"])
 def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     decoding = Decoding("sample", candidates=2)
     adapter = build(folders, name)
-    whole = [g.candidates for g in adapter.generate(EXAMPLES, decoding, range(5))]
-    scores = [s.log_probs for found in adapter.score_references(EXAMPLES) for s in found]
+    whole = captions(adapter, decoding)
+    scores = [s.log_probs for item in adapter.score_references(EXAMPLES) for s in item]
     monkeypatch.setattr("harness.adapters.shared.decoding.batches.AUTO_START", 4)
     sizes, prefix = [], adapter.prefix
 
@@ -256,9 +272,9 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
 
     monkeypatch.setattr(adapter, "groups", lambda inputs: [list(range(len(inputs)))])  # one call per batch
     monkeypatch.setattr(adapter, "prefix", small)
-    assert [g.candidates for g in adapter.generate(EXAMPLES, decoding, range(5))] == whole
+    assert captions(adapter, decoding) == whole
     assert sizes == [4, 2, 1, 1, 1, 1, 1]
-    for one, other in zip(scores, (s.log_probs for found in adapter.score_references(EXAMPLES) for s in found)):
+    for one, other in zip(scores, (s.log_probs for item in adapter.score_references(EXAMPLES) for s in item)):
         np.testing.assert_allclose(one, other, atol=1e-5)
     monkeypatch.setattr(adapter, "batch_size", 4)
     with pytest.raises(HarnessError, match="out of memory at batch size 4: give a smaller batch_size"):

@@ -1,6 +1,8 @@
-"""Tiny random models of transformers with tokenizers and processors of their own, saved as published ones are."""
+"""Tiny random models of transformers with tokenizers and processors, saved in the format of published models."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,26 +34,29 @@ PARTS = (
     "{% for m in messages %}{{ m['role'] }} says : {% for part in m['content'] %}{% if part['type'] == 'image' %}IMAGE "
     "{% else %}{{ part['text'] }} {% endif %}{% endfor %}{% endfor %}{% if add_generation_prompt %}says :{% endif %}"
 )
-"""Contents in parts, as the templates of image-text models take them."""
-IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+"""Template of image-text models: the content of a message is a list of parts."""
+IDS: Any = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+START: Any = {"decoder_start_token_id": 0}
+DECODER: Any = {"is_decoder": True, "add_cross_attention": True}
+SMALL: Any = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 
 
 def tokenizer(chat=None, *special, words=WORDS):
+    """Return a tokenizer of words separated by blanks."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
     base.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    made = transformers.PreTrainedTokenizerFast(
+    result = transformers.PreTrainedTokenizerFast(
         tokenizer_object=base, pad_token="<pad>", bos_token="<s>", eos_token="</s>", unk_token="<unk>",
         additional_special_tokens=list(special),
     )  # fmt: skip
-    made.chat_template = chat
-    return made
+    result.chat_template = chat
+    return result
 
 
 def loud(model, scale=6.0):
-    """Random weights large enough that every token matters."""
+    """Return the model with random weights that are large enough for every token to change the logits."""
     torch.manual_seed(1)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -61,6 +66,7 @@ def loud(model, scale=6.0):
 
 
 def pictures(folder, count=5):
+    """Write random images 0.png, 1.png, ... and broken.png."""
     from PIL import Image
 
     for i in range(count):
@@ -85,7 +91,7 @@ def gpt2(folder):
 
 def t5(folder):
     config = transformers.T5Config(
-        vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0, **IDS
+        vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, **IDS, **START
     )
     _save(folder, loud(transformers.T5ForConditionalGeneration(config), 15), tokenizer())
 
@@ -93,9 +99,9 @@ def t5(folder):
 def ved(folder):
     vit = transformers.ViTConfig(image_size=16, patch_size=8, **SMALL)
     decoder = transformers.GPT2Config(
-        vocab_size=len(WORDS), n_positions=64, n_embd=32, n_layer=2, n_head=4, is_decoder=True, add_cross_attention=True, **IDS
+        vocab_size=len(WORDS), n_positions=64, n_embd=32, n_layer=2, n_head=4, **IDS, **DECODER
     )  # fmt: skip
-    both = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(vit, decoder)
+    both: Any = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(vit, decoder)
     both.decoder_start_token_id, both.pad_token_id, both.eos_token_id = 1, 0, 2
     images = transformers.ViTImageProcessor(size={"height": 16, "width": 16})
     _save(folder, loud(transformers.VisionEncoderDecoderModel(both), 10), images, tokenizer())
@@ -143,8 +149,8 @@ def qwen2_vl(folder):
     )  # fmt: skip
     special = ("<|image_pad|>", "<|video_pad|>")
     words = tokenizer(None, *special, words=[*WORDS[:4], special[0], *WORDS[5:17], special[1], *WORDS[18:]])
-    size = {"patch_size": 4, "temporal_patch_size": 2, "merge_size": 2}
-    limits = {"size": {"shortest_edge": 64, "longest_edge": 1024}}
+    size: Any = {"patch_size": 4, "temporal_patch_size": 2, "merge_size": 2}
+    limits: Any = {"size": {"shortest_edge": 64, "longest_edge": 1024}}
     processor = transformers.Qwen2VLProcessor(
         transformers.Qwen2VLImageProcessor(**size, **limits), words, transformers.Qwen2VLVideoProcessor(**size),
         chat_template=PARTS.replace("IMAGE", "<see> <|image_pad|> </see>"),
@@ -160,7 +166,7 @@ def blip2(folder, text="opt"):
         )  # fmt: skip
     else:
         language = transformers.T5Config(
-            vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0, **IDS
+            vocab_size=len(WORDS), d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, **IDS, **START
         )  # fmt: skip
     config = transformers.Blip2Config(
         vision_config={**SMALL, "image_size": 16, "patch_size": 8},

@@ -161,7 +161,7 @@ def test_the_command_trains_on_scenes_and_the_folder_is_enough(tmp_path, capsys)
     assert adapter.regions.read(example).features.shape == (5, 640)
     assert len(next(iter(adapter.generate([example], Decoding("sample", candidates=2), [1]))).candidates) == 2
     assert adapter.fingerprint() != VlpAdapter(checkpoint=str(tmp_path / "out"), features={"scenes": {}}).fingerprint()
-    with pytest.raises(InputError, match="example 'img' is no scene"):
+    with pytest.raises(InputError, match="example 'img' is not a scene"):
         adapter.prepare(TaskView([Example("img", ("a",))], Decoding()))
 
 

@@ -1,63 +1,103 @@
-"""A model under decoding settings of its own."""
+"""A model under fixed decoding settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 import pytest
 
-from harness.adapters.with_decoding.adapter import WithDecoding
-from harness.contracts import Decoding, Example, TaskView
+from harness.adapters.with_decoding.adapter import SETTINGS, WithDecoding
+from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError
 
 EXAMPLES = [Example(id="1", references=("a",)), Example(id="2", references=("b",))]
 
 
-class Echo:
-    """Gives back what it was asked for."""
+class Recorder:
+    """An adapter that records the decodings of its calls."""
 
-    def __init__(self):
-        self.asked = []
+    def __init__(self) -> None:
+        self.decodings: list[Decoding] = []
 
-    def fingerprint(self):
-        return "echo"
+    def fingerprint(self) -> str:
+        return "recorder"
 
-    def prepare(self, task):
-        self.asked.append(task.decoding)
+    def prepare(self, task: TaskView) -> None:
+        self.decodings.append(task.decoding)
 
-    def generate(self, examples, decoding, seeds):
-        self.asked.append(decoding)
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[tuple[str, ...]]:
+        self.decodings.append(decoding)
         return [(f"{seed}",) for seed in seeds]
 
 
-def test_fixed_settings_win_and_the_others_are_the_runs():
-    model = Echo()
+class Silent:
+    """An adapter without the optional methods."""
+
+    def fingerprint(self) -> str:
+        return "silent"
+
+    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[tuple[str, ...]]:
+        return []
+
+
+def test_every_field_except_the_number_of_candidates_can_be_fixed():
+    assert list(SETTINGS) == [f.name for f in fields(Decoding) if f.name != "candidates"]
+
+
+def test_fixed_settings_replace_those_of_the_run():
+    model = Recorder()
     adapter = WithDecoding(model=model, decoding={"strategy": "nucleus", "top_p": 0.9, "options": {"a": 1}})
-    asked = Decoding(strategy="sample", temperature=0.7, candidates=10, options={"b": 2})
-    assert list(adapter.generate(EXAMPLES, asked, [3, 4])) == [("3",), ("4",)]
-    adapter.prepare(TaskView(EXAMPLES, asked, partial=True))
-    for got in model.asked:
-        assert (got.strategy, got.top_p, got.temperature, got.candidates) == ("nucleus", 0.9, 0.7, 10)
-        assert dict(got.options) == {"a": 1, "b": 2}
+    assert isinstance(adapter, Adapter) and isinstance(adapter, Prepares)
+    decoding = Decoding(strategy="sample", temperature=0.7, candidates=10, options={"b": 2})
+    assert list(adapter.generate(EXAMPLES, decoding, [3, 4])) == [("3",), ("4",)]
+    adapter.prepare(TaskView(EXAMPLES, decoding, partial=True))
+    expected = Decoding("nucleus", 0.7, top_p=0.9, candidates=10, options={"a": 1, "b": 2})
+    assert model.decodings == [expected, expected]
 
 
-def test_the_fingerprint_tells_settings_apart():
-    prints = {WithDecoding(model=Echo(), decoding={"strategy": name}).fingerprint() for name in ("greedy", "beam")}
-    assert len(prints) == 2
+def test_values_are_converted_to_their_types():
+    settings: dict[str, Any] = {"temperature": 1, "top_p": 1, "top_k": "5", "beams": None}
+    adapter = WithDecoding(model=Silent(), decoding=settings)
+    assert adapter.fingerprint() == (
+        'with-decoding|{"beams": null, "temperature": 1.0, "top_k": 5, "top_p": 1.0}|silent'
+    )
+
+
+def test_the_fingerprint_depends_on_the_settings():
+    fingerprints = {WithDecoding(model=Silent(), decoding={"strategy": s}).fingerprint() for s in ("greedy", "beam")}
+    assert len(fingerprints) == 2
 
 
 @pytest.mark.parametrize(
     ("decoding", "message"),
     [
-        ({}, "expected some of strategy"),
-        ({"temprature": 1}, "did you mean 'temperature'"),
-        ({"candidates": 3}, "no 'candidates' here"),
-        ({"temperature": [0.5, 1]}, "an axis belongs to the run"),
-        ({"temperature": 0}, "a temperature is above 0"),
-        ({"top_p": 1.5}, "a share in"),
+        ({}, "decoding is {}; expected some of strategy, temperature, top_p, top_k, beams, length_penalty, max_length"),
+        ("greedy", "decoding is 'greedy'; expected some of strategy"),
+        ({"temprature": 1}, "decoding has no 'temprature' here; did you mean 'temperature'?; expected some of"),
+        ({"candidates": 3}, "decoding has no 'candidates' here"),
+        ({"temperature": [0.5, 1]}, "temperature is a list; an axis belongs to the decoding of the run"),
+        ({"temperature": 0}, "temperature is 0; expected greater than 0 (use strategy: greedy for the limit of 0)"),
+        ({"temperature": float("nan")}, "temperature is nan; expected a finite number"),
+        ({"strategy": "beam", "temperature": "hot"}, "temperature is 'hot'; expected a number"),
+        ({"temperature": None}, "temperature is None; expected a number"),
+        ({"top_p": 1.5}, "top_p is 1.5; expected less than or equal to 1"),
+        ({"top_k": 0}, "top_k is 0; expected greater than or equal to 1"),
+        ({"beams": "1..4"}, "beams is '1..4'; expected a integer"),
+        ({"max_length": 2.5}, "max_length is 2.5; expected a integer"),
+        ({"options": "a"}, "options is 'a'; expected a dictionary"),
     ],
 )
-def test_what_means_nothing_is_refused(decoding, message):
-    with pytest.raises(HarnessError, match=message):
-        WithDecoding(model=Echo(), decoding=decoding)
+def test_settings_that_do_not_fit_are_refused(decoding: Any, message: str):
+    with pytest.raises(HarnessError) as caught:
+        WithDecoding(model=Silent(), decoding=decoding)
+    assert str(caught.value).startswith(f"with-decoding: {message}")
+    assert "\n" not in str(caught.value)
 
 
-def test_a_model_without_scores_says_so():
-    with pytest.raises(HarnessError, match="Echo scores no references"):
-        WithDecoding(model=Echo(), decoding={"strategy": "greedy"}).score_references(EXAMPLES)
+def test_optional_methods_follow_the_model():
+    adapter = WithDecoding(model=Silent(), decoding={"strategy": "greedy"})
+    adapter.prepare(TaskView(EXAMPLES, Decoding()))
+    with pytest.raises(HarnessError, match="Silent does not score references"):
+        adapter.score_references(EXAMPLES)

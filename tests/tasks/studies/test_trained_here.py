@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from harness.adapters.captioner.recipe import Recipe
-from harness.adapters.shared.training.recipe import read_recipe, trainer
+from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.spec.loading import load_specs
 
 STUDIES = ("trained-here", "temperature-sweep", "search-techniques", "beam-against-nucleus")
@@ -39,7 +39,7 @@ def test_no_scene_of_a_study_is_in_a_recipe(study, root):
             recipe = Recipe(**params["train"])
             seen = set(np.random.default_rng([recipe.seed, 0]).choice(N_SCENES, recipe.images, replace=False).tolist())
         else:
-            kind = trainer(params.get("trainer", params["model"])).recipe
+            kind = load_trainer(params.get("trainer", params["model"])).recipe
             seen = {int(scene) for scene, _ in read_recipe(params["recipe"], kind).pairs()}
         assert not shown & seen, params
 

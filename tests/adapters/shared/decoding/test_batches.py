@@ -1,10 +1,10 @@
-"""Batches that halve when memory runs out."""
+"""Batch sizes that halve when memory runs out."""
 
 from __future__ import annotations
 
 import pytest
 
-from harness.adapters.shared.decoding.batches import in_batches
+from harness.adapters.shared.decoding.batches import check_batch_size, in_batches, is_out_of_memory
 from harness.errors import HarnessError
 
 
@@ -25,7 +25,7 @@ def test_auto_halves_and_keeps_order():
     assert max(seen[4:]) == 8
 
 
-def test_what_cannot_fit_is_told():
+def test_a_batch_that_cannot_fit_is_one_line():
     with pytest.raises(HarnessError, match="out of memory at batch size 1: one example does not fit"):
         list(in_batches([1, 2], "auto", doubler(0, [])))
     with pytest.raises(HarnessError, match="out of memory at batch size 2: give a smaller batch_size"):
@@ -38,3 +38,22 @@ def test_other_errors_pass():
 
     with pytest.raises(RuntimeError, match="shapes differ"):
         list(in_batches([1], "auto", work))
+
+
+@pytest.mark.parametrize("size", [0, -1, True, 2.0, "all", None])
+def test_a_batch_size_that_is_not_positive_or_auto_is_refused(size):
+    with pytest.raises(HarnessError, match=f"batch_size is a positive number or auto; found {size!r}"):
+        check_batch_size(size)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), True),
+        (RuntimeError("shapes differ"), False),
+    ],
+)
+def test_errors_of_memory_are_recognised(error, expected):
+    assert is_out_of_memory(error) is expected

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
+from toy_lm import Recurrent, every_sequence
 
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
-
-sys.path.insert(0, str(Path(__file__).parent))
-from toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1
 
@@ -50,22 +45,22 @@ def test_a_wider_beam_never_scores_worse_on_average():
     assert means == sorted(means)
 
 
-def test_repeat_gives_the_best_each_time():
+def test_repeat_returns_the_best_caption_for_every_candidate():
     model = Recurrent()
-    found = run(model, model.prefix(3), Decoding("beam", beams=3, candidates=10, options={"repeat": True}), limit=5)
+    repeated = run(model, model.prefix(3), Decoding("beam", beams=3, candidates=10, options={"repeat": True}), limit=5)
     best = run(model, model.prefix(3), Decoding("beam", beams=3), limit=5)
-    for many, one in zip(found, best):
+    for many, one in zip(repeated, best):
         assert len(many) == 10
         assert {tuple(h.tokens.tolist()) for h in many} == {tuple(one[0].tokens.tolist())}
 
 
-def test_too_small_a_vocabulary_is_said():
+def test_a_vocabulary_that_is_too_small_is_refused():
     model = Recurrent(vocabulary=2)
     with pytest.raises(HarnessError, match="found only 2 of 5 candidates"):
         run(model, model.prefix(1), Decoding("beam", beams=5, candidates=5), limit=1)
 
 
-def test_groups_differ_where_diversity_is_high():
+def test_high_diversity_separates_the_groups():
     model = Recurrent(vocabulary=12, seed=1, scale=1.0)
     decoding = Decoding("diverse-beam", beams=4, candidates=4, options={"diversity": 50.0})
     for hypotheses in run(model, model.prefix(6), decoding, limit=5):
@@ -97,8 +92,8 @@ def test_sequences_equal_those_of_transformers(early, penalty):
         for weight in model.parameters():
             weight.mul_(6)
 
-    def step(tokens, past):
-        out = model(input_ids=tokens[:, None], past_key_values=past, use_cache=True)
+    def step(tokens, state):
+        out = model(input_ids=tokens[:, None], past_key_values=state, use_cache=True)
         return out.logits[:, -1], out.past_key_values
 
     prompt = torch.tensor([[START], [5], [9]])

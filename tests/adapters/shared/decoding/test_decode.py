@@ -1,22 +1,15 @@
-"""The decoder: exact sampling, forced log-probabilities, invariance, filters, errors."""
+"""The decoder: exact sampling, agreement with a forced pass, invariance to batching, errors."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from toy_lm import Recurrent, every_sequence
 
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-from harness.adapters.shared.decoding.filters import kept_probabilities, uniforms
 from harness.contracts import Decoding
 from harness.errors import HarnessError, UnknownName
-from harness.registry.torchvision_guard import guard_torchvision
-
-sys.path.insert(0, str(Path(__file__).parent))
-from toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1
 SEARCHES = [
@@ -99,8 +92,8 @@ def test_another_seed_gives_other_captions():
 
 # --------------------------------------------------------------------------- sampling is exact
 def expected_distribution(model, state, decoding, limit):
-    """Probability of every whole sequence under the tempered and filtered model, written out plainly."""
-    found = {}
+    """Return the probability of every complete sequence under the tempered and filtered model, by the definition."""
+    result = {}
     for tokens in every_sequence(4, STOP, limit):
         probability, hidden = 1.0, state[None]
         for last, token in zip([START, *tokens], tokens):
@@ -111,13 +104,13 @@ def expected_distribution(model, state, decoding, limit):
                 p /= p.sum()
             if decoding.top_p:
                 order = np.argsort(-p, kind="stable")
-                kept = order[: int(np.searchsorted(np.cumsum(p[order]), decoding.top_p)) + 1]
-                p = np.where(np.isin(np.arange(len(p)), kept), p, 0)
+                nucleus = order[: int(np.searchsorted(np.cumsum(p[order]), decoding.top_p)) + 1]
+                p = np.where(np.isin(np.arange(len(p)), nucleus), p, 0)
                 p /= p.sum()
             probability *= p[token]
         if probability > 0:
-            found[tuple(tokens)] = probability
-    return found
+            result[tuple(tokens)] = probability
+    return result
 
 
 @pytest.mark.parametrize(
@@ -151,48 +144,11 @@ def test_draws_follow_the_distribution(decoding):
     if len(common) < len(expected):
         observed.append(20000 - sum(observed))
         predicted.append(20000 - sum(predicted))
-    # seeds are fixed, so this does not flicker; 1e-3 is the usual rejection level for one look
+    # the seeds are fixed, so the test is deterministic; 1e-3 is the rejection level of one test
     assert chisquare(observed, predicted).pvalue > 1e-3
 
 
-def test_uniforms_are_uniform_and_independent_of_length():
-    numbers = uniforms(range(300), 10, 8)
-    assert np.array_equal(numbers[:, :3, :5], uniforms(range(300), 3, 5))
-    assert abs(numbers.mean() - 0.5) < 0.01
-    assert len(np.unique(numbers)) == numbers.size
-
-
-# --------------------------------------------------------------------------- filters
-def test_filters_agree_with_transformers():
-    guard_torchvision()
-    transformers = pytest.importorskip("transformers")
-    logits = torch.randn(6, 1000, generator=torch.Generator().manual_seed(0)) * 3
-    for temperature, top_k, top_p in [
-        (1.0, 20, 0.9),
-        (0.7, None, 0.5),
-        (2.0, 300, 0.99),
-        (2.5, None, 0.999),
-        (1, 1, 1),
-    ]:
-        scores = transformers.TemperatureLogitsWarper(float(temperature))(None, logits)
-        if top_k:
-            scores = transformers.TopKLogitsWarper(top_k)(None, scores)
-        if top_p < 1:
-            scores = transformers.TopPLogitsWarper(top_p)(None, scores)
-        mass, ids = kept_probabilities(logits, temperature, top_k, top_p)
-        dense = torch.zeros(6, 1000, dtype=torch.float64).scatter(1, ids, mass / mass.sum(-1, keepdim=True))
-        torch.testing.assert_close(dense, scores.double().softmax(-1), atol=1e-6, rtol=0)
-
-
-def test_ties_are_kept_whole_by_top_k_and_cut_by_id_in_top_p():
-    logits = torch.zeros(1, 5)
-    mass, ids = kept_probabilities(logits, 1.0, 2, None)
-    assert (mass > 0).sum() == 5
-    mass, ids = kept_probabilities(logits, 1.0, None, 0.4)
-    assert ids[0][mass[0] > 0].tolist() == [0, 1]
-
-
-# --------------------------------------------------------------------------- bounds and mistakes
+# --------------------------------------------------------------------------- bounds and invalid settings
 def test_a_caption_may_end_at_once():
     def step(tokens, state):
         logits = torch.full((len(tokens), 4), -50.0)
@@ -218,7 +174,7 @@ def test_min_length_forbids_the_end():
 
 
 @pytest.mark.parametrize(
-    "decoding, words",
+    ("decoding", "message"),
     [
         (Decoding("sample", temperature=0.0), "temperature must be a number above 0, found 0.0"),
         (Decoding("sample", temperature=-1), "temperature"),
@@ -234,9 +190,9 @@ def test_min_length_forbids_the_end():
         (Decoding("beam", options={"early_stopping": "maybe"}), "early_stopping"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused(decoding, words):
+def test_settings_out_of_range_are_refused(decoding, message):
     model = Recurrent()
-    with pytest.raises(HarnessError, match=words):
+    with pytest.raises(HarnessError, match=message):
         decode(model, decoding, batch(model, model.prefix(2), [1, 2]))
 
 
@@ -253,25 +209,27 @@ def test_an_adapter_adds_a_strategy():
         return Decoded(rollout(step, decoding, batch, 1, lambda logits, rows, position: logits.argmin(-1)))
 
     model = Recurrent()
-    (found,) = decode(model, Decoding("least"), batch(model, model.prefix(1), [1]), {"least": last})
-    assert found[0].ranks[0] == 6
+    (hypotheses,) = decode(model, Decoding("least"), batch(model, model.prefix(1), [1]), {"least": last})
+    assert hypotheses[0].ranks[0] == 6
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "sample", "beam"])
-@pytest.mark.parametrize("bad, word", [(float("nan"), "NaN"), (float("inf"), r"\+inf"), (float("-inf"), "no finite")])
-def test_logits_that_are_no_numbers_name_the_example(strategy, bad, word):
+@pytest.mark.parametrize(
+    ("value", "content"), [(float("nan"), "NaN"), (float("inf"), r"\+inf"), (float("-inf"), "no finite")]
+)
+def test_the_message_about_bad_logits_names_the_example(strategy, value, content):
     def step(tokens, state):
         logits = torch.zeros(len(tokens), 4)
         logits[:, STOP] = -50.0
-        logits[state[:, 0] == 2] = bad
+        logits[state[:, 0] == 2] = value
         return logits, state
 
     states = torch.tensor([[0.0], [2.0], [0.0]])
-    with pytest.raises(HarnessError, match=f"example 'b' hold {word}.* token 1"):
+    with pytest.raises(HarnessError, match=f"example 'b' hold {content}.* token 1"):
         decode(step, Decoding(strategy), batch(None, states, range(3), ids=("a", "b", "c")))
 
 
-# --------------------------------------------------------------------------- a large vocabulary, worked on in parts
+# --------------------------------------------------------------------------- a large vocabulary, processed in blocks
 LARGE = [
     Decoding("sample"),
     Decoding("sample", temperature=0.4),
@@ -285,7 +243,7 @@ LARGE = [
 @pytest.mark.parametrize("decoding", LARGE, ids=lambda d: f"T{d.temperature}-k{d.top_k}-p{d.top_p}")
 @pytest.mark.parametrize("ties", [False, True])
 def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
-    """20,000 draws; the nucleus is looked for among the likeliest first, and rows are worked on in parts."""
+    """20,000 draws. The nucleus is searched among the most likely tokens first, and rows are processed in blocks."""
     from scipy.stats import chisquare
 
     size = 1000
@@ -297,8 +255,10 @@ def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
 
     many = Decoding(decoding.strategy, decoding.temperature, decoding.top_p, decoding.top_k, candidates=200)
     start = torch.zeros(100, dtype=torch.long)
-    given = DecodingBatch(state=None, seeds=range(100), stop=(), max_length=1, start=start)
-    drawn = np.bincount([int(h.tokens[0]) for found in decode(step, many, given) for h in found], minlength=size)
+    inputs = DecodingBatch(state=None, seeds=range(100), stop=(), max_length=1, start=start)
+    drawn = np.bincount(
+        [int(h.tokens[0]) for hypotheses in decode(step, many, inputs) for h in hypotheses], minlength=size
+    )
     share = (row.double() / decoding.temperature).softmax(-1).numpy()
     if decoding.top_k:
         share = np.where(row.numpy() >= np.sort(row.numpy())[-decoding.top_k], share, 0)

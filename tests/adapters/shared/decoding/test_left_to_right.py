@@ -1,52 +1,51 @@
-"""References scored in batches equal references scored one by one."""
+"""References that are scored in batches get the scores of single references; failures and generations of a batch."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from toy_lm import Recurrent
 
 from harness.adapters.shared.decoding.decode import select_rows
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness.contracts import Example
+from harness.contracts import Decoding, Example, Failure, Generation
 from harness.errors import InputError
-
-sys.path.insert(0, str(Path(__file__).parent))
-from toy_lm import Recurrent
 
 STOP, START = 0, 1
 
 
 class Toy(LeftToRight):
-    """Digits are tokens; an example's id seeds its state."""
+    """A model of digits; the id of an example is the seed of its state."""
 
     stop, max_length = (STOP,), 9
 
     def __init__(self, batch_size):
         self.batch_size, self.model = batch_size, Recurrent()
+        self.step = self.model
         self.widths: list[tuple[int, int]] = []
 
     def inputs(self, examples):
-        return [int(example.id) for example in examples]
+        return [Failure("no number") if example.id == "x" else int(example.id) for example in examples]
 
     def groups(self, inputs):
         parts = [[i for i, n in enumerate(inputs) if n % 2 == odd] for odd in (0, 1)]
         return [part for part in parts if part]
 
     def prefix(self, inputs, examples):
-        return Prefix(torch.cat([self.model.prefix(1, seed) for seed in inputs]))
+        return Prefix(torch.cat([self.model.prefix(1, seed) for seed in inputs]), torch.full((len(inputs),), START))
 
     def reference_tokens(self, text):
         return [int(digit) for digit in text]
+
+    def to_text(self, ids):
+        return "".join(map(str, ids))
 
     def pieces(self, ids):
         return tuple(map(str, ids))
 
     def forced_logits(self, prefix, owner, tokens):
-        self.widths.append(tuple(tokens.shape))
+        self.widths.append((len(tokens), tokens.shape[1]))
         state, last, out = select_rows(prefix.state, owner), torch.full((len(tokens),), START), []
         for t in range(tokens.shape[1]):
             logits, state = self.model(last, state)
@@ -67,12 +66,12 @@ def examples(count):
 
 
 @pytest.mark.parametrize("size", [1, 7, 64])
-def test_references_of_any_length_are_scored_as_one_by_one(size):
+def test_batched_references_get_the_scores_of_single_references(size):
     adapter = Toy(size)
-    given = examples(50)
-    scored = list(adapter.score_references(given))
+    items = examples(50)
+    scored = list(adapter.score_references(items))
     assert len(scored) == 50
-    for example, scores in zip(given, scored):
+    for example, scores in zip(items, scored):
         assert len(scores) == len(example.references)
         state = adapter.model.prefix(1, int(example.id))[0]
         for text, score in zip(example.references, scores):
@@ -85,15 +84,32 @@ def test_references_of_any_length_are_scored_as_one_by_one(size):
             assert score.tokens == tuple(text)
 
 
-def test_references_of_like_length_share_a_pass():
+def test_references_of_similar_length_share_a_pass():
     adapter = Toy(400)
     list(adapter.score_references(examples(400)))
-    asked = sum(rows * length for rows, length in adapter.widths)
+    computed = sum(rows * length for rows, length in adapter.widths)
     needed = sum(len(text) for example in examples(400) for text in example.references)
-    assert asked < 1.25 * needed
+    assert computed < 1.25 * needed
 
 
 def test_references_without_tokens_or_too_long_are_refused():
     for text, count in (("", 0), ("1" * 10, 10)):
         with pytest.raises(InputError, match=f"example '3' has {count} tokens; 1 to 9 can be scored"):
             list(Toy(4).score_references([Example("2", ("1",)), Example("3", ("2", text))]))
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_failure_takes_the_place_of_its_example(size):
+    items = [Example(name, ("1",)) for name in ("0", "x", "3", "2", "x")]
+    results = list(Toy(size).generate(items, Decoding("sample", candidates=2), range(5)))
+    assert [isinstance(item, Failure) for item in results] == [False, True, False, False, True]
+    for i in (0, 2, 3):
+        (alone,) = Toy(1).generate([items[i]], Decoding("sample", candidates=2), [i])
+        batched = results[i]
+        assert isinstance(alone, Generation) and isinstance(batched, Generation)
+        assert alone.candidates == batched.candidates
+
+
+def test_an_example_that_cannot_be_read_is_not_scored():
+    with pytest.raises(InputError, match="example 'x' cannot be scored: no number"):
+        list(Toy(4).score_references([Example("x", ("1",))]))

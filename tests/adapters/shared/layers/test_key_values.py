@@ -1,4 +1,4 @@
-"""A cache written in place."""
+"""The key-value cache: growth in place and selection of rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from harness.adapters.shared.layers.key_values import KeyValues
 
 
-def test_it_grows_and_gives_rows():
+def test_the_cache_grows_and_selects_rows():
     cache = KeyValues.empty(2, 3)
     keys = torch.randn(2, 4, 9, 2, 5)  # layer, row, position, head, width
     rows = torch.arange(4)

@@ -1,24 +1,24 @@
-"""Standardised inputs leave no trace: the first Linear takes them as they stand."""
+"""Standardisation of features, and its removal from a checkpoint by folding it into the first layer."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
 
-from harness.adapters.shared.layers.standardise import Standard
+from harness.adapters.shared.layers.standardise import Standardiser
 
 
-def test_the_linear_takes_inputs_as_they_stand():
+def test_a_folded_layer_takes_features_that_are_not_standardised():
     random = np.random.default_rng(0)
     rows = (random.normal(size=(50, 4)) * [1, 10, 0.1, 0] + [0, 5, -3, 2]).astype(np.float32)
-    standard, linear = Standard.of(rows), torch.nn.Linear(4, 3)
+    standardiser, linear = Standardiser.fit(rows), torch.nn.Linear(4, 3)
     x = torch.from_numpy(rows)
-    z = standard(x).numpy()
+    z = standardiser(x).numpy()
     np.testing.assert_allclose(z[:, :3].mean(0), 0, atol=1e-4)
     np.testing.assert_allclose(z[:, :3].std(0), 1, atol=1e-4)
-    assert np.array_equal(z[:, 3], np.zeros(50))  # what never varies is shifted only
+    assert np.array_equal(z[:, 3], np.zeros(50))  # a constant column is shifted, not scaled
     tensors = {f"map.{name}": value for name, value in linear.state_dict().items()}
-    moved = standard.into({**tensors, "other": torch.ones(1)}, "map")
-    assert set(moved) == {"map.weight", "map.bias", "other"}
-    found = torch.nn.functional.linear(x, moved["map.weight"], moved["map.bias"])
-    torch.testing.assert_close(found, linear(standard(x)), atol=1e-4, rtol=1e-4)
+    folded = standardiser.fold_into({**tensors, "other": torch.ones(1)}, "map")
+    assert set(folded) == {"map.weight", "map.bias", "other"}
+    outputs = torch.nn.functional.linear(x, folded["map.weight"], folded["map.bias"])
+    torch.testing.assert_close(outputs, linear(standardiser(x)), atol=1e-4, rtol=1e-4)

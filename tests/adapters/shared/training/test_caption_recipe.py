@@ -1,4 +1,4 @@
-"""Recipes of captioners: where captions come from, and what is refused."""
+"""Recipes of captioning models: captions of scenes and files, and values that are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Plain(CaptionRecipe):
     sizes: ClassVar[dict[str, int]] = {"width": 8}
 
 
-def test_scenes_are_their_own_features():
+def test_scenes_are_the_default_features():
     recipe = Plain(scenes=7, captions_each=3, kind="short")
     assert recipe.source == {"scenes": {}}
     pairs = recipe.pairs()
@@ -34,11 +34,15 @@ def test_captions_of_a_file(tmp_path):
     (tmp_path / "c.json").write_text(json.dumps({"a": ["one", "two"], "b": ["three"]}))
     recipe = Plain(captions=str(tmp_path / "c.json"), features="f.npz")
     assert recipe.pairs() == [("a", "one"), ("a", "two"), ("b", "three")]
-    assert recipe.settings(3) == {"features": "f.npz", "recipe": recipe.settings(3)["recipe"], "epochs": 3}
+    assert recipe.checkpoint_config(3) == {
+        "features": "f.npz",
+        "recipe": recipe.checkpoint_config(3)["recipe"],
+        "epochs": 3,
+    }
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("values", "message"),
     [
         ({}, "plain: give either captions"),
         ({"captions": "c.json", "scenes": 3}, "plain: give either captions"),
@@ -46,15 +50,18 @@ def test_captions_of_a_file(tmp_path):
         ({"scenes": -1}, "scenes is a whole number, at least 1; found -1"),
         ({"scenes": 3, "epochs": 0}, "epochs is a whole number, at least 1; found 0"),
         ({"scenes": 3, "batch": 2.5}, "batch is a whole number, at least 1; found 2.5"),
-        ({"scenes": 3, "learning_rate": "1e-3"}, "learning_rate is a number; found '1e-3' .YAML wants 1.0e-3"),
+        (
+            {"scenes": 3, "learning_rate": "1e-3"},
+            "learning_rate is a number; found '1e-3' .in YAML write 1.0e-3, not 1e-3",
+        ),
         ({"scenes": 3, "model": {"widht": 4}}, "unknown sizes widht; did you mean 'width'"),
     ],
 )
-def test_mistakes_are_told(given, message):
+def test_a_value_that_does_not_fit_is_refused(values, message):
     with pytest.raises(HarnessError, match=message):
-        Plain(**given)
+        Plain(**values)
 
 
-def test_more_scenes_than_there_are():
+def test_a_number_of_scenes_out_of_range_is_refused():
     with pytest.raises(HarnessError, match="from 1 to 480000; found 480001"):
         Plain(scenes=480_001).pairs()

@@ -1,4 +1,4 @@
-"""Checkpoints as they come: other sizes, older names, half precision, tied tensors left out, tables of other lengths."""
+"""Supported checkpoint variants: other sizes, older names, half precision, missing tied tensors, tables of other lengths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLIP, PREFIX, CLIP_LENGTH = 12, 3, 5
 
 
 def mapper(kind, width, seed):
-    """(tensors, function) of a mapper written out plainly."""
+    """Return the tensors of a mapper and its function, written by the definition."""
     names = {
         "linear": {"weight": (PREFIX * width, CLIP), "bias": (PREFIX * width,)},
         "mlp": {
@@ -110,14 +110,14 @@ def test_clipcap_of_any_size_equals_transformers(kind, suffix, sizes, tmp_path):
         tensors[f"gpt.transformer.h.{layer}.attn.masked_bias"] = torch.tensor(-1e4)
     path = save(tensors, tmp_path / f"weights{suffix}")
     with torch.inference_mode():
-        found = ClipCap.from_checkpoint(path, config)(tokens, vectors)
-    torch.testing.assert_close(found, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
+        logits = ClipCap.from_checkpoint(path, config)(tokens, vectors)
+    torch.testing.assert_close(logits, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
 
 
-@pytest.mark.parametrize("gone", ["gpt.lm_head.weight", "gpt.transformer.wte.weight"])
-def test_clipcap_with_one_of_the_tied_tensors(gone, tmp_path):
+@pytest.mark.parametrize("missing", ["gpt.lm_head.weight", "gpt.transformer.wte.weight"])
+def test_clipcap_with_one_of_the_tied_tensors(missing, tmp_path):
     tensors, config, vectors, tokens, expected = clipcap("mlp")
-    del tensors[gone]
+    del tensors[missing]
     model = ClipCap.from_checkpoint(save(tensors, tmp_path / "m.safetensors"), config)
     assert model.gpt.lm_head.weight is model.gpt.transformer.wte.weight
     with torch.inference_mode():
@@ -130,10 +130,10 @@ def test_clipcap_in_half_precision(suffix, tmp_path):
     half = {key: value.half() for key, value in tensors.items()}
     rounded = {key: value.float() for key, value in half.items()}
     with torch.inference_mode():
-        found = ClipCap.from_checkpoint(save(half, tmp_path / f"half{suffix}"), config)(tokens, vectors)
+        logits = ClipCap.from_checkpoint(save(half, tmp_path / f"half{suffix}"), config)(tokens, vectors)
         expected = ClipCap.from_checkpoint(save(rounded, tmp_path / f"whole{suffix}"), config)(tokens, vectors)
-    assert found.dtype == torch.float32
-    assert torch.equal(found, expected)
+    assert logits.dtype == torch.float32
+    assert torch.equal(logits, expected)
 
 
 def test_clipcap_settings_that_do_not_fit(tmp_path):
@@ -158,13 +158,13 @@ def vlp(**changes):
     bert = {"vocabulary": 40, "width": 24, "layers": 2, "heads": 3, "inner": 32, "positions": 20, "segments": 6}
     sizes = VlpSizes(bert=BertSizes(**{**bert, **changes}), region=10, hidden=12, geometry=9, special_ids=SPECIAL)
     model = Vlp(sizes).eval().requires_grad_(False)
-    given = (torch.randint(5, 40, (3, 6)), random(3, 7, 10, scale=1.0), random(3, 7, 9, seed=1, scale=1.0))
+    inputs = (torch.randint(5, 40, (3, 6)), random(3, 7, 10, scale=1.0), random(3, 7, 9, seed=1, scale=1.0))
     tensors = {key: value.clone() for key, value in model.state_dict().items()}
-    return model, given, tensors
+    return model, inputs, tensors
 
 
 def changed(tensors, name):
-    """The same weights, written in another way."""
+    """Return the same weights in another notation."""
     words, head = "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"
     tensors = {**tensors, head: tensors[words].clone()}
     if name == "gamma and beta":
@@ -184,50 +184,50 @@ def changed(tensors, name):
 @pytest.mark.parametrize("suffix", [".bin", ".pt", ".safetensors"])
 @pytest.mark.parametrize("name", ["plain", "gamma and beta", "no head", "pooler and answers", "parallel"])
 def test_vlp_written_in_other_ways(name, suffix, tmp_path):
-    model, given, tensors = vlp()
+    model, inputs, tensors = vlp()
     model.cls.predictions.decoder.weight = model.bert.embeddings.word_embeddings.weight
     loaded = Vlp.from_checkpoint(save(changed(tensors, name), tmp_path / f"m{suffix}"), VLP)
     with torch.inference_mode():
-        assert torch.equal(loaded(*given), model(*given))
+        assert torch.equal(loaded(*inputs), model(*inputs))
 
 
 def test_vlp_in_half_precision(tmp_path):
-    _, given, tensors = vlp()
+    _, inputs, tensors = vlp()
     half = {key: value.half() for key, value in tensors.items()}
     rounded = {key: value.float() for key, value in half.items()}
     with torch.inference_mode():
-        found = Vlp.from_checkpoint(save(half, tmp_path / "half.bin"), VLP)(*given)
-        assert torch.equal(found, Vlp.from_checkpoint(save(rounded, tmp_path / "whole.bin"), VLP)(*given))
-    assert found.dtype == torch.float32
+        logits = Vlp.from_checkpoint(save(half, tmp_path / "half.bin"), VLP)(*inputs)
+        assert torch.equal(logits, Vlp.from_checkpoint(save(rounded, tmp_path / "whole.bin"), VLP)(*inputs))
+    assert logits.dtype == torch.float32
 
 
-@pytest.mark.parametrize("wanted", [15, 33, 50])
-def test_vlp_position_tables_are_cut_or_told_again(wanted, tmp_path):
-    _, given, tensors = vlp()
+@pytest.mark.parametrize("positions", [15, 33, 50])
+def test_vlp_position_tables_are_cut_or_repeated(positions, tmp_path):
+    _, inputs, tensors = vlp()
     path = save(tensors, tmp_path / "m.bin")
-    config = {**VLP, "bert_config": {"max_position_embeddings": wanted}}
+    config = {**VLP, "bert_config": {"max_position_embeddings": positions}}
     model = Vlp.from_checkpoint(path, config)
     table, whole = (
         tensors["bert.embeddings.position_embeddings.weight"],
         model.bert.embeddings.position_embeddings.weight,
     )
-    assert len(whole) == model.sizes.bert.positions == wanted
-    assert all(torch.equal(whole[i], table[i % 20]) for i in range(wanted))
+    assert len(whole) == model.sizes.bert.positions == positions
+    assert all(torch.equal(whole[i], table[i % 20]) for i in range(positions))
     with torch.inference_mode():
-        assert torch.equal(model(*given), Vlp.from_checkpoint(path, VLP)(*given))
+        assert torch.equal(model(*inputs), Vlp.from_checkpoint(path, VLP)(*inputs))
 
 
 def test_vlp_segment_tables(tmp_path):
-    _, given, tensors = vlp()
+    _, inputs, tensors = vlp()
     name = "bert.embeddings.token_type_embeddings.weight"
     two = {**tensors, name: tensors[name][:2]}
     six = {**tensors, name: tensors[name][[0, 1, 0, 0, 0, 1]]}
     with torch.inference_mode():
-        grown = Vlp.from_checkpoint(save(two, tmp_path / "2.bin"), VLP)(*given)
-        assert torch.equal(grown, Vlp.from_checkpoint(save(six, tmp_path / "6.bin"), VLP)(*given))
+        grown = Vlp.from_checkpoint(save(two, tmp_path / "2.bin"), VLP)(*inputs)
+        assert torch.equal(grown, Vlp.from_checkpoint(save(six, tmp_path / "6.bin"), VLP)(*inputs))
         old = Vlp.from_checkpoint(tmp_path / "6.bin", {**VLP, "new_segment_ids": False})
         assert old.segments == (0, 1)
-        assert torch.equal(grown, old(*given))  # rows 4 and 5 are copies of rows 0 and 1
+        assert torch.equal(grown, old(*inputs))  # rows 4 and 5 are copies of rows 0 and 1
     with pytest.raises(InputError, match="the segment table has 3 rows; 6 are wanted"):
         Vlp.from_checkpoint(save({**tensors, name: tensors[name][:3]}, tmp_path / "3.bin"), VLP)
 
@@ -295,7 +295,7 @@ def test_nacf_with_other_modalities_and_without_categories(modalities, categorie
         encoded = model.encode(features(model), category)
         first = model.encode(features(model)[:1] + [x[:, :0] for x in features(model)[1:]], category)
     assert logits.shape == (3, 6, 30)
-    assert torch.allclose(encoded.memory[:, :4], first.memory, atol=1e-6)  # the first of the order stands first
+    assert torch.allclose(encoded.memory[:, :4], first.memory, atol=1e-6)  # the first modality comes first
     half = {k: v.half() if v.is_floating_point() else v for k, v in nacf(modalities=modalities).items()}
     apart = save(half, tmp_path / "half.safetensors")
     assert Nacf.from_checkpoint(apart, settings).tgt_word_prj.weight.dtype == torch.float32
@@ -316,9 +316,9 @@ def test_arb2_is_arb_under_other_names(tmp_path):
         step = ArbStep(models[1])
         state = step.start(models[1].encode(features(models[1]), CATEGORY))
         for t in range(3):
-            found, state = step(TOKENS[:, t], state)
+            logit, state = step(TOKENS[:, t], state)
             real = TOKENS[:, t] != 0
-            torch.testing.assert_close(found[real], logits[1][real, t], atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(logit[real], logits[1][real, t], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("family", [ClipCap, Vlp, Nacf])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import pickle
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.weights import convert as convert_cli
 from harness.adapters.shared.weights.checkpoints import (
     check_keys,
     convert,
@@ -19,6 +17,7 @@ from harness.adapters.shared.weights.checkpoints import (
     load_checkpoint,
     load_strictly,
     looks_like,
+    save_checkpoint,
 )
 from harness.errors import HarnessError, InputError
 
@@ -41,15 +40,15 @@ def test_published_layouts_load(tmp_path, zipped):
         "settings": {"max_len": 30},
         "validate_result": {"CIDEr": np.float64(1.2)},
     }
-    held = load_checkpoint(save(tmp_path / "best.pth.tar", nested, **how))
-    assert held.settings["settings"] == {"max_len": 30}
-    assert held.settings["validate_result"]["CIDEr"] == 1.2
+    nested_checkpoint = load_checkpoint(save(tmp_path / "best.pth.tar", nested, **how))
+    assert nested_checkpoint.settings["settings"] == {"max_len": 30}
+    assert nested_checkpoint.settings["validate_result"]["CIDEr"] == 1.2
     parallel = {f"module.{key}": value for key, value in STATE.items()}
     assert set(load_checkpoint(save(tmp_path / "p.bin", parallel, **how)).tensors) == set(STATE)
 
 
 @pytest.mark.parametrize("zipped", [True, False])
-def test_objects_of_classes_are_refused_by_name(tmp_path, zipped):
+def test_the_message_names_the_class_that_is_refused(tmp_path, zipped):
     path = save(
         tmp_path / "a.pt", {"state_dict": STATE, "args": argparse.Namespace(a=1)}, _use_new_zipfile_serialization=zipped
     )
@@ -73,7 +72,7 @@ def test_code_in_a_pickle_never_runs(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.pt", "old.pt", "a.safetensors", "a.npz"])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
-def test_a_truncated_file_is_said(tmp_path, name, share):
+def test_a_truncated_file_is_refused(tmp_path, name, share):
     path = tmp_path / name
     if name.endswith("safetensors"):
         from safetensors.torch import save_file
@@ -83,13 +82,13 @@ def test_a_truncated_file_is_said(tmp_path, name, share):
         np.savez(path, a=np.ones(100))
     else:
         save(path, STATE, _use_new_zipfile_serialization=name == "a.pt")
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(len(whole) * share)])
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(InputError, match=rf"{name}: not a"):
         load_checkpoint(path)
 
 
-def test_what_is_no_checkpoint_is_said(tmp_path):
+def test_files_that_are_no_checkpoint_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such checkpoint file"):
         load_checkpoint(tmp_path / "nothing.pt")
     with pytest.raises(InputError, match="expected a state dict; found list"):
@@ -106,12 +105,12 @@ def test_what_is_no_checkpoint_is_said(tmp_path):
 
 
 def test_keys_are_compared_strictly(tmp_path):
-    found = load_checkpoint(
+    checkpoint = load_checkpoint(
         save(tmp_path / "a.pt", {**STATE, "extra.bias": torch.ones(2), "old.masked_bias": torch.ones(())})
     )
     expected = {"clip_project.model.0.weight": (4, 4), "gpt.lm_head.weight": (5, 4), "gpt.ln.weight": (4,)}
     with pytest.raises(InputError) as error:
-        check_keys(found, expected, "CLIPCap", ignored=[r"masked_bias$"])
+        check_keys(checkpoint, expected, "CLIPCap", ignored=[r"masked_bias$"])
     text = str(error.value)
     assert "does not fit CLIPCap (it looks like CLIPCap (MLP mapper))" in text
     assert "1 missing: gpt.ln.weight (4)" in text
@@ -119,11 +118,11 @@ def test_keys_are_compared_strictly(tmp_path):
     assert "clip_project.model.0.weight (4, 3), expected (4, 4)" in text
 
 
-def test_weights_that_are_no_numbers_are_named(tmp_path):
+def test_weights_with_nan_are_refused(tmp_path):
     layer = torch.nn.Linear(2, 2)
     bad = {"weight": torch.tensor([[1.0, float("nan")], [0, 0]]), "bias": torch.zeros(2)}
     with pytest.raises(InputError, match="'weight' holds NaN"):
-        load_strictly(layer, load_checkpoint(save(tmp_path / "a.pt", bad)), "a line")
+        load_strictly(layer, load_checkpoint(save(tmp_path / "a.pt", bad)), "a linear layer")
 
 
 def test_the_golden_checkpoints_are_recognised(golden):
@@ -138,23 +137,33 @@ def test_the_golden_checkpoints_are_recognised(golden):
         assert looks_like(load_checkpoint(golden / path).tensors) == f"it looks like {name}"
 
 
-def test_convert_writes_safetensors_and_json(tmp_path, capsys):
-    tied = torch.randn(3, 3)
-    data = {"state_dict": {"a": tied, "b": tied, "c": tied.t()}, "settings": {"x": (1, 2)}, "score": np.float64(0.5)}
-    source = save(tmp_path / "best.pth.tar", data)
-    parser = argparse.ArgumentParser()
-    convert_cli.add_arguments(parser)
-    assert convert_cli.run(parser.parse_args([str(source), "--to", str(tmp_path / "out")])) == 0
-    assert "3 tensors" in capsys.readouterr().out
-    loaded = load_checkpoint(tmp_path / "out")
-    assert torch.equal(loaded.tensors["c"], tied.t())
-    assert loaded.settings["settings"] == {"x": [1, 2]}
-    assert json.loads((tmp_path / "out/config.json").read_text())["score"] == 0.5
-    with pytest.raises(HarnessError, match="exists already"):
+def test_existing_files_are_not_replaced(tmp_path):
+    source = save(tmp_path / "a.pt", STATE)
+    path = convert(source, tmp_path / "out")
+    with pytest.raises(HarnessError, match="exists already; choose another folder or use --force"):
         convert(source, tmp_path / "out")
-    convert(source, tmp_path / "out", force=True)
+    assert convert(source, tmp_path / "out", force=True) == path
+
+
+def test_settings_that_are_not_json_are_refused(tmp_path):
+    with pytest.raises(HarnessError, match="a setting of the checkpoint cannot be written as JSON"):
+        save_checkpoint(STATE, {"x": object()}, tmp_path)
 
 
 def test_fingerprint_follows_the_bytes(tmp_path):
     one, two = save(tmp_path / "a.pt", STATE), save(tmp_path / "b.pt", {"a": torch.ones(1)})
     assert file_fingerprint(one) == file_fingerprint(one) != file_fingerprint(two)
+
+
+def test_fingerprint_of_a_folder_does_not_depend_on_its_path(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / name / "a.txt").write_text("a")
+        (tmp_path / name / "inner" / "b.txt").write_text("b")
+    assert file_fingerprint(tmp_path / "one") == file_fingerprint(tmp_path / "two")
+    (tmp_path / "two" / "inner" / "b.txt").write_text("c")
+    assert file_fingerprint(tmp_path / "one") != file_fingerprint(tmp_path / "two")
+
+
+def test_unknown_keys_are_listed():
+    assert looks_like(["b", "a"]) == "it looks like no known architecture (first keys: a, b)"

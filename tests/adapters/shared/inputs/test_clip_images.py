@@ -1,0 +1,57 @@
+"""CLIP image vectors: vectors, failures of single images, models and weights that are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from harness.adapters.shared.inputs.clip_images import ClipImages
+from harness.contracts import Example, Failure
+from harness.errors import InputError
+from harness.registry.torchvision_guard import guard_torchvision
+
+NAME = "ViT-S-32-alt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random weights, an image and a damaged image."""
+    guard_torchvision()
+    open_clip = pytest.importorskip("open_clip")
+    path = tmp_path_factory.mktemp("clip")
+    torch.manual_seed(0)
+    torch.save(open_clip.create_model(NAME).state_dict(), path / "clip.pt")
+    pixels = np.random.default_rng(0).integers(0, 255, (40, 30, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(path / "a.png")
+    (path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
+    return path
+
+
+def test_a_failure_takes_the_place_of_its_image(folder: Path):
+    images = ClipImages(model=NAME, weights=folder / "clip.pt", images=folder)
+    names = ("broken.jpg", "a.png", "missing.png", "a.png")
+    broken, first, missing, second = images.encode([Example(name, ("r",), name) for name in names])
+    assert isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
+    assert first.ndim == 1 and first.dtype == torch.float32
+    torch.testing.assert_close(first, second)
+    assert isinstance(broken, Failure) and "broken.jpg: the image does not decode" in broken.reason
+    assert isinstance(missing, Failure) and "missing.png: no such image" in missing.reason
+    assert images.encode([]) == []
+
+
+def test_models_and_weights_that_do_not_exist_are_refused(folder: Path):
+    with pytest.raises(InputError, match="unknown CLIP model 'ViT-B-33'; did you mean 'ViT-B-32'"):
+        ClipImages(model="ViT-B-33", weights=folder / "clip.pt")
+    with pytest.raises(InputError, match="none.pt: no such file of CLIP weights .nothing is downloaded"):
+        ClipImages(model=NAME, weights=folder / "none.pt")
+
+
+def test_weights_of_another_model_are_refused(folder: Path):
+    torch.save({"x": torch.ones(2)}, folder / "other.pt")
+    with pytest.raises(InputError, match=f"other.pt: no weights of {NAME}") as caught:
+        ClipImages(model=NAME, weights=folder / "other.pt")
+    assert "\n" not in str(caught.value)
