@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Decoding, Example, Failure, Generation, Prepares, Scorer, TaskView
+from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, Scorer, TaskView
 from harness.errors import HarnessError
 from harness.stats.seeds import derive
 from harness.testing import sample_captions, shared_checks
@@ -31,6 +31,9 @@ class AdapterSubject(BaseSubject[Results]):
     examples: Sequence[Example] = field(default_factory=sample_captions.examples, kw_only=True)
     decoding: Decoding = field(default_factory=Decoding, kw_only=True)
 
+    def __post_init__(self) -> None:
+        self.examples_before = copy.deepcopy(list(self.examples))
+
     def compute(self, component: Any = None) -> Results:
         """Return the results of the adapter for :attr:`examples`."""
         return self.generate(self.examples, adapter=component)
@@ -44,11 +47,12 @@ class AdapterSubject(BaseSubject[Results]):
         task: Sequence[Example] | None = None,
     ) -> Results:
         """Return the results for some examples of a task (default: all of :attr:`examples`), after ``prepare(task)``."""
-        adapter, decoding = adapter or self.adapter, decoding or self.decoding
-        if isinstance(adapter, Prepares):
-            adapter.prepare(TaskView(list(task or self.examples), decoding))
+        model: Adapter = adapter or self.adapter
+        decoding = decoding or self.decoding
+        if isinstance(model, Prepares):
+            model.prepare(TaskView(list(task or self.examples), decoding))
         seeds = [derive(SEED, example.id) for example in examples]
-        return [_as_result(item) for item in adapter.generate(list(examples), decoding, seeds)]
+        return [_as_result(item) for item in model.generate(list(examples), decoding, seeds)]
 
     @property
     def adapter(self) -> Any:
@@ -75,7 +79,9 @@ def captions(results: Sequence[Generation | Failure]) -> list[tuple[str, ...]]:
     return [() if isinstance(item, Failure) else item.candidates for item in results]
 
 
-def results_difference(examples: Sequence[Example], expected: Results, actual: Results) -> str:
+def results_difference(
+    examples: Sequence[Example], expected: Sequence[Generation | Failure], actual: Sequence[Generation | Failure]
+) -> str:
     """Return the first example whose captions or references differ; empty when the results are equal."""
     if len(expected) != len(actual):
         return f"{len(actual)} results instead of {len(expected)}"
@@ -207,9 +213,8 @@ def score_references(subject: AdapterSubject) -> None:
 @ADAPTER_CHECKS.add
 def inputs_unchanged(subject: AdapterSubject) -> None:
     """The examples are not modified."""
-    _, before = subject.base, copy.deepcopy(list(subject.examples))
-    subject.generate(subject.examples)
-    ensure(before == list(subject.examples), "modifies the examples")
+    subject.base  # noqa: B018  (runs the adapter)
+    ensure(list(subject.examples) == subject.examples_before, "modifies the examples")
 
 
 ADAPTER_CHECKS.extend([shared_checks.random_state, shared_checks.fingerprint_in_use, shared_checks.parameters])

@@ -77,18 +77,18 @@ def finite(subject: DistanceSubject) -> None:
 @DISTANCE_CHECKS.add
 def non_negative(subject: DistanceSubject) -> None:
     """No distance is below 0."""
-    ensure((subject.base >= 0).all(), f"contains {subject.base.min()!r}")
+    ensure((subject.base >= 0).all(), f"contains {subject.base.min()}")
 
 
 @DISTANCE_CHECKS.add
 def zero_for_equal_texts(subject: DistanceSubject) -> None:
     """Equal texts have a distance of exactly 0; some texts do not."""
     diagonal = np.diagonal(subject.base, axis1=1, axis2=2)
-    ensure((diagonal == 0).all(), f"the distance of a text from itself is {diagonal.max()!r}")
+    ensure((diagonal == 0).all(), f"the distance of a text from itself is {diagonal.max()}")
     twins = [replace(item, references=item.candidates) for item in subject.sets]
     n = len(twins[0].candidates)
     between = subject.matrices(twins)[:, np.arange(n), n + np.arange(n)]
-    ensure((between == 0).all(), f"the distance of a candidate from an equal reference is {between.max()!r}")
+    ensure((between == 0).all(), f"the distance of a candidate from an equal reference is {between.max()}")
     ensure(subject.base.any(), "is 0 between all texts")
 
 
@@ -123,9 +123,9 @@ def odd_texts(subject: DistanceSubject) -> None:
         with violation_on_error(f"texts ({kind})"):
             values = subject.matrices([with_candidates(subject.sets[0], texts)])[0]
         ensure(np.isfinite(values).all(), f"texts ({kind}): NaN or an infinite distance")
-        ensure((values >= 0).all(), f"texts ({kind}): a distance of {values.min()!r}")
+        ensure((values >= 0).all(), f"texts ({kind}): a distance of {values.min()}")
         diagonal = np.diagonal(values)
-        ensure((diagonal == 0).all(), f"texts ({kind}): the distance of a text from itself is {diagonal.max()!r}")
+        ensure((diagonal == 0).all(), f"texts ({kind}): the distance of a text from itself is {diagonal.max()}")
 
 
 @DISTANCE_CHECKS.add

@@ -35,9 +35,7 @@ def example_order(subject: MetricSubject) -> None:
     back = np.argsort(order)
     if subject.component.spec.shardable:
         difference = largest_difference(base.per_example, permuted.per_example[back], sets)
-        ensure(
-            same_rows(permuted.stats[back], base.stats), f"rows change with the order of the examples: {difference}"
-        )
+        ensure(same_rows(permuted.stats[back], base.stats), f"rows change with the order of the examples: {difference}")
     ensure(
         nearly_equal(permuted.value, base.value),
         f"the corpus number changes with the order of the examples: {base.value!r} and {permuted.value!r}",
@@ -89,9 +87,7 @@ def weights(subject: MetricSubject) -> None:
     vectors[1, 0], vectors[2, 0] = 2, 0 if count > 1 else 1  # a single row cannot be left out
     ones, double, without = (float(x) for x in np.asarray(metric.reduce(stats, vectors)))
     unweighted = float(metric.reduce(stats))
-    ensure(
-        nearly_equal(ones, unweighted), f"reduce with weights of 1 returns {ones!r}, without weights {unweighted!r}"
-    )
+    ensure(nearly_equal(ones, unweighted), f"reduce with weights of 1 returns {ones!r}, without weights {unweighted!r}")
     rows = np.arange(count)
     cases = (("2", double, np.append(rows, 0)), ("0", without, rows[1:] if count > 1 else rows))
     for weight, actual, repeated in cases:

@@ -88,7 +88,8 @@ class MetricSubject(BaseSubject[Numbers]):
         features: Features | None = None,
     ) -> Numbers:
         """Return the numbers on other sets; without ``features`` the corpus state is fitted on their references."""
-        metric = metric or self.component
+        metric = self.component if metric is None else metric
+        assert metric is not None
         features = features or FeatureCache([item.references for item in sets])
         scored = scoring.score(metric, scoring.batches(sets, features), features, None, 0)
         return numbers_of(metric, scored.stats)

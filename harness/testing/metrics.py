@@ -155,7 +155,9 @@ def _other_references(sets: Sequence[CaptionSet]) -> list[list[CaptionSet]]:
     """Return the sets with the references of other examples, with nonsense, and with their own candidates as references."""
     nonsense = [replace(item, references=(sample_captions.NONSENSE[0],) * len(item.references)) for item in sets]
     others = [replace(item, references=sets[k - 1].references) for k, item in enumerate(sets)]
-    candidates = [replace(item, references=sample_captions.repeat_to(item.candidates, len(item.references))) for item in sets]
+    candidates = [
+        replace(item, references=sample_captions.repeat_to(item.candidates, len(item.references))) for item in sets
+    ]
     return [others, nonsense, candidates]
 
 

@@ -57,8 +57,8 @@ def null_relabels(subject: MetricSubject) -> None:
 @NULL_CHECKS.of(MetricSubject)
 def exact_p_values(subject: MetricSubject) -> None:
     """``exact_p_values`` is the share of all relabelings at least as extreme as the observed one, as enumerated."""
-    metric: Any = subject.component
-    if not isinstance(metric, ExactTestable):
+    metric = subject.component
+    if not isinstance(subject.component, ExactTestable):
         raise NotApplicable("has no exact_p_values")
     _ = subject.base
     if metric.spec.higher_is_better is None:

@@ -93,7 +93,9 @@ def parameters(subject: BaseSubject[Any]) -> None:
             continue  # the value does not work on these inputs, so nothing is cached under it
         count += 1
         if not subject.nearly_equal(base, results) and subject.identity(variant) == identity:
-            raise Violation(f"{change} changes the {subject.noun} but not the {subject.identity_method} {identity!r:.80}")
+            raise Violation(
+                f"{change} changes the {subject.noun} but not the {subject.identity_method} {identity!r:.80}"
+            )
     if not count:
         raise NotApplicable("no parameter has a plain value that can be changed")
 
@@ -109,8 +111,8 @@ def fingerprint_in_use(subject: BaseSubject[Any]) -> None:
 
 
 def _ensure_identity_in_use(subject: BaseSubject[Any]) -> None:
-    same = subject.identity() == subject.first_identity
-    ensure(same, f"the {subject.identity_method} changes when the component is used")
+    before = subject.first_identity  # the recorded run comes first
+    ensure(subject.identity() == before, f"the {subject.identity_method} changes when the component is used")
 
 
 def prints_nothing(subject: BaseSubject[Any]) -> None:
