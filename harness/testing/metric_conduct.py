@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from harness.contracts import HasDetails
 from harness.testing import shared_checks
 from harness.testing.metric_subject import MetricSubject, copy_of_sets
-from harness.testing.results import Checks, ensure
+from harness.testing.results import Checks, NotApplicable, ensure
 
 CONDUCT_CHECKS = Checks("metrics")
 
@@ -45,18 +44,27 @@ CONDUCT_CHECKS.extend(
 
 @CONDUCT_CHECKS.of(MetricSubject)
 def json_safe(subject: MetricSubject) -> None:
-    """The parts of a record (value, signature, details) are plain data."""
-    from harness.rundir.store import to_json
-
-    _ = subject.base
+    """``details`` returns a mapping of plain data, which JSON can hold."""
+    subject.base  # noqa: B018  (raises when the recorded run failed)
+    if not isinstance(subject.component, HasDetails):
+        raise NotApplicable("has no details")
     numbers = subject.compute()
-    record: dict[str, Any] = {"value": numbers.value, "signature": subject.identity()}
-    if isinstance(subject.component, HasDetails):
-        record["details"] = subject.component.details(numbers.stats[numbers.defined])
-        ensure(isinstance(record["details"], dict), "details() does not return a mapping")
-    plain = json.dumps(json.loads(to_json(record)))
-    objects = [text for text in plain.split('"') if " object at 0x" in text]
-    ensure(not objects, f"details contain an object that is not plain data: {objects[:1]}")
+    details = subject.component.details(numbers.stats[numbers.defined])
+    ensure(isinstance(details, dict), f"details() returns {type(details).__name__}; expected a dict")
+    for key, value in details.items():
+        ensure(isinstance(key, str), f"details() has the key {key!r}; expected a text")
+        ensure(_is_plain(value), f"details()['{key}'] is {value!r:.60}; expected plain data")
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value consists of texts, numbers, booleans, None, numpy values, and containers of these."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(_is_plain(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufU"
+    return value is None or isinstance(value, (str, int, float, bool, np.number, np.bool_))
 
 
 CONDUCT_CHECKS.extend(shared_checks.CONDUCT)

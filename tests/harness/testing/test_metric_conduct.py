@@ -59,8 +59,8 @@ class ListOfDetails(Base):
         ("inputs-unchanged", SortsStatistics, "per_example or reduce modifies the statistics"),
         ("inputs-unchanged", NormalisesWeights, "reduce modifies the weights"),
         ("inputs-unchanged", SortsIds, "modifies the batch's text_ids"),
-        ("json-safe", ObjectInDetails, "details contain an object that is not plain data"),
-        ("json-safe", ListOfDetails, "details() does not return a mapping"),
+        ("json-safe", ObjectInDetails, "details()['object'] is <object object at "),
+        ("json-safe", ListOfDetails, "details() returns list; expected a dict"),
     ],
 )
 def test_a_fault_is_detected(check, broken, reason, overlap, outcome):
@@ -74,9 +74,11 @@ def test_details_of_plain_data_pass(overlap, outcome):
         """Has numbers among its details."""
 
         def details(self, stats):
-            return {"count": len(stats), "mean": np.float64(stats.mean()), "nan": float("nan")}
+            row = {"mean": np.float64(stats.mean()), "nan": float("nan"), "none": None}
+            return {"count": len(stats), "rows": [row], "column": stats[:, 0]}
 
     assert outcome("metrics", "json-safe", overlap(Details)).status == "pass"
+    assert outcome("metrics", "json-safe", overlap()).reason == "has no details"
 
 
 def test_the_shared_checks_are_among_them():

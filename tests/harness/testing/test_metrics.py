@@ -175,6 +175,7 @@ def test_a_sound_metric_passes_all_checks(overlap):
     assert {o.check for o in outcomes if o.status == "not applicable"} == {
         "catalogue",
         "columns",
+        "json-safe",
         "token-scores-unchanged",
     }
 
