@@ -1,9 +1,9 @@
-"""A3DS in numbers: speed of scenes, renderer, features, metrics; then what the agents do by decoding.
+"""A3DS: speed of scenes, renderer, features and metrics; scores of the agents for several decodings.
 
-    python benchmarks/a3ds.py [--pairs 40] [--seed 1]
+    python -m benchmarks.a3ds [--pairs 40] [--seed 1] [--alpha 0 1 5 20]
 
-Speeds are CPU seconds of one core. The agents' table has a row per speaker and decoding: the rational-speech-acts re-ranking by
-alpha beside greedy. At the end the paper's pattern is checked line by line. Exit status 1 when a speed goal is missed.
+Speeds are per CPU second of one core. The table of agents has one row per speaker and decoding: greedy, and rational-speech-acts
+re-ranking for each alpha. The findings of the paper are then checked one by one. Exit status 1 when a speed goal is missed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from harness.tasks.a3ds import pixels, scene
 from harness.tasks.a3ds.render import render
 from harness.tasks.readers.a3ds import ReferenceGames
 
-SHOWN = (
+COLUMNS = (
     "discriminativity",
     "contrastive_efficiency",
     "relevance",
@@ -37,22 +37,23 @@ SPEAKERS = ("baseline", "rp", "sp", "short")
 
 
 def per_second(count: int, work: Callable[[], Any]) -> float:
-    started = time.process_time()
+    """Return ``count`` divided by the CPU seconds of the work."""
+    start = time.process_time()
     work()
-    return count / (time.process_time() - started)
+    return count / (time.process_time() - start)
 
 
 def speeds(seed: int) -> bool:
-    """Print the speeds beside their goals; whether all were met."""
+    """Print the speeds beside their goals; return True when all goals are met."""
     random = np.random.default_rng(seed)
     ids = random.integers(0, scene.N_SCENES, 6000)
     others = random.integers(0, scene.N_SCENES, 6000)
-    texts = [found[k % 20] for k, found in enumerate(scene.caption_sets(ids))]
-    short = [found[k % 27] for k, found in enumerate(scene.caption_sets(ids, "short"))]
+    texts = [captions[k % 20] for k, captions in enumerate(scene.caption_sets(ids))]
+    short = [captions[k % 27] for k, captions in enumerate(scene.caption_sets(ids, "short"))]
     rows = [
         {"prediction": text, "target_id": int(a), "distractor_id": int(b)}
-        for said in (texts, short)
-        for text, a, b in zip(said, ids, others)
+        for captions in (texts, short)
+        for text, a, b in zip(captions, ids, others)
     ]
 
     def enumerate_all() -> None:
@@ -64,20 +65,20 @@ def speeds(seed: int) -> bool:
     source = pixels.features()
     lines = [
         ("both caption sets of a scene, scenes/s", per_second(len(ids), enumerate_all), 20_000),
-        ("renderer, first pictures (geometry cast), pictures/s", per_second(600, lambda: render(ids[:600])), None),
-        ("renderer, all 6000 with the rest of the geometry, pictures/s", per_second(len(ids), lambda: render(ids)), 400),
-        ("renderer, geometry known, pictures/s", per_second(len(ids), lambda: render(ids)), 400),
+        ("renderer, first pictures (geometry computed), pictures/s", per_second(600, lambda: render(ids[:600])), None),
+        ("renderer, all 6000 with the remaining geometry, pictures/s", per_second(len(ids), lambda: render(ids)), 400),
+        ("renderer, geometry cached, pictures/s", per_second(len(ids), lambda: render(ids)), 400),
         ("EfficientNet-lite0 features (pictures included), scenes/s", per_second(600, lambda: source.features(ids[:600])), None),
         ("pragmatic scores, mode paper, captions/s", per_second(len(rows), lambda: evaluate(rows)), 100_000),
         ("pragmatic scores, mode authors-script, captions/s", per_second(2000, lambda: evaluate(rows[:2000], "authors-script")), None),
     ]  # fmt: skip
-    for name, found, goal in lines:
-        print(f"  {name:<64}{found:>12,.0f}" + (f"   goal {goal:,}" if goal else ""))
-    return all(goal is None or found >= goal for _, found, goal in lines)
+    for name, speed, goal in lines:
+        print(f"  {name:<64}{speed:>12,.0f}" + (f"   goal {goal:,}" if goal else ""))
+    return all(goal is None or speed >= goal for _, speed, goal in lines)
 
 
 def score(agents: A3DS, games: list[Example], decoding: Decoding) -> tuple[Scores, list[str], float]:
-    """Pragmatic scores, captions and listener accuracy of one speaker and decoding."""
+    """Return pragmatic scores, captions and listener accuracy of one speaker and decoding."""
     captions = [g.candidates[0] for g in agents.generate(games, decoding, range(len(games)))]
     rows = [
         {"prediction": text, **{key: game.meta[key] for key in ("target_id", "distractor_id")}}
@@ -87,7 +88,7 @@ def score(agents: A3DS, games: list[Example], decoding: Decoding) -> tuple[Score
 
 
 def agents_table(games: list[Example], alphas: tuple[float, ...]) -> dict[str, Scores]:
-    """Print the table of speakers and decodings; greedy scores by speaker."""
+    """Print the table of speakers and decodings; return the greedy scores by speaker."""
     heads = ("disc.", "effic.", "relev.", "opt.", "mention", "false", "listener", "LM", "captioner")
     print(f"  {'speaker, decoding':<24}" + "".join(f"{head:>10}" for head in heads))
     model = TrigramModel.of_grammar()
@@ -103,22 +104,23 @@ def agents_table(games: list[Example], alphas: tuple[float, ...]) -> dict[str, S
             if label == "greedy":
                 out[name] = scores
             summary = scores.summary()
-            numbers = [summary[column]["mean"] for column in SHOWN]
+            numbers = [summary[column]["mean"] for column in COLUMNS]
             drift = structural_drift(captions, model), semantic_drift(captions, captioner, targets)
             print(f"  {name + ', ' + label:<24}" + "".join(f"{x:>10.3f}" for x in (*numbers, accuracy, *drift)))
     return out
 
 
-def redundancy(scores: dict[str, Scores]) -> None:
-    print(f"\n  {'mentioned though shared':<24}" + "".join(f"{name:>13}" for name in scene.FACTORS))
-    for name, found in scores.items():
-        summary = found.summary()
+def redundancy_table(scores: dict[str, Scores]) -> None:
+    """Print, for each speaker and feature, how often the feature is mentioned when target and distractor share it."""
+    print(f"\n  {'mentions of a shared one':<24}" + "".join(f"{name:>13}" for name in scene.FACTORS))
+    for name, speaker in scores.items():
+        summary = speaker.summary()
         print(f"  {name:<24}" + "".join(f"{summary[f'redundant_{f}']['mean']:>13.3f}" for f in scene.FACTORS))
 
 
-def pattern(scores: dict[str, Scores]) -> None:
-    """The paper's findings, each as it comes out here."""
-    mean = {name: {k: v["mean"] for k, v in found.summary().items()} for name, found in scores.items()}
+def findings(scores: dict[str, Scores]) -> None:
+    """Print the findings of the paper, with yes or NO for these agents."""
+    mean = {name: {k: v["mean"] for k, v in speaker.summary().items()} for name, speaker in scores.items()}
     base, tuned = mean["baseline"], [mean["rp"], mean["sp"]]
     most = [sorted(scene.FACTORS, key=lambda f: -row[f"redundant_{f}"])[:3] for row in tuned]
     optimal = "optimal_discriminativity"
@@ -139,18 +141,19 @@ def pattern(scores: dict[str, Scores]) -> None:
 
 
 def main() -> int:
+    """Print all tables; return 1 when a speed goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=40, help="of each of the thirteen test sets")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--alpha", type=float, nargs="*", default=[0, 1, 5, 20])
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of each of the thirteen test sets (default 40)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of scenes and pairs (default 1)")
+    parser.add_argument("--alpha", type=float, nargs="*", default=[0, 1, 5, 20], help="values of alpha")
     args = parser.parse_args()
     print("speed, one core")
     met = speeds(args.seed)
     games = list(ReferenceGames(pairs=args.pairs, seed=args.seed))
-    print(f"\nspeakers on {len(games)} games; the listener is RP's; LM and captioner: mean log-likelihood of a token")
+    print(f"\nspeakers on {len(games)} games; listener: that of RP; LM, captioner: mean log-likelihood per token")
     scores = agents_table(games, tuple(args.alpha))
-    redundancy(scores)
-    pattern(scores)
+    redundancy_table(scores)
+    findings(scores)
     return 0 if met else 1
 
 

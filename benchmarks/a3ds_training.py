@@ -1,11 +1,11 @@
-"""What happens to an A3DS speaker along training: one row per kept epoch of one or several training runs.
+"""Scores of an A3DS speaker during training: one row per saved epoch of one or several training runs.
 
-    python benchmarks/a3ds_training.py RUN [RUN ...] [--pairs 10] [--json FILE]
+    python -m benchmarks.a3ds_training RUN [RUN ...] [--pairs 10] [--json FILE]
 
-RUN is the output directory of ``harness train a3ds``. Columns: a pre-gen score of the references' probabilities (the best of the
-504, and perplexity), post-gen scores of greedy captions (CIDEr, discriminativity, false features), listener accuracy, and drift
-(log-likelihood of a token under a language model of the captions, and under the first run's last speaker). Below: the rank
-correlation of pre-gen with post-gen scores over all rows, and within each run.
+RUN is the output directory of ``harness train a3ds``. Columns: pre-gen scores of the references' probabilities (the best of the
+504, and perplexity), post-gen scores of greedy captions (CIDEr, discriminativity, contrastive efficiency, false features), listener
+accuracy, and drift (log-likelihood per token under a language model of the captions, and under the last speaker of the first run).
+A second table contains the rank correlations of pre-gen with post-gen scores, over all rows and within each run.
 """
 
 from __future__ import annotations
@@ -34,20 +34,21 @@ POST = ("cider", "disc.", "effic.", "false")
 
 
 def checkpoints(runs: list[Path]) -> list[tuple[str, Path]]:
-    """(run and epoch, speaker) in order."""
-    found = [
+    """Return the speakers of the runs in order, each with the name of its run and epoch."""
+    speakers = [
         (f"{run.name} {path.name[:3]}", path) for run in runs for path in sorted((run / "epochs").glob("*.speaker.*"))
     ]
-    if not found:
+    if not speakers:
         raise SystemExit(f"no epochs/*.speaker.safetensors under {', '.join(map(str, runs))}")
-    return found
+    return speakers
 
 
 def main() -> None:
+    """Print the table of epochs and the table of correlations."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--pairs", type=int, default=10, help="of each of the thirteen test sets")
-    parser.add_argument("--json", type=Path, help="write the rows there")
+    parser.add_argument("--pairs", type=int, default=10, help="pairs of each of the thirteen test sets (default 10)")
+    parser.add_argument("--json", type=Path, help="file to which the rows are written")
     args = parser.parse_args()
     games = list(ReferenceGames(pairs=args.pairs, seed=3))
     targets = torch.from_numpy(pixels.features().features([game.meta["target_id"] for game in games]))
@@ -67,7 +68,7 @@ def main() -> None:
         rows.append(
             {
                 "speaker": name,
-                **{shown: before[column] for shown, column in PRE.items()},
+                **{label: before[column] for label, column in PRE.items()},
                 "cider": after,
                 "disc.": pragmatic["discriminativity"]["mean"],
                 "effic.": pragmatic["contrastive_efficiency"]["mean"],
@@ -86,6 +87,7 @@ def main() -> None:
 
 
 def correlations(rows: list[dict[str, Any]]) -> None:
+    """Print Spearman correlations of pre-gen with post-gen scores, over all rows and within each run."""
     groups = {"all": rows} | {
         run: [row for row in rows if row["speaker"].rpartition(" ")[0] == run]
         for run in dict.fromkeys(row["speaker"].rpartition(" ")[0] for row in rows)

@@ -1,15 +1,14 @@
-"""Decoding speed, ratios taken in the same run.
+"""Decoding speed of CLIPCap and VLP; ratios are measured in one run.
 
-1. CLIPCap over a GPT-2: ten candidates of an image against one (one prefix, one batch), and against ten separate calls. With
-   several images at a time the rows of a batch are many, and ten times the rows come to cost what they must: those lines say so.
-2. VLP: references scored in one pass against three step-by-step loops: without any cache; as the authors' code steps (every
-   reference has its own context, the hidden states of the past are kept, their keys and values are projected anew each step),
-   one reference of every image at a time or all at once; and this harness's own (keys and values kept, one context per image).
-   The goal is set against the first.
+    python -m benchmarks.decoding [--device cuda] [--small] [--images 1 4 16]
 
-    .venv/bin/python benchmarks/decoding.py [--device cuda] [--small] [--images 1 4 16]
+1. CLIPCap with a GPT-2: ten candidates of an image against one candidate (one prefix, one batch), and against ten separate calls, for
+   one or several images per batch.
+2. VLP: references scored in one pass against three step-by-step loops: without a cache; as in the authors' code (every reference has
+   its own context; hidden states are cached, keys and values are projected again in each step), with one reference per image or all of
+   them; and with the decoder of the harness (keys and values cached, one context per image). The goal refers to the first loop.
 
-Weights are random (speed does not depend on them); sizes are the published ones unless --small.
+Weights are random, as speed does not depend on them; sizes are the published ones without --small.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ LENGTH = 20
 def alternately(
     works: Sequence[Callable[[], object]], device: torch.device, repeats: int, warm: bool = True
 ) -> list[float]:
-    """Seconds of each work, the best of ``repeats`` (noise only ever adds), taken in turns so that a busy minute meets all."""
+    """Return the seconds of each work, the fastest of ``repeats``; the works take turns, so that other load affects all."""
     best = [float("inf")] * len(works)
     for turn in range(repeats + warm):
         for i, work in enumerate(works):
@@ -50,6 +49,7 @@ def alternately(
 
 
 def clipcap(args: argparse.Namespace, device: torch.device) -> None:
+    """Print the table of CLIPCap."""
     torch.manual_seed(0)
     if args.small:
         gpt2 = Gpt2Sizes(vocabulary=5000, positions=128, width=256, layers=4, heads=4, inner=1024)
@@ -63,6 +63,7 @@ def clipcap(args: argparse.Namespace, device: torch.device) -> None:
 
 
 def clipcap_images(model: ClipCap, images: int, args: argparse.Namespace, device: torch.device) -> None:
+    """Print the lines of CLIPCap for one number of images per batch."""
     vectors = torch.randn(images, 512, device=device)
 
     def draw(candidates: int, calls: int = 1) -> Callable[[], object]:
@@ -96,7 +97,7 @@ def clipcap_images(model: ClipCap, images: int, args: argparse.Namespace, device
 # --------------------------------------------------------------------------- VLP
 @dataclass(frozen=True)
 class Forced:
-    """References of some images, and ways to score them; each gives logits (R, T, V)."""
+    """References of some images, and several ways to score them; each returns logits (R, T, V)."""
 
     model: Vlp
     regions: torch.Tensor
@@ -106,11 +107,12 @@ class Forced:
 
     @torch.inference_mode()
     def one_pass(self) -> torch.Tensor:
+        """All slots of all references in one pass."""
         return self.model.score_slots(self.words, self.model.context(self.regions, self.geometry).take(self.owner))
 
     @torch.inference_mode()
-    def own_loop(self) -> torch.Tensor:
-        """All references side by side, one word at a time, keys and values kept, one context per image."""
+    def cached_loop(self) -> torch.Tensor:
+        """All references in one batch, one word per step, keys and values cached, one context per image."""
         state, last, out = self.model.context(self.regions, self.geometry).take(self.owner), None, []
         step = VlpStep(self.model)
         for t in range(self.words.shape[1]):
@@ -120,24 +122,27 @@ class Forced:
         return torch.stack(out, dim=1)
 
     def authors_loop(self) -> torch.Tensor:
-        """All references side by side."""
+        """All references in one batch, as the authors' code steps."""
         return self._authors(torch.arange(len(self.words), device=self.words.device))
 
     def authors_loader_loop(self) -> torch.Tensor:
-        """One reference of every image at a time, as the authors' loader makes batches."""
+        """One reference of every image per batch, as in the authors' loader."""
         each = len(self.words) // len(self.regions)
         parts = [self._authors(torch.arange(k, len(self.words), each, device=self.words.device)) for k in range(each)]
         return torch.stack(parts, dim=1).flatten(0, 1)
 
     @torch.inference_mode()
-    def _authors(self, chosen: torch.Tensor) -> torch.Tensor:
-        """Every reference has a context of its own; a step feeds the last word and a [MASK], looks at the kept hidden states of all
-        layers and projects their keys and values anew."""
-        model, words = self.model, self.words[chosen]
-        x = model.embed_context(self.regions[self.owner[chosen]], self.geometry[self.owner[chosen]])
-        seen = x.shape[1]
+    def _authors(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return the logits of some references, (R,) indices.
+
+        Every reference has its own context; a step takes the last word and a [MASK], attends to the cached hidden states of all
+        layers and projects their keys and values again.
+        """
+        model, words = self.model, self.words[rows]
+        x = model.embed_context(self.regions[self.owner[rows]], self.geometry[self.owner[rows]])
+        length = x.shape[1]
         mask = torch.full((len(words), 1), model.sizes.special_ids["[MASK]"], device=x.device)
-        x = torch.cat([x, model.embed_text(mask, torch.arange(seen, seen + 1, device=x.device))], dim=1)
+        x = torch.cat([x, model.embed_text(mask, torch.arange(length, length + 1, device=x.device))], dim=1)
         history = [x[:, :0]] * model.sizes.bert.layers
         out = []
         for t in range(words.shape[1]):
@@ -149,13 +154,13 @@ class Forced:
                 mixed = F.scaled_dot_product_attention(query, *layer.keys_values(everything), attn_mask=sees)
                 history[index], x = everything[:, :-1], layer(x, mixed)
             out.append(model.cls(x[:, -1]))
-            places = torch.arange(seen + t, seen + t + 2, device=x.device)
+            places = torch.arange(length + t, length + t + 2, device=x.device)
             x = model.embed_text(torch.cat([words[:, t : t + 1], mask], dim=1), places)
         return torch.stack(out, dim=1)
 
     @torch.inference_mode()
     def plain_loop(self) -> torch.Tensor:
-        """One reference at a time, one mask at a time, every slot anew."""
+        """One reference and one mask at a time; every slot is computed again."""
         rows = []
         for e, tokens in zip(self.owner.tolist(), self.words):
             out = []
@@ -167,6 +172,7 @@ class Forced:
 
 
 def vlp(args: argparse.Namespace, device: torch.device) -> None:
+    """Print the table of VLP."""
     torch.manual_seed(0)
     if args.small:
         bert = BertSizes(vocabulary=5000, width=192, layers=4, heads=3, inner=768, positions=512, segments=6)
@@ -181,32 +187,35 @@ def vlp(args: argparse.Namespace, device: torch.device) -> None:
         words=torch.randint(200, 5000, (images * 5, 12), device=device),
     )
     words, fast = forced.words, forced.one_pass()
-    loops = [forced.own_loop, forced.authors_loop, forced.authors_loader_loop, forced.plain_loop]
+    loops = [forced.cached_loop, forced.authors_loop, forced.authors_loader_loop, forced.plain_loop]
     difference = max(float((fast - loop()).abs().max()) for loop in loops)
-    quick, own, authors, loader = alternately([forced.one_pass, *loops[:3]], device, args.repeats)
+    quick, cached, authors, loader = alternately([forced.one_pass, *loops[:3]], device, args.repeats)
     (plain,) = alternately([forced.plain_loop], device, 1, warm=False)
     print(
         f"VLP, {len(words)} references of {words.shape[1]} pieces, {images} images (largest difference of logits {difference:.1e})"
     )
-    for name, taken, goal in (
+    for name, seconds, goal in (
         ("one pass", quick, ""),
-        ("loop: step by step, nothing kept", plain, " (goal: at least 8)"),
-        ("loop: as the authors' code, an image a row", loader, ""),
-        ("loop: the same, all references at once", authors, ""),
-        ("loop: this harness's decoder, cached", own, ""),
+        ("loop: step by step, without a cache", plain, " (goal: at least 8)"),
+        ("loop: authors' code, a reference per image", loader, ""),
+        ("loop: authors' code, all references", authors, ""),
+        ("loop: decoder of the harness, cached", cached, ""),
     ):
-        ratio = f"   {taken / quick:6.2f} x one pass{goal}" if taken != quick else ""
-        print(f"  {name:42s} {taken:8.3f} s   {words.numel() / taken:9.0f} tokens/s{ratio}")
+        ratio = f"   {seconds / quick:6.2f} x one pass{goal}" if seconds != quick else ""
+        print(f"  {name:42s} {seconds:8.3f} s   {words.numel() / seconds:9.0f} tokens/s{ratio}")
 
 
 def main() -> None:
+    """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--images", type=int, nargs="+", default=[1, 4, 16], help="images at a time (CLIPCap)")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--small", action="store_true", help="small models instead of the published sizes")
     parser.add_argument(
-        "--threads", type=int, default=1, help="of the CPU; more than there are free cores makes all times worse"
+        "--images", type=int, nargs="+", default=[1, 4, 16], help="numbers of images per batch (CLIPCap)"
+    )
+    parser.add_argument("--repeats", type=int, default=3, help="repeats of each measurement (default 3)")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="CPU threads (default 1); at most the number of free cores"
     )
     args = parser.parse_args()
     device = torch.device(args.device)

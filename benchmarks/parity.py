@@ -1,21 +1,18 @@
-"""Differences between the text kernels and the programs whose numbers they give.
+"""Differences between the text kernels and the reference programs: PTB tokeniser, BLEU, ROUGE-L, CIDEr, METEOR.
 
-    python benchmarks/parity.py [SECTION ...]
+    python -m benchmarks.parity [SECTION ...]
 
-Each section is a script of its own under ``benchmarks/sections`` with ``report(shared) -> bool`` (prints its table; True when all
-differences are within the tolerance it states). Exit status 1 when one is not.
+Each section is a module of ``benchmarks/sections`` with ``report() -> bool``, which prints its table and returns True when all
+differences are within the tolerance that it states. Exit status 1 when one is not.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "sections"))
-
-import coco_data
+from benchmarks.timing import run_sections
 
 SECTIONS = ["ptb_parity", "ngram_parity", "meteor_parity"]
 
 if __name__ == "__main__":
-    sys.exit(coco_data.run_sections(SECTIONS, sys.argv[1:]))
+    sys.exit(run_sections(SECTIONS, sys.argv[1:]))

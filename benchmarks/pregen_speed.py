@@ -1,10 +1,10 @@
-"""Seconds of judging a captioner before it generates, against generating captions and scoring them, in one run.
+"""Time of scoring a captioner before generation, against generating captions and scoring them, in one run.
 
-    python benchmarks/pregen_speed.py [--images 1000] [--width 64] [--architecture merge]
+    python -m benchmarks.pregen_speed [--images 1000] [--width 64] [--architecture merge]
 
-One captioner (trained on first use, kept in the user's cache; at another width than 64 for two epochs only), A3DS scenes with five
-references each. Before: a forced pass over all references and the 504 functions. After: beam search (3) or greedy captions, CIDEr and
-METEOR. All on one thread. Tanti et al. (2018) report 28 s against 1246 s, a ratio of 44, for their models on their machine.
+One captioner (trained on first use and stored in the user's cache; for two epochs only at a width other than 64), A3DS scenes with five
+references each. Before generation: a forced pass over all references and the 504 functions. After it: beam search (3) or greedy captions,
+CIDEr and METEOR. All on one thread. Tanti et al. (2018) report 28 s against 1246 s, a ratio of 44, for their models on their machine.
 """
 
 from __future__ import annotations
@@ -28,31 +28,32 @@ PUBLISHED = (28.0, 1246.0)
 
 
 def seconds(work: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
-    """The best of some repeats, and what the work gives."""
-    best, found = float("inf"), None
+    """Return the seconds of the fastest of ``repeats`` calls, and the result of the last one."""
+    best, result = float("inf"), None
     for _ in range(repeats):
-        started = time.perf_counter()
-        found = work()
-        best = min(best, time.perf_counter() - started)
-    return best, found
+        start = time.perf_counter()
+        result = work()
+        best = min(best, time.perf_counter() - start)
+    return best, result
 
 
 def examples(count: int) -> list[Example]:
-    """Scenes with the first references of each."""
+    """Return ``count`` scenes with five of their captions as references."""
     games = list(ReferenceGames(sets="three", pairs=-(-count // 3), seed=12))[:count]
     return [replace(game, references=game.references[::4][:REFERENCES]) for game in games]
 
 
 def captions(model: TrainedCaptioner, data: list[Example], decoding: Decoding) -> list[str]:
-    """One caption per example."""
-    return [made.candidates[0] for made in model.generate(data, decoding, range(len(data)))]  # type: ignore[union-attr]
+    """Return one caption per example."""
+    return [result.candidates[0] for result in model.generate(data, decoding, range(len(data)))]  # type: ignore[union-attr]
 
 
-def main() -> int:
+def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--images", type=int, default=1000)
-    parser.add_argument("--width", type=int, default=64)
-    parser.add_argument("--architecture", default="merge")
+    parser.add_argument("--images", type=int, default=1000, help="number of scenes (default 1000)")
+    parser.add_argument("--width", type=int, default=64, help="width of the captioner (default 64)")
+    parser.add_argument("--architecture", default="merge", help="init, pre, par or merge (default merge)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     train = {
@@ -66,7 +67,7 @@ def main() -> int:
     data = examples(args.images)
     beam, greedy = Decoding("beam", beams=3, candidates=1), Decoding("greedy", candidates=1)
     for model in (one, many):
-        captions(model, data[:8], beam)  # weights loaded, kernels chosen
+        captions(model, data[:8], beam)  # loads the weights and selects the kernels
 
     scoring, scores = seconds(lambda: list(many.score_references(data)))
     functions, _ = seconds(lambda: evaluate(from_token_scores(scores)))
@@ -104,8 +105,7 @@ def main() -> int:
     print(
         f"published: {PUBLISHED[0]:.0f} s before, {PUBLISHED[1]:.0f} s after, ratio {PUBLISHED[1] / PUBLISHED[0]:.1f}"
     )
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

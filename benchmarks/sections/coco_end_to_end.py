@@ -1,11 +1,11 @@
 """Whole COCO scoring: PTB tokens, BLEU-1..4, METEOR, ROUGE-L and CIDEr of 5000 images x 5 references x 1 candidate.
 
-    python benchmarks/sections/coco_end_to_end.py
+    python -m benchmarks.sections.coco_end_to_end
 
-Each contestant is a process of its own, timed from its start to its end, imports included; captions are read from one JSON file.
-The toolkit runs its Java tokeniser and METEOR. Ours runs twice: cold (own empty cache folders: lexical data and compiled kernels
-are built in the time) and warm (the caches left by the cold run). Goals are judged by wall time. CPU time (of the process and all it
-started and waited for) stands beside it, to tell a busy machine from slow code; it is no goal.
+Each program runs in a process of its own, timed from start to end with imports; captions are read from one JSON file. The toolkit runs
+its Java tokeniser and METEOR. The harness runs twice: cold (empty cache folders, so that lexical data and compiled kernels are built)
+and warm (with the caches of the cold run). Goals refer to wall time; CPU time (of the process and its children) is printed beside it,
+to distinguish a busy machine from slow code.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+from benchmarks import captions
 
 GOAL_WARM, GOAL_COLD = 10, 1
 LABELS = {**{f"bleu{n}": f"Bleu_{n}" for n in (1, 2, 3, 4)}, "meteor": "METEOR", "rouge": "ROUGE_L", "cider": "CIDEr"}
 TOLERANCE = 1e-9
 
 
-def score_with_toolkit(data: dict) -> dict[str, float]:
-    """The steps of COCOEvalCap.evaluate, SPICE left out."""
+def score_with_toolkit(data: dict[str, Any]) -> dict[str, float]:
+    """Return the scores of COCOEvalCap.evaluate, without SPICE."""
     from pycocoevalcap.bleu.bleu import Bleu
     from pycocoevalcap.cider.cider import Cider
     from pycocoevalcap.meteor.meteor import Meteor
@@ -49,21 +49,22 @@ def score_with_toolkit(data: dict) -> dict[str, float]:
     return scores
 
 
-def score_with_harness(data: dict) -> dict[str, float]:
-    """One call; features are shared between the metrics."""
+def score_with_harness(data: dict[str, Any]) -> dict[str, float]:
+    """Return the scores of one call of ``harness.score``, whose metrics share features."""
     import harness
 
     results = harness.score([[t] for t in data["candidates"]], data["references"], list(LABELS))
     return {LABELS[label]: result.value for label, result in results.items()}
 
 
-def child(who: str, path: str) -> None:
+def child(program: str, path: str) -> None:
+    """Print the scores of one program for a file of captions."""
     data = json.loads(Path(path).read_text(encoding="utf-8"))
-    print("SCORES " + json.dumps({"toolkit": score_with_toolkit, "harness": score_with_harness}[who](data)))
+    print("SCORES " + json.dumps({"toolkit": score_with_toolkit, "harness": score_with_harness}[program](data)))
 
 
 class Cost(NamedTuple):
-    """Seconds that one process took."""
+    """Seconds of one process."""
 
     wall: float
     cpu: float
@@ -74,55 +75,51 @@ def _children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def contest(who: str, path: Path, environment: dict[str, str]) -> tuple[dict[str, float], Cost]:
-    """(scores, cost) of one process."""
+def measure(program: str, path: Path, environment: dict[str, str]) -> tuple[dict[str, float], Cost]:
+    """Return scores and cost of one program in a new process."""
     start, cpu = time.perf_counter(), _children_cpu()
-    done = subprocess.run(
-        [sys.executable, __file__, who, str(path)],
-        env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+    process = subprocess.run(
+        [sys.executable, "-m", "benchmarks.sections.coco_end_to_end", program, str(path)],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False, cwd=captions.ROOT,
     )  # fmt: skip
     cost = Cost(time.perf_counter() - start, _children_cpu() - cpu)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("SCORES ")]
-    if done.returncode or not lines:
-        raise SystemExit(f"{who} failed:\n{done.stderr[-3000:]}")
+    lines = [line for line in process.stdout.splitlines() if line.startswith("SCORES ")]
+    if process.returncode or not lines:
+        raise SystemExit(f"{program} failed:\n{process.stderr[-3000:]}")
     return json.loads(lines[-1].removeprefix("SCORES ")), cost
 
 
-def report(shared: Path) -> bool:
-    """Print the table; True when the goals are met and the numbers agree."""
-    import coco_data
-
+def report() -> bool:
+    """Print the table; return True when the goals are met and the numbers agree."""
     folder = Path(tempfile.mkdtemp(prefix="end-to-end-"))
     try:
-        captions = folder / "captions.json"
-        data = {"candidates": coco_data.one_candidate(shared), "references": coco_data.references(shared)}
-        captions.write_text(json.dumps(data), encoding="utf-8")
+        file = folder / "captions.json"
+        data = {"candidates": captions.one_candidate(), "references": captions.references()}
+        file.write_text(json.dumps(data), encoding="utf-8")
         caches = {"HARNESS_CACHE": str(folder / "lexical"), "NUMBA_CACHE_DIR": str(folder / "compiled")}
-        cold_scores, cold = contest("harness", captions, caches)
-        warm_scores, warm = contest("harness", captions, caches)
-        known, toolkit = contest("toolkit", captions, {})
+        cold_scores, cold = measure("harness", file, caches)
+        warm_scores, warm = measure("harness", file, caches)
+        expected, toolkit = measure("toolkit", file, {})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return _table(known, warm_scores, toolkit, cold, warm) and cold_scores == warm_scores
+    return _table(expected, warm_scores, toolkit, cold, warm) and cold_scores == warm_scores
 
 
-def _table(known: dict, ours: dict, toolkit: Cost, cold: Cost, warm: Cost) -> bool:
+def _table(expected: dict[str, float], ours: dict[str, float], toolkit: Cost, cold: Cost, warm: Cost) -> bool:
+    """Print costs, scores and goals; return True when all goals are met."""
     print("\nWhole COCO scoring, 5000 images x 5 references x 1 candidate (PTB, BLEU, METEOR, ROUGE-L, CIDEr)")
-    print(
-        f"  {'':<22} {'wall s':>8} {'ratio':>7} {'cpu s':>8} {'ratio':>7}   (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
-    )
+    load = f"(load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
+    print(f"  {'':<22} {'wall s':>8} {'ratio':>7} {'cpu s':>8} {'ratio':>7}   {load}")
     for name, cost in (("toolkit", toolkit), ("harness, cold caches", cold), ("harness, warm", warm)):
         ratios = toolkit.wall / cost.wall, toolkit.cpu / cost.cpu
         print(f"  {name:<22} {cost.wall:>8.1f} {ratios[0]:>6.1f}x {cost.cpu:>8.1f} {ratios[1]:>6.1f}x")
-    worst = max(known, key=lambda name: abs(known[name] - ours[name]))
-    for name in known:
-        print(
-            f"  {name:<10} toolkit {known[name]:.12f}  harness {ours[name]:.12f}  {abs(known[name] - ours[name]):.1e}"
-        )
+    differences = {name: abs(expected[name] - ours[name]) for name in expected}
+    for name, difference in differences.items():
+        print(f"  {name:<10} toolkit {expected[name]:.12f}  harness {ours[name]:.12f}  {difference:.1e}")
     goals = {
         f"warm at least {GOAL_WARM}x": toolkit.wall / warm.wall >= GOAL_WARM,
         "cold faster": toolkit.wall / cold.wall > GOAL_COLD,
-        f"equal within {TOLERANCE:g}": abs(known[worst] - ours[worst]) <= TOLERANCE,
+        f"equal within {TOLERANCE:g}": max(differences.values()) <= TOLERANCE,
     }
     for goal, met in goals.items():
         print(f"  goal (wall time): {goal}: {'met' if met else 'MISSED'}")
@@ -133,6 +130,4 @@ if __name__ == "__main__":
     if len(sys.argv) == 3:
         child(sys.argv[1], sys.argv[2])
         sys.exit(0)
-    from coco_data import shared_folder
-
-    sys.exit(0 if report(shared_folder()) else 1)
+    sys.exit(0 if report() else 1)

@@ -1,11 +1,11 @@
-"""METEOR for all pairs of COCO captions: pairs per second beside the pipelined jar's, in the same run; start-up and memory.
+"""METEOR for all pairs of COCO captions: pairs per second beside the pipelined jar, in one run; start-up time and memory.
 
-    python benchmarks/sections/meteor_speed.py [EXAMPLES]
+    python -m benchmarks.sections.meteor_speed [EXAMPLES]
 
-Ten sampled candidates and five references an image, 225 ordered pairs. The jar runs warm, its start not counted, requests written
-ahead of its answers; the two take turns of about a second, so that other work on the machine weighs on both, and the processor
-time a pair is told beside the wall time. Ours is timed from raw text to matrices (normalising and looking up words included) and
-for the matrices alone. A child process measures memory and start-up with warm caches.
+Ten sampled candidates and five references per image: 225 ordered pairs. The start of the jar is not counted, and requests are written
+ahead of its answers. Both programs take turns of about a second, so that other load affects both; processor time per pair is
+printed beside wall time. The harness is timed from raw text to matrices (normalisation and look-up included) and for the matrices
+alone. A child process measures memory and start-up time with warm caches.
 """
 
 from __future__ import annotations
@@ -13,28 +13,32 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+from benchmarks import captions
+from benchmarks.timing import peak_memory, timed
 
-import coco_data
+if TYPE_CHECKING:
+    from harness.plugins.meteor import engine as meteor
+    from harness.plugins.meteor.java import JavaMeteor
 
 GOAL, AIM, MEMORY = 25, 50, 600
 JAR_PAIRS, ROUNDS = 40_000, 20
 
 
-def report(shared: Path, n_examples: int = 5000) -> bool:
-    """Print the table; True when the goals are met."""
-    examples = _examples(shared)[:n_examples]
+def report(n_examples: int = 5000) -> bool:
+    """Print the table; return True when the goals are met."""
+    examples = _examples()[:n_examples]
     print(f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions ({225 * len(examples):,} ordered pairs)")
     sample = _sample(examples, JAR_PAIRS)
-    child = _child(shared, len(examples))
+    child = _child(len(examples))
     from harness.plugins.meteor import engine as meteor
     from harness.plugins.meteor.java import JavaMeteor
 
@@ -46,32 +50,32 @@ def report(shared: Path, n_examples: int = 5000) -> bool:
     n_pairs = 225 * len(examples)
     rate, whole, alone = JAR_PAIRS / seconds[0], n_pairs / (seconds[1] + seconds[2]), n_pairs / seconds[2]
     print(f"  {'':<26} {'pairs/s':>10} {'ratio':>7} {'processor us/pair':>19}")
-    jar_cpu, own_cpu = cpu[0] / JAR_PAIRS * 1e6, cpu[2] / n_pairs * 1e6
+    jar_cpu, matrix_cpu = cpu[0] / JAR_PAIRS * 1e6, cpu[2] / n_pairs * 1e6
     print(f"  {'jar, pipelined':<26} {rate:>10,.0f} {1:>6.0f}x {jar_cpu:>19.1f}")
-    print(
-        f"  {'ours, from raw text':<26} {whole:>10,.0f} {whole / rate:>6.0f}x {own_cpu + cpu[1] / n_pairs * 1e6:>19.1f}"
-    )
-    print(f"  {'ours, matrices alone':<26} {alone:>10,.0f} {alone / rate:>6.0f}x {own_cpu:>19.1f}")
-    print(
-        f"  load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; statistics equal: {same}; peak memory {child['memory']:.0f} MB"
-    )
-    print(f"  start with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s")
+    text_cpu = matrix_cpu + cpu[1] / n_pairs * 1e6
+    print(f"  {'harness, from raw text':<26} {whole:>10,.0f} {whole / rate:>6.0f}x {text_cpu:>19.1f}")
+    print(f"  {'harness, matrices only':<26} {alone:>10,.0f} {alone / rate:>6.0f}x {matrix_cpu:>19.1f}")
+    print(f"  load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; statistics equal: {same}")
+    print(f"  peak memory {child['memory']:.0f} MB")
+    print(f"  start-up with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s")
     good = whole / rate >= GOAL and child["memory"] < MEMORY and same
     print(f"  goals: at least {GOAL}x (aim {AIM}x), below {MEMORY} MB: {'met' if good else 'MISSED'}")
     return good
 
 
-def _race(jar, sample, examples):
-    """(statistics by the jar, wall seconds, processor seconds) of jar, preparation and matrices, in turns of a second or so."""
+def _race(
+    jar: JavaMeteor, sample: Sequence[meteor.Pair], examples: Sequence[Sequence[str]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the statistics of the jar, and wall and processor seconds (3,) of jar, preparation and matrices."""
     from harness.plugins.meteor import engine as meteor
 
     table, theirs = meteor.new_table(), []
     seconds, cpu = np.zeros(3), np.zeros(3)
     for turn in range(ROUNDS):
-        asked = sample[turn * len(sample) // ROUNDS : (turn + 1) * len(sample) // ROUNDS]
+        pairs = sample[turn * len(sample) // ROUNDS : (turn + 1) * len(sample) // ROUNDS]
         texts = examples[turn * len(examples) // ROUNDS : (turn + 1) * len(examples) // ROUNDS]
         clock = [(time.perf_counter(), time.process_time(), _cpu(jar._process.pid))]
-        theirs.append(jar.statistics(asked))
+        theirs.append(jar.statistics(pairs))
         clock.append((time.perf_counter(), time.process_time(), _cpu(jar._process.pid)))
         ids = table.intern(text for row in texts for text in row).reshape(-1, 15)
         clock.append((time.perf_counter(), time.process_time(), 0.0))
@@ -83,13 +87,13 @@ def _race(jar, sample, examples):
     return np.concatenate(theirs), seconds, cpu
 
 
-def _examples(shared: Path) -> list[list[str]]:
-    candidates, references = coco_data.ten_candidates(shared), coco_data.references(shared)
-    return [[*one, *other] for one, other in zip(candidates, references)]
+def _examples() -> list[list[str]]:
+    """Return the 15 texts of each image, candidates first."""
+    return [[*one, *other] for one, other in zip(captions.sampled_candidates(), captions.references())]
 
 
 def _sample(examples: list[list[str]], size: int) -> list[tuple[str, list[str]]]:
-    """Pairs as they stand in the matrices: two texts of one image."""
+    """Return ``size`` random pairs, each of two texts of one image."""
     rng = np.random.default_rng(7)
     rows = rng.integers(len(examples), size=size)
     places = rng.integers(15, size=(size, 2))
@@ -97,37 +101,31 @@ def _sample(examples: list[list[str]], size: int) -> list[tuple[str, list[str]]]
 
 
 def _cpu(pid: int) -> float:
-    """Seconds of processor time that a process has used (Linux)."""
+    """Return the seconds of processor time of a process (Linux)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _timed(work):
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
+def _child(n_examples: int) -> dict[str, float]:
+    """Return the measurements of a new process; a first one fills the caches."""
+    command = [sys.executable, "-m", "benchmarks.sections.meteor_speed", "child"]
+    subprocess.run([*command, "8"], check=True, capture_output=True, cwd=captions.ROOT)
+    child = subprocess.run([*command, str(n_examples)], check=True, capture_output=True, text=True, cwd=captions.ROOT)
+    return json.loads(child.stdout.splitlines()[-1])
 
 
-def _child(shared: Path, n_examples: int) -> dict[str, float]:
-    """What a fresh process measures of itself; run once before, so that caches are warm."""
-    command = [sys.executable, __file__, "child", str(shared), str(n_examples)]
-    subprocess.run([*command[:-1], "8"], check=True, capture_output=True)
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def _measure(shared: Path, n_examples: int) -> dict[str, float]:
+def _measure(n_examples: int) -> dict[str, float]:
+    """Return seconds of loading and computing, and peak memory in MB."""
     from harness.plugins.compiled.chunks import n_threads
     from harness.plugins.meteor import engine as meteor
-    from harness.plugins.meteor.lexicon.disk_cache import installed_lexicon
 
-    lexicon, _ = _timed(installed_lexicon)
-    kernels, _ = _timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))
-    examples = _examples(shared)[:n_examples]
+    lexicon, _ = timed(installed_lexicon)
+    kernels, _ = timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))
+    examples = _examples()[:n_examples]
     table = meteor.new_table()
-    prepare, ids = _timed(lambda: table.intern(text for texts in examples for text in texts).reshape(-1, 15))
+    prepare, ids = timed(lambda: table.intern(text for texts in examples for text in texts).reshape(-1, 15))
     before = time.process_time()
-    matrices, _ = _timed(lambda: meteor.matrices(table, ids))
+    matrices, _ = timed(lambda: meteor.matrices(table, ids))
     return {
         "lexicon": lexicon,
         "kernels": kernels,
@@ -140,15 +138,15 @@ def _measure(shared: Path, n_examples: int) -> dict[str, float]:
 
 
 def _peak() -> float:
-    """Most resident memory of this process, MB. On Linux ``ru_maxrss`` also holds that of the process it was started from."""
+    """Return the peak resident memory of this process in MB, on Linux without that of the process that started it."""
     status = Path("/proc/self/status")
     if status.is_file():
         return int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1]) / 1024  # type: ignore[index]
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return peak_memory() * 1024
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["child"]:
-        print(json.dumps(_measure(Path(sys.argv[2]), int(sys.argv[3]))))
+        print(json.dumps(_measure(int(sys.argv[2]))))
         sys.exit(0)
-    sys.exit(0 if report(coco_data.shared_folder(), *map(int, sys.argv[1:])) else 1)
+    sys.exit(0 if report(*map(int, sys.argv[1:])) else 1)

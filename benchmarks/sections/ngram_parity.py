@@ -1,33 +1,35 @@
-"""BLEU, ROUGE-L and CIDEr against the golden values and against pycocoevalcap run here: largest differences.
+"""BLEU, ROUGE-L and CIDEr against the golden values and against pycocoevalcap: largest differences.
 
-python benchmarks/sections/ngram_parity.py
+    python -m benchmarks.sections.ngram_parity
+
+The tolerance is 1e-12.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import coco_data
-import toolkit_pairs
-
+from benchmarks import captions
+from benchmarks.sections import toolkit_pairs
 from harness.api import caption_sets
+from harness.contracts import Metric
 from harness.plugins.ngram import bleu, cider, rouge
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 
 TOLERANCE = 1e-12
 SLOTS = ((0, 11), (3, 7), (12, 2), (9, 9))
-"""Places (hypothesis, reference) in the 15 texts of an image whose 5000 pairs the toolkit scores too."""
+"""Positions (hypothesis, reference) among the 15 texts of an image; the toolkit scores their 5000 pairs as well."""
 
 
-def harness_scores(metric, candidates, references):
-    """(corpus value, per-example values), texts as they are."""
+def harness_scores(
+    metric: Metric, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+) -> tuple[float, np.ndarray]:
+    """Return the corpus value and the values of the examples (B,)."""
     sets = caption_sets(candidates, references)
     features = FeatureCache([item.references for item in sets])
     scored = scoring.score(metric, scoring.batches(sets, features), features, None, 0)
@@ -35,26 +37,30 @@ def harness_scores(metric, candidates, references):
 
 
 def line(name: str, items: int, difference: float) -> bool:
+    """Print one row; return True when the difference is within the tolerance."""
     print(f"  {name:<44} {items:>9,} {difference:>12.2e}  {'ok' if difference <= TOLERANCE else 'DIFFERS'}")
     return difference <= TOLERANCE
 
 
-def metrics():
+def metrics() -> Iterator[tuple[str, Metric]]:
+    """Yield the metrics without a tokeniser."""
     for n in (1, 2, 3, 4):
         yield f"bleu{n}", bleu.Bleu(n=n, tokenizer="none")
     yield "rouge", rouge.Rouge(tokenizer="none")
     yield "cider", cider.Cider(tokenizer="none")
 
 
-def golden(shared: Path) -> bool:
-    items = coco_data.read(shared / "golden/coco/coco_metrics_golden.jsonl.gz")
-    corpus = json.loads((shared / "golden/coco/coco_metrics_golden_corpus.json").read_text(encoding="utf-8"))["corpus"]
-    known = {"rouge": "ROUGE_L", "cider": "CIDEr"}
+def golden() -> bool:
+    """Compare with the golden values, items and corpus."""
+    folder = captions.GOLDEN / "coco"
+    items = captions.read_json_lines(folder / "coco_metrics_golden.jsonl.gz")
+    corpus = json.loads((folder / "coco_metrics_golden_corpus.json").read_text(encoding="utf-8"))["corpus"]
+    names = {"rouge": "ROUGE_L", "cider": "CIDEr"}
     good = True
     for name, metric in metrics():
         value, rows = harness_scores(metric, [[i["hyp_tok"]] for i in items], [i["refs_tok"] for i in items])
-        if name in known:
-            expected, total = [i[known[name]] for i in items], corpus[known[name]]
+        if name in names:
+            expected, total = [i[names[name]] for i in items], corpus[names[name]]
         else:
             order = int(name.removeprefix("bleu")) - 1
             expected, total = [i["Bleu"][order] for i in items], corpus["Bleu"][order]
@@ -64,27 +70,26 @@ def golden(shared: Path) -> bool:
     return good
 
 
-def real(shared: Path) -> bool:
-    candidates = [coco_data.plain_words(text) for text in coco_data.one_candidate(shared)]
-    references = [[coco_data.plain_words(t) for t in texts] for texts in coco_data.references(shared)]
+def real() -> bool:
+    """Compare with pycocoevalcap on real captions, items and corpus."""
+    candidates = [captions.plain_words(text) for text in captions.one_candidate()]
+    references = [[captions.plain_words(t) for t in texts] for texts in captions.references()]
     bleu_corpus, bleu_rows = toolkit_pairs.bleu_items(candidates, references)
-    known = {f"bleu{n}": (bleu_corpus[n - 1], bleu_rows[n - 1]) for n in (1, 2, 3, 4)}
-    known["rouge"] = toolkit_pairs.rouge_items(candidates, references)
-    known["cider"] = toolkit_pairs.cider_items(candidates, references)
+    toolkit = {f"bleu{n}": (bleu_corpus[n - 1], bleu_rows[n - 1]) for n in (1, 2, 3, 4)}
+    toolkit["rouge"] = toolkit_pairs.rouge_items(candidates, references)
+    toolkit["cider"] = toolkit_pairs.cider_items(candidates, references)
     good = True
     for name, metric in metrics():
         value, rows = harness_scores(metric, [[text] for text in candidates], references)
-        total, expected = known[name]
+        total, expected = toolkit[name]
         difference = max(np.abs(rows - expected).max(), abs(value - total))
         good &= line(f"pycocoevalcap {name}, items and corpus", len(rows), difference)
     return good
 
 
-def all_pairs(shared: Path) -> bool:
-    sets = caption_sets(
-        [[coco_data.plain_words(t) for t in texts] for texts in coco_data.ten_candidates(shared)],
-        [[coco_data.plain_words(t) for t in texts] for texts in coco_data.references(shared)],
-    )
+def all_pairs() -> bool:
+    """Compare single pairs of CIDEr with pycocoevalcap."""
+    sets = captions.sampled_sets()
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     texts = batch.texts
@@ -93,17 +98,17 @@ def all_pairs(shared: Path) -> bool:
     toolkit = toolkit_pairs.ToolkitCider(features.references)
     worst = 0.0
     for i, j in SLOTS:
-        known = toolkit.pairs([item[i] for item in texts], [item[j] for item in texts])
-        worst = max(worst, float(np.abs(matrices[:, i, j] - known).max()))
+        expected = toolkit.pairs([item[i] for item in texts], [item[j] for item in texts])
+        worst = max(worst, float(np.abs(matrices[:, i, j] - expected).max()))
     return line("pycocoevalcap cider, single pairs", len(SLOTS) * len(sets), worst)
 
 
-def report(shared: Path) -> bool:
-    """Print the table; True when every difference is within the tolerance."""
+def report() -> bool:
+    """Print the table; return True when every difference is within the tolerance."""
     print(f"\nBLEU, ROUGE-L, CIDEr: largest absolute difference (tolerance {TOLERANCE:g})")
     print(f"  {'compared with':<44} {'items':>9} {'difference':>12}")
-    return all([golden(shared), real(shared), all_pairs(shared)])
+    return all([golden(), real(), all_pairs()])
 
 
 if __name__ == "__main__":
-    sys.exit(0 if report(coco_data.shared_folder()) else 1)
+    sys.exit(0 if report() else 1)

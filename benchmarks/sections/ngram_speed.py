@@ -1,29 +1,25 @@
-"""CIDEr-D, BLEU and ROUGE-L for all pairs of 5000 x 15 captions: pairs per second beside pycocoevalcap's, and a lower bound.
+"""CIDEr-D, BLEU and ROUGE-L for all pairs of 5000 x 15 captions: pairs per second beside pycocoevalcap, and a lower bound.
 
-    python benchmarks/sections/ngram_speed.py
+    python -m benchmarks.sections.ngram_speed
 
-The toolkit is given document frequencies once and then scores pairs 5000 at a time, which flatters it; a few of the 225 places are
-timed and the rate is compared. Ours is timed from tokenised text to matrices (interning and counting included) and for the
-matrices alone. The lower bound is one scipy sparse product of the prepared tf-idf rows, block by block: no clipping, no penalty.
+The toolkit computes document frequencies once and then scores 5000 pairs per call, which is its fastest use; some of the 225 positions
+are timed and the rates compared. The harness is timed from tokenised text to matrices (interning and counting included) and for
+the matrices alone. The lower bound is one scipy sparse product of the prepared tf-idf rows, without clipping and length penalty.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import coco_data
-import toolkit_pairs
-from ngram_parity import SLOTS
-
-from harness.api import caption_sets
+from benchmarks import captions
+from benchmarks.sections import toolkit_pairs
+from benchmarks.sections.ngram_parity import SLOTS
+from benchmarks.timing import timed
+from harness.contracts import CaptionSet, Distance
 from harness.plugins.ngram import bleu, cider, rouge
 from harness.run.features import FeatureCache
 from harness.stats import permutation
@@ -31,19 +27,8 @@ from harness.stats import permutation
 GOAL_TOOLKIT, GOAL_BOUND = 50, 5
 
 
-def timed(work, repeat: int = 1):
-    """(result, seconds of the fastest run)."""
-    best: float = float("inf")
-    result: Any = None
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - start)
-    return result, best
-
-
 def sparse_rows(scores: cider.CiderScores, rows: np.ndarray) -> sp.csr_matrix:
-    """(texts, columns) normalised tf-idf rows, columns being (image, n-gram), so that one product gives all blocks."""
+    """Return normalised tf-idf rows (texts, columns); a column is an (image, n-gram), so that one product gives all blocks."""
     index = scores.index
     flat = rows.ravel()
     starts, stops = index.bounds[flat, 0], index.bounds[flat, -1]
@@ -57,14 +42,14 @@ def sparse_rows(scores: cider.CiderScores, rows: np.ndarray) -> sp.csr_matrix:
     return sp.csr_matrix((weights, (owner, column)))
 
 
-def from_text(distance, sets):
-    """A distance's matrices from tokenised texts: nothing kept from before."""
+def from_text(distance: Distance, sets: Sequence[CaptionSet]) -> np.ndarray:
+    """Return the matrices (B, N, N) of a distance with new features."""
     features = FeatureCache([item.references for item in sets])
     return distance.matrices(features.batch(sets), features)
 
 
-def toolkit_rates(texts, references) -> dict[str, float]:
-    """Pairs per second of pycocoevalcap's scorers on a few places."""
+def toolkit_rates(texts: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return the pairs per second of the scorers of pycocoevalcap at two positions."""
     slots = [([item[i] for item in texts], [item[j] for item in texts]) for i, j in SLOTS[:2]]
     toolkit = toolkit_pairs.ToolkitCider(references)
     work = {
@@ -72,27 +57,24 @@ def toolkit_rates(texts, references) -> dict[str, float]:
         "bleu": lambda: [toolkit_pairs.bleu_items(h, [[x] for x in r]) for h, r in slots],
         "rouge": lambda: [toolkit_pairs.rouge_items(h, [[x] for x in r]) for h, r in slots],
     }
-    return {name: len(slots) * len(texts) / timed(call)[1] for name, call in work.items()}
+    return {name: len(slots) * len(texts) / timed(call)[0] for name, call in work.items()}
 
 
-def report(shared: Path) -> bool:
-    """Print the table; True when both goals are met."""
-    sets = caption_sets(
-        [[coco_data.plain_words(t) for t in texts] for texts in coco_data.ten_candidates(shared)],
-        [[coco_data.plain_words(t) for t in texts] for texts in coco_data.references(shared)],
-    )
+def report() -> bool:
+    """Print the table; return True when both goals are met."""
+    sets = captions.sampled_sets()
     pairs = len(sets) * 15 * 15
     kinds = {"cider": cider.CiderDistance, "bleu": bleu.BleuDistance, "rouge": rouge.RougeDistance}
     for kind in kinds.values():
-        from_text(kind(tokenizer="none"), sets[:40])  # compiles, or loads what was compiled
+        from_text(kind(tokenizer="none"), sets[:40])  # compiles the kernels or loads them from the cache
     rates = toolkit_rates([[*item.candidates, *item.references] for item in sets], [item.references for item in sets])
     print(f"\nAll pairs of {len(sets)} x 15 captions ({pairs:,} pairs), tokenised text to matrices")
-    print(f"  {'distance':<10} {'toolkit pairs/s':>16} {'ours pairs/s':>14} {'ratio':>8} {'seconds':>8}")
+    print(f"  {'distance':<10} {'toolkit pairs/s':>16} {'harness pairs/s':>16} {'ratio':>8} {'seconds':>8}")
     ratios = {}
     for name, kind in kinds.items():
-        _, seconds = timed(lambda kind=kind: from_text(kind(tokenizer="none"), sets), 2)
+        seconds, _ = timed(lambda kind=kind: from_text(kind(tokenizer="none"), sets), 2)
         ratios[name] = pairs / seconds / rates[name]
-        print(f"  {name:<10} {rates[name]:>16,.0f} {pairs / seconds:>14,.0f} {ratios[name]:>7.0f}x {seconds:>8.2f}")
+        print(f"  {name:<10} {rates[name]:>16,.0f} {pairs / seconds:>16,.0f} {ratios[name]:>7.0f}x {seconds:>8.2f}")
     bound = sparse_bound(sets)
     nulls(sets)
     good = ratios["cider"] >= GOAL_TOOLKIT and bound <= GOAL_BOUND
@@ -100,33 +82,33 @@ def report(shared: Path) -> bool:
     return good
 
 
-def sparse_bound(sets) -> float:
-    """How many times the sparse product's time the CIDEr-D matrices take, both from prepared rows."""
+def sparse_bound(sets: Sequence[CaptionSet]) -> float:
+    """Return the time of the CIDEr-D matrices divided by that of the sparse product, both from prepared rows."""
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     scores = cider.Cider(tokenizer="none").fit(features.references, features)
     rows = scores.rows(batch, features)
     scores.pairs(rows[:1], rows[:1])
-    _, ours = timed(lambda: scores.pairs(rows, rows), 3)
+    ours, _ = timed(lambda: scores.pairs(rows, rows), 3)
     matrix = sparse_rows(scores, rows)
-    turned = matrix.T.tocsr()
-    product, bound = timed(lambda: matrix @ turned, 3)
+    transposed = matrix.T.tocsr()
+    bound, product = timed(lambda: matrix @ transposed, 3)
     plain = cider.CiderScores(scores.index, scores.frequencies, "none", plain=True).pairs(rows, rows)
-    off = abs(product.sum() / 4 * 10 - plain.sum()) / plain.sum()
-    print(f"  cider, matrices alone: {ours:.3f} s; sparse product: {bound:.3f} s; ratio {ours / bound:.2f}")
-    print(f"  (the product sums to the plain CIDEr matrices within {off:.1e})")
+    difference = abs(product.sum() / 4 * 10 - plain.sum()) / plain.sum()
+    print(f"  cider, matrices only: {ours:.3f} s; sparse product: {bound:.3f} s; ratio {ours / bound:.2f}")
+    print(f"  (the product sums to the plain CIDEr matrices within {difference:.1e})")
     return ours / bound
 
 
-def nulls(sets, examples: int = 512) -> None:
-    """Relabelings per second of the item metrics."""
+def nulls(sets: Sequence[CaptionSet], examples: int = 512) -> None:
+    """Print the relabelings per second of the item metrics."""
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets[:examples])
     labels = permutation.relabelings(10, 5)
     for metric in (bleu.Bleu(tokenizer="none"), rouge.Rouge(tokenizer="none"), cider.Cider(tokenizer="none")):
         state = metric.fit(features.references, features)
         metric.null(features.batch(sets[:2]), features, state, labels[:4])
-        _, seconds = timed(lambda m=metric, s=state: m.null(batch, features, s, labels))
+        seconds, _ = timed(lambda m=metric, s=state: m.null(batch, features, s, labels))
         rate = examples * len(labels) / seconds
         print(
             f"  null of {metric.spec.name:<6} {examples} x {len(labels)} relabelings: {seconds:6.2f} s, {rate:12,.0f}/s"
@@ -134,4 +116,4 @@ def nulls(sets, examples: int = 512) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(0 if report(coco_data.shared_folder()) else 1)
+    sys.exit(0 if report() else 1)

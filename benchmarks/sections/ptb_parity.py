@@ -1,36 +1,30 @@
-"""The PTB tokeniser against Stanford's Java program: golden captions, then every distinct real text of the shared data.
+"""PTB tokeniser against Stanford's Java program: golden captions, then every distinct text of the data folder.
 
-    python benchmarks/sections/ptb_parity.py
+    python -m benchmarks.sections.ptb_parity
 
-Tokens before and after the punctuation list must be equal, for all of them.
+Tokens before and after the removal of punctuation must be equal for all texts.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
-import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import coco_data
-
+from benchmarks import captions
+from benchmarks.timing import timed
 from harness.plugins.tokenisers import java_ptb
 from harness.plugins.tokenisers.ptb import tokeniser as ptb
 
 
-def report(shared: Path) -> bool:
-    """Print the table; True when no token differs."""
+def report() -> bool:
+    """Print the table; return True when no token differs."""
     print("\nPTB tokens: differences from the jar")
-    print(f"  {'':<34} {'texts':>9} {'raw tokens':>11} {'after list':>11}")
-    golden = coco_data.read(shared / "golden/coco/ptb_golden.jsonl.gz")
-    captions = [item["caption"] for item in golden]
+    print(f"  {'':<34} {'texts':>9} {'raw tokens':>11} {'tokens':>11}")
+    golden = captions.read_json_lines(captions.GOLDEN / "coco/ptb_golden.jsonl.gz")
+    texts = [item["caption"] for item in golden]
     raw = [item["tokens_raw"] for item in golden]
-    good = _line("golden", captions, raw, [item["tokenized"] for item in golden])
+    good = _line("golden", texts, raw, [item["tokenized"] for item in golden])
     seen: set[str] = set()
-    for name, texts in _data_sets(shared).items():
+    for name, texts in _data_sets().items():
         new = [text for text in dict.fromkeys(texts) if text not in seen]
         seen.update(new)
         if new:
@@ -46,34 +40,27 @@ def _line(name: str, texts: list[str], raw: list[list[str]], tokenized: list[str
     different = [i for i in range(len(texts)) if ours[i] != tokenized[i]]
     print(f"  {name:<34} {len(texts):>9,} {len(different_raw):>11,} {len(different):>11,}", flush=True)
     for i in sorted({*different_raw, *different})[:10]:
-        print(f"    {texts[i]!r}\n      ours {ours_raw[i]}\n      jar  {raw[i]}")
+        print(f"    {texts[i]!r}\n      harness {ours_raw[i]}\n      jar     {raw[i]}")
     return not different_raw and not different
 
 
 def _speed(texts: list[str]) -> None:
     ptb.forget()
-    start = time.perf_counter()
-    ptb.tokenize(texts)
-    ours = time.perf_counter() - start
-    start = time.perf_counter()
-    java_ptb.tokenize(texts)
-    theirs = time.perf_counter() - start
-    print(
-        f"  {len(texts) / ours:,.0f} texts/s from an empty cache, one thread; the jar {len(texts) / theirs:,.0f}, its start counted"
-    )
+    ours, _ = timed(lambda: ptb.tokenize(texts))
+    jar, _ = timed(lambda: java_ptb.tokenize(texts))
+    print(f"  {len(texts) / ours:,.0f} texts/s with an empty cache, one thread")
+    print(f"  {len(texts) / jar:,.0f} texts/s of the jar, its start included")
 
 
-def _data_sets(shared: Path) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for path in sorted(shared.glob("data/*/*.gz")):
-        texts = found.setdefault(path.parent.name, [])
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for line in lines:
-                texts.extend(
-                    coco_data.strings(json.loads(line) if path.name.endswith(".jsonl.gz") else line.rstrip("\n"))
-                )
-    return found
+def _data_sets() -> dict[str, list[str]]:
+    """Return all texts of the data folder by data set."""
+    sets: dict[str, list[str]] = {}
+    for path in sorted(captions.data_folder().glob("*/*.gz")):
+        texts = sets.setdefault(path.parent.name, [])
+        for record in captions.records_of(path):
+            texts.extend(captions.strings(record))
+    return sets
 
 
 if __name__ == "__main__":
-    sys.exit(0 if report(coco_data.shared_folder()) else 1)
+    sys.exit(0 if report() else 1)

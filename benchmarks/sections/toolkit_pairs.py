@@ -1,4 +1,4 @@
-"""pycocoevalcap's Python scorers called for single pairs, with document frequencies of the task's references."""
+"""Scorers of pycocoevalcap for items and for single pairs, with document frequencies of the task's references."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 
 class ToolkitCider:
-    """CIDEr of pairs with the toolkit's own scorer.
+    """CIDEr of single pairs with the scorer of the toolkit.
 
-    The scorer takes log N from the number of items in the call, so pairs are given N at a time, N being the number of
-    images whose references make the document frequencies; these are computed once.
+    The scorer takes log N from the number of items in the call. Pairs are therefore scored N at a time, where N is the number
+    of images whose references define the document frequencies; these are computed once.
     """
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
@@ -26,9 +26,9 @@ class ToolkitCider:
         self.size = len(references)
 
     def pairs(self, hyp: Sequence[str], ref: Sequence[str]) -> np.ndarray:
-        """(N,) scores of ``hyp[i]`` against ``ref[i]`` alone; as many pairs as there are images."""
+        """Return the scores (N,) of ``hyp[i]`` against ``ref[i]``; raise :class:`ValueError` unless there are N pairs."""
         if len(hyp) != self.size:
-            raise ValueError(f"give {self.size} pairs at a time")
+            raise ValueError(f"found {len(hyp)} pairs; expected {self.size}")
         self.scorer.crefs, self.scorer.ctest = [], []
         for one, other in zip(hyp, ref):
             self.scorer.cook_append(one, [other])
@@ -36,7 +36,7 @@ class ToolkitCider:
 
 
 def bleu_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
-    """((4,) corpus, (4, items)) BLEU of the toolkit."""
+    """Return BLEU-1..4 of the toolkit: corpus (4,) and items (4, B)."""
     from pycocoevalcap.bleu.bleu import Bleu
 
     with contextlib.redirect_stdout(io.StringIO()):
@@ -45,7 +45,7 @@ def bleu_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[np.nd
 
 
 def rouge_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[float, np.ndarray]:
-    """(corpus, (items,)) ROUGE-L of the toolkit."""
+    """Return ROUGE-L of the toolkit: corpus and items (B,)."""
     from pycocoevalcap.rouge.rouge import Rouge
 
     corpus, items = Rouge().compute_score(*_tables(hyp, refs))
@@ -53,7 +53,7 @@ def rouge_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[floa
 
 
 def cider_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[float, np.ndarray]:
-    """(corpus, (items,)) CIDEr of the toolkit."""
+    """Return CIDEr of the toolkit: corpus and items (B,)."""
     from pycocoevalcap.cider.cider import Cider
 
     corpus, items = Cider().compute_score(*_tables(hyp, refs))

@@ -1,11 +1,11 @@
-"""Times vdtk's distribution metrics; run by distribution.py with the Python of vdtk's own environment.
+"""Speed of vdtk's distribution metrics; run by distribution.py with the Python of vdtk's environment.
 
-Reads {"items": [[candidates, references], ...], "seconds": S, "minilm": folder} as JSON from standard input and prints one JSON
-object a line: {"row": name, "items": k, "seconds": s} or {"row": name, "error": text}. Each row
-works through items until S seconds have passed.
+Reads {"items": [[candidates, references], ...], "rows": names, "seconds": S, "minilm": folder} as JSON from standard input and prints
+one JSON object per line: {"row": name, "items": k, "seconds": s} or {"row": name, "error": text}. Each row scores items until S
+seconds have passed.
 
-Three things of vdtk 0.3.0 are worked around, none of which makes it slower: its BLEURT distance imports TensorFlow (left out), its
-Frechet distance demands a GPU (kept on the CPU), and its sentence model is named by hub name (given as a folder).
+Three properties of vdtk 0.3.0 are worked around, none of which makes it slower: its BLEURT distance imports TensorFlow (left out), its
+Frechet distance requires a GPU (it stays on the CPU), and its sentence model is loaded from the hub (here from a folder).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 
 def prepare(minilm: str) -> None:
-    """Make vdtk's metric modules importable without TensorFlow, network and GPU."""
+    """Make the metric modules of vdtk importable without TensorFlow, network and GPU."""
     import importlib.util
 
     import sentence_transformers
@@ -38,7 +38,7 @@ def prepare(minilm: str) -> None:
 
 
 def rows() -> Iterator[tuple[str, Callable[[], Any], int]]:
-    """(row, scorer factory, relabelings) in the order of the table; 0 relabelings: the statistic alone."""
+    """Yield row, scorer factory and number of relabelings, in the order of the table; 0 relabelings: the statistic alone."""
     import vdtk.metrics.distribution as vdtk
     from vdtk.metrics.distribution import distance
 
@@ -57,7 +57,7 @@ def rows() -> Iterator[tuple[str, Callable[[], Any], int]]:
 
 
 class Mauve:
-    """MAUVE per item as vdtk calls it (mauve-text), on MiniLM vectors so that both sides embed with one model."""
+    """MAUVE per item as vdtk calls it (mauve-text), on MiniLM vectors, so that both sides use one embedding model."""
 
     def __init__(self) -> None:
         from sentence_transformers import SentenceTransformer
@@ -65,6 +65,7 @@ class Mauve:
         self.model = SentenceTransformer("all-MiniLM-L6-v2")
 
     def __call__(self, candidates: dict[str, list[str]], references: dict[str, list[str]]) -> None:
+        """Compute MAUVE of every item."""
         import mauve
 
         for key, texts in candidates.items():
@@ -73,34 +74,35 @@ class Mauve:
 
 
 def measure(scorer: Any, items: list[Any], seconds: float) -> tuple[int, float]:
-    """Items worked through in about so many seconds; the first one (model loading, tables) is not counted."""
+    """Return the number of items scored in about ``seconds``, and the time; the first item (which loads models) is not counted."""
     scorer({"0": items[0][0]}, {"0": items[0][1]})
-    start, done = time.perf_counter(), 0
+    start, count = time.perf_counter(), 0
     for candidates, references in items[1:]:
         scorer({"0": candidates}, {"0": references})
-        done += 1
+        count += 1
         if time.perf_counter() - start > seconds:
             break
-    return done, time.perf_counter() - start
+    return count, time.perf_counter() - start
 
 
 def main() -> None:
-    told = json.load(sys.stdin)
-    prepare(told["minilm"])
+    """Read the request and print the rows."""
+    request = json.load(sys.stdin)
+    prepare(request["minilm"])
     for name, make, null in rows():
-        if name not in told["rows"]:
+        if name not in request["rows"]:
             continue
         try:
             if null == -1:
                 start = time.perf_counter()
-                make()({"0": told["items"][1][0]}, {"0": told["items"][1][1]})
-                done, took = 1, time.perf_counter() - start
+                make()({"0": request["items"][1][0]}, {"0": request["items"][1][1]})
+                count, elapsed = 1, time.perf_counter() - start
             else:
-                done, took = measure(make(), told["items"], told["seconds"])
-            out = {"row": name, "items": done, "seconds": took}
+                count, elapsed = measure(make(), request["items"], request["seconds"])
+            out = {"row": name, "items": count, "seconds": elapsed}
         except Exception as error:
-            told_why = [line.strip() for line in str(error).splitlines() if any(map(str.isalnum, line))]
-            out = {"row": name, "error": f"{type(error).__name__}: {' '.join(told_why[:1])[:100]}"}
+            lines = [line.strip() for line in str(error).splitlines() if any(map(str.isalnum, line))]
+            out = {"row": name, "error": f"{type(error).__name__}: {' '.join(lines[:1])[:100]}"}
         print(json.dumps(out), flush=True)
 
 

@@ -1,7 +1,8 @@
-"""Checks of components that other people write: does it meet the contract of its kind?
+"""Conformance checks of components: does a metric, distance, embedding, adapter, reader or task meet the contract of its kind?
 
-``check_metric(Mine())`` and its siblings return a list of :class:`Outcome`; :func:`parametrize_with_checks` makes one pytest test
-of each check; ``harness check package.module:Class`` (or a name of the registry) prints them as a table::
+In: an instance, a class, or a name of the registry. Out: :class:`Outcome` objects, one per check. ``check_metric(Mine())`` and
+its siblings return them as a list; :func:`parametrize_with_checks` generates one pytest test of each check; ``harness check
+package.module:Class`` prints them as a table::
 
     from harness.testing import parametrize_with_checks
 
@@ -9,7 +10,8 @@ of each check; ``harness check package.module:Class`` (or a name of the registry
     def test_contract(check):
         check()
 
-Every check is a function with one line of what it asks for. What it cannot ask of a component is *not applicable*, with the reason.
+Every check is a function whose first docstring line states the requirement. A check that does not apply to a component is
+*not applicable*, with the reason.
 """
 
 from __future__ import annotations
@@ -46,12 +48,26 @@ def check_metric(
     skip: Collection[str] = (),
     expected_failures: Expected = None,
 ) -> list[Outcome]:
-    """The outcomes of all checks of a metric: an instance, a class without needed parameters, or a name or ``{name: {params}}``.
+    """Return the outcomes of all checks of a metric.
 
-    ``sets``: caption sets of one shape (at least 4 of 3 + 3 texts, say) where the metric needs images or meta data; else the kit's own.
-    ``skip``: checks left out. ``expected_failures``: check -> reason. Raises :class:`HarnessError` for what cannot be made.
+    Parameters
+    ----------
+    metric : object
+        An instance, a class that needs no parameters, a name of the registry, or ``{name: {params}}``.
+    sets : sequence of CaptionSet, optional
+        Caption sets of one shape with different ids, for a metric that needs images or metadata: at least four, of three
+        candidates and three references or more. Default: the samples of the kit.
+    skip : collection of str
+        Ids of checks to leave out.
+    expected_failures : mapping, optional
+        Check id -> reason.
+
+    Raises
+    ------
+    HarnessError
+        When the metric cannot be constructed or lacks a member of its kind; when a check id is unknown.
     """
-    return _checked("metrics", metric, skip, expected_failures, sets=sets)
+    return _outcomes("metrics", metric, skip, expected_failures, sets=sets)
 
 
 def check_distance(
@@ -61,13 +77,13 @@ def check_distance(
     skip: Collection[str] = (),
     expected_failures: Expected = None,
 ) -> list[Outcome]:
-    """The outcomes of all checks of a distance; parameters as of :func:`check_metric`."""
-    return _checked("distances", distance, skip, expected_failures, sets=sets)
+    """Return the outcomes of all checks of a distance; parameters and errors as of :func:`check_metric`."""
+    return _outcomes("distances", distance, skip, expected_failures, sets=sets)
 
 
 def check_embedding(embedding: Any, *, skip: Collection[str] = (), expected_failures: Expected = None) -> list[Outcome]:
-    """The outcomes of all checks of an embedding; parameters as of :func:`check_metric`."""
-    return _checked("embeddings", embedding, skip, expected_failures)
+    """Return the outcomes of all checks of an embedding; parameters and errors as of :func:`check_metric`."""
+    return _outcomes("embeddings", embedding, skip, expected_failures)
 
 
 def check_adapter(
@@ -78,20 +94,30 @@ def check_adapter(
     skip: Collection[str] = (),
     expected_failures: Expected = None,
 ) -> list[Outcome]:
-    """The outcomes of all checks of an adapter on ``examples`` (at least 4 with different ids; None: the kit's own, texts alone)."""
-    return _checked("adapters", adapter, skip, expected_failures, examples=examples, decoding=decoding)
+    """Return the outcomes of all checks of an adapter; further parameters and errors as of :func:`check_metric`.
+
+    Parameters
+    ----------
+    examples : sequence of Example, optional
+        At least four examples with different ids. Default: the samples of the kit, which are texts without media.
+    decoding : Decoding, optional
+        Decoding settings. Default: greedy.
+    """
+    return _outcomes("adapters", adapter, skip, expected_failures, examples=examples, decoding=decoding)
 
 
 def check_reader(reader: Any, *, skip: Collection[str] = (), expected_failures: Expected = None) -> list[Outcome]:
-    """The outcomes of all checks of a reader, on its first examples."""
-    return _checked("readers", reader, skip, expected_failures)
+    """Return the outcomes of all checks of a reader, on its first examples; parameters as of :func:`check_metric`."""
+    return _outcomes("readers", reader, skip, expected_failures)
 
 
 def check_task(path: str | Path, *, skip: Collection[str] = (), expected_failures: Expected = None) -> list[Outcome]:
-    """The outcomes of all checks of a task: a YAML file, or the name of a shipped one. The check ``runs`` runs its first examples:
-    put it into ``skip`` where models are trained on first use."""
-    return _checked("tasks", path, skip, expected_failures)
+    """Return the outcomes of all checks of a task: the path of a YAML file, or the name of a shipped task.
+
+    The check ``runs`` runs the first examples of the task: skip it where models are trained on first use.
+    """
+    return _outcomes("tasks", path, skip, expected_failures)
 
 
-def _checked(kind: str, component: Any, skip: Collection[str], expected: Expected, **settings: Any) -> list[Outcome]:
+def _outcomes(kind: str, component: Any, skip: Collection[str], expected: Expected, **settings: Any) -> list[Outcome]:
     return checks_of(kind).run(subject_of(kind, component, **settings), skip=skip, expected_failures=expected)

@@ -1,70 +1,97 @@
-"""What every subject of the kit has: one watched run of the component, which its checks share."""
+"""Base of all subjects: a component under check, and one recorded run of it that its checks share."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from harness.testing import side_effects as watching
-from harness.testing.results import Checks, NotApplicable
+from harness.testing.results import NotApplicable
+from harness.testing.side_effects import SideEffects, record_side_effects
 
 T = TypeVar("T")
 
 
-class Observed(Generic[T]):
-    """Base of a subject: give ``observe``, what it ``gives``, and the check that tells when it fails (``told_by``)."""
+@dataclass(eq=False)
+class BaseSubject(Generic[T]):
+    """A component under check. A subclass defines the class attributes, :meth:`compute` and :meth:`difference`.
 
-    gives: ClassVar[str]
-    told_by: ClassVar[str]
+    Parameters
+    ----------
+    component : object
+        The instance under check.
+    parameters : mapping, optional
+        Its constructor parameters, where they are recorded.
+    """
 
-    def observe(self) -> T:
-        """The component's work that is watched."""
+    noun: ClassVar[str]
+    """Noun for the results in messages: ``scores``, ``captions``."""
+    base_check: ClassVar[str]
+    """Id of the check that reports an exception of the recorded run; the other checks refer to it."""
+    identity_method: ClassVar[str] = "signature"
+    """Method that identifies the component: ``signature`` or ``fingerprint``."""
+    scope: ClassVar[str] = "not a check of this component"
+    """Reason of checks that take another class of subject."""
+
+    component: Any
+    parameters: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def compute(self, component: Any = None) -> T:
+        """Return the results of the component, or of another instance of its class, on the inputs of the subject."""
         raise NotImplementedError
 
+    def difference(self, expected: T, actual: T) -> str:
+        """Return where two results differ, to the digit; empty when they are equal."""
+        raise NotImplementedError
+
+    def nearly_equal(self, one: T, other: T) -> bool:
+        """Return whether two results agree within the tolerance of the kind."""
+        return not self.difference(one, other)
+
+    def identity(self, component: Any = None) -> str:
+        """Return the signature or fingerprint of the component, or of another instance of its class."""
+        return getattr(self.component if component is None else component, self.identity_method)()
+
     @cached_property
-    def _watched(self) -> tuple[T | None, Exception | None, watching.Doings]:
-        with watching.watching() as doings:
+    def _recorded(self) -> tuple[T | None, str, Exception | None, SideEffects]:
+        identity = ""
+        with record_side_effects() as effects:
             try:
-                return self.observe(), None, doings
+                identity = self.identity()
+                return self.compute(), identity, None, effects
             except NotApplicable:
                 raise
-            except Exception as error:  # told by the check ``told_by``; the others refer to it
-                return None, error, doings
+            except Exception as error:  # reported by the base check; the other checks refer to it
+                return None, identity, error, effects
 
     @property
     def first_error(self) -> Exception | None:
-        return self._watched[1]
+        """The exception of the recorded run, or None."""
+        return self._recorded[2]
 
     @property
     def base(self) -> T:
-        """What was made; raises :class:`NotApplicable` where the check ``told_by`` fails."""
-        made, error, _ = self._watched
-        if made is None:
-            raise NotApplicable(f"it gives no {self.gives} ({type(error).__name__}): see '{self.told_by}'")
-        return made
+        """Results of the recorded run; raises :class:`NotApplicable` when it failed."""
+        results, _, error, _ = self._recorded
+        if results is None:
+            raise NotApplicable(f"returns no {self.noun} ({type(error).__name__}): see '{self.base_check}'")
+        return results
 
     @property
-    def doings(self) -> watching.Doings:
-        self.base  # noqa: B018 (raises where there is nothing to say)
-        return self._watched[2]
+    def first_identity(self) -> str:
+        """Signature or fingerprint before the recorded run; raises :class:`NotApplicable` when the run failed."""
+        self.base  # noqa: B018  (raises when the run failed)
+        return self._recorded[1]
 
+    @property
+    def side_effects(self) -> SideEffects:
+        """Side effects of the recorded run; raises :class:`NotApplicable` when it failed."""
+        self.base  # noqa: B018  (raises when the run failed)
+        return self._recorded[3]
 
-def add_conduct(checks: Checks, *, offline: bool = True) -> None:
-    """The checks of how any component behaves while it works; ``offline``: where it may not ask a server either."""
-    for check in (prints_nothing, writes_nothing, *([no_network] if offline else [])):
-        checks.add(check)
-
-
-def prints_nothing(subject: Any) -> None:
-    """Nothing goes to stdout, which is for results."""
-    watching.prints_nothing(subject.doings)
-
-
-def writes_nothing(subject: Any) -> None:
-    """No file is written into the working folder."""
-    watching.writes_nothing(subject.doings)
-
-
-def no_network(subject: Any) -> None:
-    """Nothing is fetched at run time."""
-    watching.connects_to_nothing(subject.doings)
+    def ensure_runs(self) -> T:
+        """Return the results of the recorded run, or raise the exception of the component."""
+        if self.first_error is not None:
+            raise self.first_error
+        return self.base

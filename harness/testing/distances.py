@@ -1,188 +1,150 @@
-"""The checks of a distance and of an embedding."""
+"""Checks of a distance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
-from harness.testing import sample_captions as samples
-from harness.testing import shared_checks as making
-from harness.testing import side_effects as watching
-from harness.testing.base_subject import Observed, add_conduct
-from harness.testing.metric_subject import snapshot
-from harness.testing.results import Checks, Violation, ensure
+from harness.testing import shared_checks
+from harness.testing.base_subject import BaseSubject
+from harness.testing.metric_subject import copy_of_sets
+from harness.testing.results import Checks, ensure, violation_on_error
+from harness.testing.sample_captions import UNUSUAL_TEXTS, caption_sets, with_candidates
 
 DISTANCE_CHECKS = Checks("distances")
 TOLERANCE = 1e-9
+"""Absolute tolerance for distances of the same texts at other positions."""
 
 
 @dataclass(eq=False)
-class DistanceSubject(Observed[np.ndarray]):
-    """One distance and the caption sets it is checked on."""
+class DistanceSubject(BaseSubject[np.ndarray]):
+    """A distance, and the caption sets on which it is checked (default: those of the kit)."""
 
-    gives, told_by = "matrices", "matrices"
+    noun, base_check = "distances", "matrices"
 
-    distance: Any
-    sets: Sequence[CaptionSet]
+    sets: Sequence[CaptionSet] = field(default_factory=caption_sets, kw_only=True)
 
-    def observe(self) -> np.ndarray:
-        return self.matrices(self.sets)
+    def compute(self, component: Any = None) -> np.ndarray:
+        """Return the matrices (B, N, N) of :attr:`sets`."""
+        return self.matrices(self.sets, component)
 
-    def matrices(
-        self, sets: Sequence[CaptionSet], distance: Any = None, references: Sequence[Sequence[str]] | None = None
-    ) -> np.ndarray:
-        """(B, N, N) as the distance gives them; corpus state from ``references`` (those of all sets)."""
-        features = FeatureCache(references or [item.references for item in self.sets])
-        return (distance or self.distance).matrices(features.batch(sets), features)
+    def matrices(self, sets: Sequence[CaptionSet], distance: Any = None) -> np.ndarray:
+        """Return the matrices (B, N, N) of other sets; the corpus state is that of the references of :attr:`sets`."""
+        features = FeatureCache([item.references for item in self.sets])
+        return (distance or self.component).matrices(features.batch(sets), features)
+
+    def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
+        """Return the largest difference; matrices must be equal to the digit."""
+        if expected.shape != actual.shape:
+            return f"shapes {expected.shape} and {actual.shape}"
+        return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
+
+    def nearly_equal(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Return whether the matrices are equal but for the order of summation."""
+        return np.allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
 @DISTANCE_CHECKS.add
 def name(subject: DistanceSubject) -> None:
-    """It has a name."""
-    given = getattr(subject.distance, "name", None)
-    ensure(isinstance(given, str) and given.strip() and given != "unnamed", f"name is {given!r}")
+    """The attribute ``name`` is a text other than ``unnamed``."""
+    value = getattr(subject.component, "name", None)
+    ensure(isinstance(value, str) and value.strip() and value != "unnamed", f"name is {value!r}")
 
 
-@DISTANCE_CHECKS.add
-def described(subject: DistanceSubject) -> None:
-    """The class has a docstring."""
-    making.described(subject.distance)
-
-
-@DISTANCE_CHECKS.add
-def signature(subject: DistanceSubject) -> None:
-    """``signature()`` is one line, steady, and the same for a second such distance."""
-    making.steady_identity(subject.distance, lambda distance: distance.signature(), "signature")
+DISTANCE_CHECKS.extend([shared_checks.described, shared_checks.signature])
 
 
 @DISTANCE_CHECKS.add
 def matrices(subject: DistanceSubject) -> None:
-    """``matrices`` gives float64 of shape (B, N, N): the other checks stand on this one."""
-    if subject.first_error is not None:
-        raise subject.first_error
-    made, size = subject.base, len(subject.sets[0].candidates) + len(subject.sets[0].references)
-    ensure(isinstance(made, np.ndarray) and made.dtype == np.float64, "gives no float64 array (ties matter)")
-    wanted = (len(subject.sets), size, size)
-    ensure(made.shape == wanted, f"has shape {made.shape}; expected {wanted}")
+    """``matrices`` returns float64 of shape (B, N, N); the other checks depend on this one."""
+    values, size = subject.ensure_runs(), len(subject.sets[0].candidates) + len(subject.sets[0].references)
+    ensure(isinstance(values, np.ndarray) and values.dtype == np.float64, "does not return a float64 array")
+    shape = (len(subject.sets), size, size)
+    ensure(values.shape == shape, f"has shape {values.shape}; expected {shape}")
 
 
 @DISTANCE_CHECKS.add
 def finite(subject: DistanceSubject) -> None:
-    """No NaN and nothing infinite."""
-    ensure(np.isfinite(subject.base).all(), "holds NaN or an infinite number")
+    """No distance is NaN or infinite."""
+    ensure(np.isfinite(subject.base).all(), "contains NaN or an infinite number")
 
 
 @DISTANCE_CHECKS.add
 def non_negative(subject: DistanceSubject) -> None:
     """No distance is below 0."""
-    ensure((subject.base >= 0).all(), f"holds {subject.base.min()!r}")
+    ensure((subject.base >= 0).all(), f"contains {subject.base.min()}")
 
 
 @DISTANCE_CHECKS.add
 def zero_for_equal_texts(subject: DistanceSubject) -> None:
-    """A text is at distance 0, exactly, from itself and from a text with the same words; not from all others."""
-    made = subject.base
-    diagonal = made[:, np.arange(made.shape[1]), np.arange(made.shape[1])]
-    ensure((diagonal == 0).all(), f"a text is {diagonal.max()!r} from itself")
+    """Equal texts have a distance of exactly 0; some texts do not."""
+    diagonal = np.diagonal(subject.base, axis1=1, axis2=2)
+    ensure((diagonal == 0).all(), f"the distance of a text from itself is {diagonal.max()}")
     twins = [replace(item, references=item.candidates) for item in subject.sets]
-    made, n = subject.matrices(twins), len(twins[0].candidates)
-    between = made[:, np.arange(n), n + np.arange(n)]
-    ensure((between == 0).all(), f"a reference with the words of the candidate is {between.max()!r} from it")
+    n = len(twins[0].candidates)
+    between = subject.matrices(twins)[:, np.arange(n), n + np.arange(n)]
+    ensure((between == 0).all(), f"the distance of a candidate from an equal reference is {between.max()}")
     ensure(subject.base.any(), "is 0 between all texts")
 
 
 @DISTANCE_CHECKS.add
 def batch_split(subject: DistanceSubject) -> None:
-    """An example's matrix is the same alone and among others, to the digit."""
+    """An example's matrix is the same alone and in a batch, to the digit."""
     base = subject.base
     for k, item in enumerate(subject.sets):
         gap = np.abs(subject.matrices([item])[0] - base[k]).max()
-        ensure(gap == 0, f"the matrix of {item.id} alone differs by {gap:.3g}: equal distances would no longer be ties")
+        ensure(gap == 0, f"the matrix of {item.id} alone differs by {gap:.3g}: equal distances would not stay ties")
 
 
 @DISTANCE_CHECKS.add
 def text_order(subject: DistanceSubject) -> None:
-    """Which texts are candidates, and in which order, changes no distance."""
-    base, references = subject.base, [item.references for item in subject.sets]
-    n, size = len(subject.sets[0].candidates), base.shape[1]
-    order = np.random.default_rng(0).permutation(size)
-    turned = []
+    """The distance of two texts does not depend on their positions in the example."""
+    base, n = subject.base, len(subject.sets[0].candidates)
+    order = np.random.default_rng(0).permutation(base.shape[1])
+    permuted_sets = []
     for item in subject.sets:
         texts = (*item.candidates, *item.references)
-        moved = tuple(texts[k] for k in order)
-        turned.append(replace(item, candidates=moved[:n], references=moved[n:]))
-    made = subject.matrices(turned, references=references)
-    gap = np.abs(made - base[:, order[:, None], order]).max()
+        permuted = tuple(texts[k] for k in order)
+        permuted_sets.append(replace(item, candidates=permuted[:n], references=permuted[n:]))
+    gap = np.abs(subject.matrices(permuted_sets) - base[:, order[:, None], order]).max()
     ensure(gap <= TOLERANCE, f"distances change by {gap:.3g} with the order of the texts")
 
 
 @DISTANCE_CHECKS.add
 def odd_texts(subject: DistanceSubject) -> None:
-    """Empty, blank, one-word, unicode and long texts have finite distances, 0 to themselves."""
+    """Empty, blank, one-word, unicode and long texts have finite distances, 0 from themselves."""
     _ = subject.base
-    for kind, texts in samples.ODD.items():
-        item = samples.with_candidates(subject.sets[0], texts)
-        try:
-            made = subject.matrices([item])[0]
-        except Exception as error:
-            raise Violation(f"texts that are {kind} raise {type(error).__name__}: {error}") from error
-        ensure(np.isfinite(made).all(), f"texts that are {kind}: NaN or an infinite distance")
-        ensure((made >= 0).all(), f"texts that are {kind}: a distance of {made.min()!r}")
-        ensure((np.diagonal(made) == 0).all(), f"texts that are {kind}: {np.diagonal(made).max()!r} from themselves")
+    for kind, texts in UNUSUAL_TEXTS.items():
+        with violation_on_error(f"texts ({kind})"):
+            values = subject.matrices([with_candidates(subject.sets[0], texts)])[0]
+        ensure(np.isfinite(values).all(), f"texts ({kind}): NaN or an infinite distance")
+        ensure((values >= 0).all(), f"texts ({kind}): a distance of {values.min()}")
+        diagonal = np.diagonal(values)
+        ensure((diagonal == 0).all(), f"texts ({kind}): the distance of a text from itself is {diagonal.max()}")
 
 
 @DISTANCE_CHECKS.add
 def inputs_unchanged(subject: DistanceSubject) -> None:
-    """Texts and ids given to it stay as they were."""
-    _, before = subject.base, snapshot(subject.sets)
+    """Texts and ids are not modified."""
+    _, before = subject.base, copy_of_sets(subject.sets)
     features = FeatureCache([item.references for item in subject.sets])
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
-    subject.distance.matrices(batch, features)
-    ensure(np.array_equal(ids, batch.text_ids) and snapshot(subject.sets) == before, "changes what it was given")
+    subject.component.matrices(batch, features)
+    ensure(np.array_equal(ids, batch.text_ids) and copy_of_sets(subject.sets) == before, "modifies its arguments")
 
 
-@DISTANCE_CHECKS.add
-def deterministic(subject: DistanceSubject) -> None:
-    """The same numbers again, whatever the global random state."""
-    base = subject.base
-    for seed in (1, 2):
-        with watching.seeded(seed):
-            again = subject.matrices(subject.sets)
-        ensure(np.array_equal(again, base), "gives other numbers when run again")
-
-
-@DISTANCE_CHECKS.add
-def random_state(subject: DistanceSubject) -> None:
-    """Global random states are left alone."""
-    _ = subject.base
-    watching.leaves_random_state_alone(lambda: subject.matrices(subject.sets))
-
-
-@DISTANCE_CHECKS.add
-def pickles(subject: DistanceSubject) -> None:
-    """A copy in a worker process has the same signature and gives the same numbers."""
-    _ = subject.base
-    copy = making.copied(subject.distance)
-    ensure(copy.signature() == subject.distance.signature(), "has another signature after pickling")
-    ensure(np.array_equal(subject.matrices(subject.sets, copy), subject.base), "gives other numbers after pickling")
-
-
-@DISTANCE_CHECKS.add
-def parameters(subject: DistanceSubject) -> None:
-    """A parameter that changes the distances changes the signature."""
-    _ = subject.base
-    making.told_apart(
-        subject.distance,
-        lambda distance: distance.signature(),
-        lambda distance: subject.matrices(subject.sets, distance),
-        lambda one, other: np.allclose(one, other, rtol=1e-9, atol=1e-12),
-    )
-
-
-add_conduct(DISTANCE_CHECKS)
+DISTANCE_CHECKS.extend(
+    [
+        shared_checks.deterministic,
+        shared_checks.random_state,
+        shared_checks.pickles,
+        shared_checks.parameters,
+        *shared_checks.CONDUCT,
+    ]
+)

@@ -1,133 +1,189 @@
-"""A metric under check: its caption sets, and its numbers on them by the way the runner takes."""
+"""Metrics under check: caption sets or token scores, and the numbers of the metric computed as a run computes them."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, ExactTestable, Features, Metric, Testable
+from harness.contracts import Batch, CaptionSet, Features, Metric, State, TokenScores
 from harness.registry.manifest_schema import Entry
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.testing import sample_captions as samples
-from harness.testing.base_subject import Observed
+from harness.testing import sample_captions
+from harness.testing.base_subject import BaseSubject
 from harness.testing.results import NotApplicable
+from harness.testing.sample_captions import repeat_to
 
-RELATIVE = 1e-9
-"""What another order of summation may do to a number."""
+RELATIVE_TOLERANCE = 1e-9
+"""Relative tolerance for numbers summed in another order."""
+ABSOLUTE_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What a metric gave: rows in the order of the sets."""
+    """Numbers of a metric; rows are in the order of the caption sets."""
 
     stats: np.ndarray
-    """(B, d), NaN at the end of rows that are shorter than others."""
+    """Statistics (B, d); shorter rows are filled up with NaN."""
     per_example: np.ndarray
-    """(B,), NaN where undefined."""
+    """Scores (B,), NaN where undefined."""
     value: float
+    """The corpus number."""
 
     @property
     def defined(self) -> np.ndarray:
+        """True for each example that is defined, shape (B,)."""
         return ~np.isnan(self.stats[:, 0])
 
     def same_rows(self, other: Numbers) -> bool:
-        """To the digit."""
+        """Return whether the statistics are equal to the digit."""
         return same_rows(self.stats, other.stats)
 
 
 @dataclass(eq=False)
-class MetricSubject(Observed[Numbers]):
-    """One metric and the sets it is checked on (``None``: the kit's own)."""
+class MetricSubject(BaseSubject[Numbers]):
+    """A metric of caption sets, and the sets on which it is checked.
 
-    gives, told_by = "scores", "scores"
+    Parameters
+    ----------
+    captions : sequence of CaptionSet, optional
+        Sets of one shape with different ids; None: those of the kit, where the metric needs no images.
+    entry : Entry, optional
+        Catalogue entry of the metric, when it is checked by name.
+    """
 
-    metric: Any
-    given: Sequence[CaptionSet] | None = None
-    entry: Entry | None = None
-    """What the catalogue says of it, where it was named."""
-    first_signature: str = ""
-    """Its signature before anything was scored."""
+    noun, base_check, scope = "scores", "scores", "scores captions, not token scores"
 
-    @property
-    def model_level(self) -> bool:
-        return getattr(getattr(self.metric, "spec", None), "level", None) == "model"
+    captions: Sequence[CaptionSet] | None = field(default=None, kw_only=True)
+    entry: Entry | None = field(default=None, kw_only=True)
 
     @cached_property
     def sets(self) -> list[CaptionSet]:
-        """All of one shape, with different ids and different texts."""
-        if self.model_level:
-            raise NotApplicable("judges token scores, not captions")
-        spec = self.metric.spec
-        if self.given is not None:
-            return list(self.given)
+        """Caption sets of one shape with different ids and different texts."""
+        spec = self.component.spec
+        if self.captions is not None:
+            return list(self.captions)
         if "images" in spec.needs:
             raise NotApplicable("needs images: give caption sets that have them (sets=...)")
-        n, m = max(3, spec.min_candidates), max(3, spec.min_references, spec.min_texts - max(3, spec.min_candidates))
-        if n + m > len(samples.SCENES[0]):
+        n = max(3, spec.min_candidates)
+        m = max(3, spec.min_references, spec.min_texts - n)
+        if n + m > len(sample_captions.SCENES[0]):
             raise NotApplicable(f"needs {n} + {m} texts: give caption sets that have them (sets=...)")
-        return samples.caption_sets(n, m)
+        return sample_captions.caption_sets(n, m)
 
-    def observe(self) -> Numbers:
-        sets = self.sets
-        self.first_signature = self.metric.signature()
-        return self.numbers(sets)
+    def compute(self, component: Any = None) -> Numbers:
+        """Return the numbers of the metric on :attr:`sets`, with corpus state of their own references."""
+        return self.numbers(self.sets, metric=component)
 
     def numbers(
         self,
         sets: Sequence[CaptionSet],
         *,
-        metric: Any = None,
+        metric: Metric | None = None,
         features: Features | None = None,
-        size: int = scoring.BATCH,
     ) -> Numbers:
-        """Scores of the sets, batches of at most ``size``; without ``features`` everything is fitted anew on the sets."""
-        metric = metric or self.metric
+        """Return the numbers on other sets; without ``features`` the corpus state is fitted on their references."""
+        metric = self.component if metric is None else metric
+        assert metric is not None
         features = features or FeatureCache([item.references for item in sets])
-        scored = scoring.score(metric, scoring.batches(sets, features, size), features, None, 0)
-        return collected(metric, scored.stats)
+        scored = scoring.score(metric, scoring.batches(sets, features), features, None, 0)
+        return numbers_of(metric, scored.stats)
+
+    def difference(self, expected: Numbers, actual: Numbers) -> str:
+        """Return the example with the largest difference; statistics must be equal to the digit."""
+        if not actual.same_rows(expected):
+            return largest_difference(expected.per_example, actual.per_example, self.sets)
+        return "" if nearly_equal(expected.value, actual.value) else f"{expected.value!r} and {actual.value!r}"
+
+    def nearly_equal(self, one: Numbers, other: Numbers) -> bool:
+        """Return whether scores and corpus numbers are equal but for the order of summation."""
+        return nearly_equal(one.value, other.value) and nearly_equal(one.per_example, other.per_example)
 
     def fitted(self) -> Features:
-        """Features whose corpus is that of :attr:`sets`: other sets can be scored by the same corpus state."""
+        """Return new features with the references of :attr:`sets`, so that other sets are scored by their corpus state."""
         return FeatureCache([item.references for item in self.sets])
 
+    def state(self, features: Features) -> State:
+        """Return the corpus state of the metric for the references of ``features``."""
+        return scoring.fitted(self.component, features)
+
     def shaped(self, n: int, m: int) -> list[CaptionSet]:
-        """The sets cut, or their texts repeated, to n candidates and m references."""
+        """Return the sets with their texts cut, or repeated, to n candidates and m references."""
         return [
-            replace(item, candidates=cycled(item.candidates, n), references=cycled(item.references, m))
+            replace(item, candidates=repeat_to(item.candidates, n), references=repeat_to(item.references, m))
             for item in self.sets
         ]
 
-    def takes(self, n: int, m: int) -> bool:
-        spec = self.metric.spec
+    def accepts(self, n: int, m: int) -> bool:
+        """Return whether n candidates and m references are enough for the metric's specification."""
+        spec = self.component.spec
         return n >= spec.min_candidates and m >= spec.min_references and n + m >= spec.min_texts
 
-    def small_batch(self, most: int) -> tuple[Batch, Features, Any]:
-        """The first sets as a batch of at most ``most`` + ``most`` texts, for tests that enumerate, and the corpus state."""
-        spec = self.metric.spec
+    def small_batch(self, limit: int) -> tuple[Batch, Features, State]:
+        """Return a batch of three sets, small enough to enumerate its relabelings, with its features and corpus state.
+
+        Raises :class:`NotApplicable` when the metric needs more than ``limit`` candidates or references.
+        """
+        spec = self.component.spec
         n, m = max(2, spec.min_candidates), max(3, spec.min_references)
+        if n > limit or m > limit:
+            raise NotApplicable(f"{n} + {m} texts have too many relabelings to enumerate")
         features = self.fitted()
-        state = scoring.fitted(self.metric, features)
-        if n > most or m > most:
-            raise NotApplicable(f"{n} + {m} texts are too many to enumerate here")
-        return features.batch(self.shaped(n, m)[:3]), features, state
-
-    @property
-    def testable(self) -> bool:
-        return isinstance(self.metric, (Testable, ExactTestable))
+        return features.batch(self.shaped(n, m)[:3]), features, self.state(features)
 
 
-def cycled(texts: Sequence[str], count: int) -> tuple[str, ...]:
-    return tuple(texts[k % len(texts)] for k in range(count))
+@dataclass(eq=False)
+class TokenScoreSubject(BaseSubject[dict[str, float]]):
+    """A metric of level ``model``, and the token scores on which it is checked.
+
+    Parameters
+    ----------
+    entry : Entry, optional
+        Catalogue entry of the metric, when it is checked by name.
+    """
+
+    noun, base_check, scope = "columns", "columns", "scores token probabilities, not captions"
+
+    entry: Entry | None = field(default=None, kw_only=True)
+
+    def compute(self, component: Any = None) -> dict[str, float]:
+        """Return the columns of the metric for :func:`token_scores`."""
+        columns = (component or self.component).evaluate_scores(token_scores())
+        if not isinstance(columns, dict):
+            raise TypeError(f"evaluate_scores returns {type(columns).__name__}; expected a dict of numbers")
+        return columns
+
+    def difference(self, expected: dict[str, float], actual: dict[str, float]) -> str:
+        """Return the first column that differs."""
+        if list(expected) != list(actual):
+            return "other columns"
+        for name, value in expected.items():
+            if not np.array_equal(value, actual[name], equal_nan=True):
+                return f"{name}: {value!r} and {actual[name]!r}"
+        return ""
 
 
-def collected(metric: Metric, stats: np.ndarray) -> Numbers:
-    """Per-example scores and the corpus number of statistic rows, undefined ones left out."""
+def token_scores(examples: int = 5, references: int = 3, seed: int = 0) -> list[list[TokenScores]]:
+    """Return random log-probabilities and ranks of ``references`` texts for each of ``examples`` examples."""
+    rng = np.random.default_rng(seed)
+    scores = []
+    for _ in range(examples):
+        entries = []
+        for length in rng.integers(3, 9, references).tolist():
+            p = rng.uniform(0.01, 0.9, length)
+            words = tuple(f"w{k}" for k in rng.integers(0, 30, length))
+            entries.append(TokenScores(np.log(p), np.where(p > 0.5, 0, rng.integers(1, 50, length)), words))
+        scores.append(entries)
+    return scores
+
+
+def numbers_of(metric: Metric, stats: np.ndarray) -> Numbers:
+    """Return the scores and the corpus number of statistics (B, d), without the undefined rows."""
     defined = ~np.isnan(stats[:, 0])
     per_example = np.full(len(stats), np.nan)
     if defined.any():
@@ -136,8 +192,8 @@ def collected(metric: Metric, stats: np.ndarray) -> Numbers:
     return Numbers(stats, per_example, value)
 
 
-def padded(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Rows of shards below each other, NaN at the end of the shorter ones."""
+def stack_rows(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return statistics of several shards, each (B, d), as one array; shorter rows are filled up with NaN."""
     width = max(part.shape[1] for part in parts)
     return np.concatenate(
         [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts]
@@ -145,26 +201,31 @@ def padded(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def same_rows(one: np.ndarray, other: np.ndarray) -> bool:
-    """Equal to the digit, NaN to NaN, whatever NaN stands at the end of the rows."""
+    """Return whether two arrays of statistics (B, d) are equal to the digit, apart from NaN at the end of the rows.
+
+    >>> same_rows(np.array([[1.0, np.nan]]), np.array([[1.0]]))
+    True
+    """
     if len(one) != len(other):
         return False
-    both = padded([one, other])
+    both = stack_rows([one, other])
     return np.array_equal(both[: len(one)], both[len(one) :], equal_nan=True)
 
 
-def near(one: Any, other: Any) -> bool:
-    """Equal but for the order of summation."""
-    return np.allclose(one, other, rtol=RELATIVE, atol=1e-10, equal_nan=True)
+def nearly_equal(one: Any, other: Any) -> bool:
+    """Return whether numbers or arrays are equal but for the order of summation; NaN equals NaN."""
+    return np.allclose(one, other, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
 
 
-def worst(one: np.ndarray, other: np.ndarray, sets: Sequence[CaptionSet]) -> str:
-    """``scene-2: 0.5 and 0.25``: the example on which two lots of per-example scores differ most."""
+def largest_difference(one: np.ndarray, other: np.ndarray, sets: Sequence[CaptionSet]) -> str:
+    """Return ``scene-2: 0.5 and 0.25``: the example on which two arrays of scores (B,) differ most."""
     one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    with np.errstate(invalid="ignore"):  # infinite scores are told by another check
+    with np.errstate(invalid="ignore"):  # infinite scores are reported by the check 'finite'
         gap = np.where(np.isnan(one) != np.isnan(other), np.inf, np.nan_to_num(np.abs(one - other)))
     k = int(np.argmax(gap))
     return f"{sets[k].id}: {one[k]:.12g} and {other[k]:.12g}"
 
 
-def snapshot(sets: Sequence[CaptionSet]) -> Any:
+def copy_of_sets(sets: Sequence[CaptionSet]) -> list[tuple[Any, ...]]:
+    """Return a deep copy of the content of caption sets, to compare with later."""
     return copy.deepcopy([(s.id, s.candidates, s.references, s.media, s.source, dict(s.meta)) for s in sets])

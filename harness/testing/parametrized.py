@@ -1,37 +1,37 @@
-"""One pytest test of each check."""
+"""Pytest tests generated from checks: one test for each component and check."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 from harness.errors import HarnessError, UnknownName, did_you_mean
 from harness.registry import split_spec
 from harness.registry.component_kinds import SINGULAR
 from harness.testing.results import Violation
-from harness.testing.targets import checks_of, kind_of, subject_of
+from harness.testing.targets import ALL_CHECKS, checks_of, kind_of, subject_of
 
 
 @dataclass
-class _Later:
-    """A subject made when its first check runs: collecting tests imports and constructs nothing that is only named."""
+class _Case:
+    """A component whose subject is created when its first test runs, so that collecting tests constructs nothing."""
 
     kind: str
     component: Any
     settings: Mapping[str, Any]
-    _made: list[Any] = field(default_factory=list)
 
+    @cached_property
     def subject(self) -> Any:
-        if not self._made:
-            self._made.append(subject_of(self.kind, self.component, **self.settings))
-        return self._made[0]
+        """Subject of the checks; raises :class:`HarnessError` when the component cannot be constructed."""
+        return subject_of(self.kind, self.component, **self.settings)
 
-    def check(self, name: str) -> None:
+    def run(self, name: str) -> None:
+        """Run one check: skip the test when it is not applicable, raise :class:`Violation` when it fails."""
         import pytest
 
-        outcome = checks_of(self.kind).run_one(name, self.subject())
+        outcome = checks_of(self.kind).run_one(name, self.subject)
         if outcome.status == "not applicable":
             pytest.skip(outcome.reason)
         if outcome.failed:
@@ -45,36 +45,52 @@ def parametrize_with_checks(
     expected_failures: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Callable[[Any], Any]:
-    """A decorator: the test function gets ``check``, to be called; one test for each component and check.
+    """Return a decorator that parametrizes a test function with ``check``: one test for each component and check.
 
-    ``components``: instances, classes, names or ``{name: {params}}`` of the registry (names need ``kind``, which else is told by
-    the methods). ``expected_failures``: check -> reason, or id of a component -> {check: reason}; such a test must fail.
-    ``settings``: ``sets`` for metrics and distances, ``examples`` and ``decoding`` for adapters.
+    Parameters
+    ----------
+    components : sequence
+        Instances, classes, names of the registry, or ``{name: {params}}``.
+    kind : str, optional
+        Plural kind of the components. Default: ``metrics`` for names, else the kind whose methods a component has.
+    expected_failures : mapping, optional
+        Check id -> reason, or id of a component -> ``{check id: reason}``. Such a test must fail.
+    **settings
+        ``sets`` for metrics and distances, ``examples`` and ``decoding`` for adapters.
+
+    Raises
+    ------
+    UnknownName
+        When a key of ``expected_failures`` is neither a check nor a component.
+    HarnessError
+        When the kind of a component is not clear.
     """
     import pytest
 
-    known: dict[str, Any] = {}
-    made = []
+    labels: list[str] = []
+    cases = []
     for component in components:
-        of = kind or ("metrics" if isinstance(component, (str, Mapping)) else kind_of(component))
-        if of is None:
-            raise HarnessError(f"{component!r:.60}: tell what it is with kind=")
-        later = _Later(of, component, settings)
-        label = _label(of, component)
-        label = label if label not in known else f"{label}-{len(known)}"
-        known[label] = None
-        reasons = _reasons(label, expected_failures or {}, checks_of(of).names)
-        for name in checks_of(of).names:
+        component_kind = kind or ("metrics" if isinstance(component, (str, Mapping)) else kind_of(component))
+        if component_kind is None:
+            raise HarnessError(f"{component!r:.60}: its kind is not clear from its methods; give kind=")
+        case = _Case(component_kind, component, settings)
+        label = _label(component_kind, component)
+        label = label if label not in labels else f"{label}-{len(labels)}"
+        labels.append(label)
+        names = checks_of(component_kind).names
+        reasons = _reasons(label, expected_failures or {}, names)
+        for name in names:
             marks = [pytest.mark.xfail(reason=reasons[name], strict=True, raises=Violation)] if name in reasons else []
-            made.append(pytest.param(partial(later.check, name), id=f"{label}-{name}", marks=marks))
-    all_checks = {name for of in (kind, "metrics", "distances", "embeddings", "adapters", "readers", "tasks") if of
-                  for name in checks_of(of).names}  # fmt: skip
-    for key in expected_failures or {}:
-        if key not in all_checks and key not in known:
-            raise UnknownName(
-                f"expected_failures: no check or component '{key}'{did_you_mean(key, [*all_checks, *known])}"
-            )
-    return pytest.mark.parametrize("check", made)
+            cases.append(pytest.param(partial(case.run, name), id=f"{label}-{name}", marks=marks))
+    _ensure_keys_exist(expected_failures or {}, labels)
+    return pytest.mark.parametrize("check", cases)
+
+
+def _ensure_keys_exist(expected_failures: Mapping[str, Any], labels: Sequence[str]) -> None:
+    options = [*dict.fromkeys(name for checks in ALL_CHECKS.values() for name in checks.names), *labels]
+    for key in expected_failures:
+        if key not in options:
+            raise UnknownName(f"expected_failures: no check or component '{key}'{did_you_mean(key, options)}")
 
 
 def _label(kind: str, component: Any) -> str:
@@ -90,5 +106,5 @@ def _label(kind: str, component: Any) -> str:
 
 def _reasons(label: str, expected: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     shared = {key: reason for key, reason in expected.items() if key in names and isinstance(reason, str)}
-    own = expected.get(label, {})
-    return {**shared, **(own if isinstance(own, Mapping) else {})}
+    specific = expected.get(label, {})
+    return {**shared, **(specific if isinstance(specific, Mapping) else {})}

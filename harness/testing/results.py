@@ -1,8 +1,9 @@
-"""Checks, what they report, and the lists that hold them."""
+"""Results of checks, and the ordered lists of checks of each kind of component."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -14,50 +15,96 @@ C = TypeVar("C", bound=Check)
 
 
 class Violation(AssertionError):
-    """What a component does against its contract."""
+    """A breach of the component's contract; the message describes it."""
 
 
 class NotApplicable(Exception):
-    """Why a check says nothing about a component."""
+    """A check does not apply to a component; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check found."""
+    """Result of one check of one component."""
 
     check: str
+    """Id of the check, for example ``candidate-order``."""
     status: Status
     reason: str = ""
-    """Empty where it passed."""
+    """One line; empty where the check passes."""
 
     @property
     def failed(self) -> bool:
+        """True when the check fails and the failure is not expected."""
         return self.status == "fail"
 
 
 class Checks:
-    """The named checks of one kind of component, in order. A check takes a subject, returns None, and raises
-    :class:`Violation` or :class:`NotApplicable`."""
+    """Ordered, named checks of one kind of component.
+
+    A check takes a subject and returns None, or raises :class:`Violation` or :class:`NotApplicable`. Its id is the name of
+    its function with hyphens.
+
+    Parameters
+    ----------
+    kind : str
+        Plural kind for messages: ``metrics``, ``adapters``, ...
+    """
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._checks: dict[str, Check] = {}
+        self._subjects: dict[str, type] = {}
 
-    def add(self, check: C) -> C:
-        """Decorator: the check is called by the function's name with hyphens."""
-        self._checks[check.__name__.strip("_").replace("_", "-")] = check
+    def add(self, check: C, subject: type = object) -> C:
+        """Register a check (usable as a decorator); it applies to instances of ``subject`` alone."""
+        name = check.__name__.replace("_", "-")
+        self._checks[name], self._subjects[name] = check, subject
         return check
+
+    def of(self, subject: type) -> Callable[[C], C]:
+        """Return a decorator that registers checks of one class of subject; they are not applicable to others."""
+        return lambda check: self.add(check, subject)
+
+    def extend(self, checks: Iterable[Check]) -> None:
+        """Register several checks in order."""
+        for check in checks:
+            self.add(check)
+
+    def include(self, *others: Checks) -> Checks:
+        """Register all checks of other lists, in order, and return self."""
+        for other in others:
+            for name, check in other._checks.items():
+                self.add(check, other._subjects[name])
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Ids of the checks, in order."""
         return tuple(self._checks)
+
+    @property
+    def descriptions(self) -> dict[str, str]:
+        """First docstring line of each check, by id."""
+        return {name: (check.__doc__ or "").strip().split("\n")[0] for name, check in self._checks.items()}
 
     def run(
         self, subject: Any, *, skip: Collection[str] = (), expected_failures: Mapping[str, str] | None = None
     ) -> list[Outcome]:
-        """All checks but those in ``skip``; raises :class:`UnknownName` for a name that is none of the checks.
+        """Return the outcomes of all checks except those in ``skip``.
 
-        ``expected_failures``: check -> reason. One that passes all the same is a failure: the reason is out of date.
+        Parameters
+        ----------
+        subject : object
+            The component under check with its inputs.
+        skip : collection of str
+            Ids of checks to leave out.
+        expected_failures : mapping, optional
+            Check id -> reason. An expected failure that passes is a failure: its reason is out of date.
+
+        Raises
+        ------
+        UnknownName
+            For an id in ``skip`` or ``expected_failures`` that no check has.
         """
         expected = expected_failures or {}
         for name in (*skip, *expected):
@@ -66,35 +113,50 @@ class Checks:
         return [self.run_one(name, subject, expected.get(name)) for name in self._checks if name not in skip]
 
     def run_one(self, name: str, subject: Any, expected: str | None = None) -> Outcome:
-        """The outcome of one check; whatever the component raises is a failure that says so."""
-        outcome = _outcome(name, self._checks[name], subject)
+        """Return the outcome of one check; any exception of the component becomes a failure with one line of reason."""
+        outcome = self._outcome(name, subject)
         if expected is None:
             return outcome
         if outcome.failed:
             return Outcome(name, "expected failure", f"{expected} ({outcome.reason})")
         return Outcome(name, "fail", f"was expected to fail and did not: {expected}")
 
+    def _outcome(self, name: str, subject: Any) -> Outcome:
+        if not isinstance(subject, self._subjects[name]):
+            return Outcome(name, "not applicable", subject.scope)
+        try:
+            self._checks[name](subject)
+        except (NotApplicable, MissingExtra) as reason:
+            return Outcome(name, "not applicable", str(reason))
+        except Violation as violation:
+            return Outcome(name, "fail", str(violation))
+        except Exception as error:  # a component may raise anything; the outcome reports it
+            return Outcome(name, "fail", f"raised {describe_error(error)}")
+        return Outcome(name, "pass")
 
-def _outcome(name: str, check: Check, subject: Any) -> Outcome:
-    try:
-        check(subject)
-    except NotApplicable as reason:
-        return Outcome(name, "not applicable", str(reason))
-    except Violation as violation:
-        return Outcome(name, "fail", str(violation))
-    except MissingExtra as error:
-        return Outcome(name, "not applicable", str(error))
-    except Exception as error:  # a component may raise anything: that is what the check reports
-        return Outcome(name, "fail", f"raised {_told(error)}")
-    return Outcome(name, "pass")
 
+def describe_error(error: Exception) -> str:
+    """Return an exception as one line: its message, after the type's name unless it is a :class:`HarnessError`.
 
-def _told(error: Exception) -> str:
+    >>> describe_error(ValueError("no\\nwords"))
+    'ValueError: no words'
+    """
     text = " ".join(str(error).split())
     return text if isinstance(error, HarnessError) else f"{type(error).__name__}: {text}"
 
 
 def ensure(condition: Any, message: str) -> None:
-    """Raise :class:`Violation` unless the condition holds."""
+    """Raise :class:`Violation` with the message unless the condition holds."""
     if not condition:
         raise Violation(message)
+
+
+@contextmanager
+def violation_on_error(inputs: str) -> Iterator[None]:
+    """Turn an exception of the component into a :class:`Violation` that names its inputs."""
+    try:
+        yield
+    except (Violation, NotApplicable):
+        raise
+    except Exception as error:  # a component may raise anything; the violation reports it
+        raise Violation(f"{inputs} raise {describe_error(error)}") from error

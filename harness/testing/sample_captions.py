@@ -1,4 +1,4 @@
-"""The captions that checks are made on: small, plain, written for this."""
+"""Sample captions of the checks, written for them: six scenes, nonsense, and unusual texts."""
 
 from __future__ import annotations
 
@@ -45,31 +45,43 @@ SCENES = (
         "a few boats on the sea in the morning", "small boats sail past a lighthouse",
     ),
 )  # fmt: skip
+"""Eight captions of each scene, all different."""
 NONSENSE = (
     "zorp quindle vask trosk", "quindle vask zorp ulver", "vask quindle ulver plimb", "zorp quindle ulver", "plimb quindle vask zorp",
 )  # fmt: skip
-"""Captions that share words with each other and none with any scene: a distribution elsewhere."""
+"""Captions that share words with each other and none with any scene."""
 
 
 def caption_sets(n: int = 3, m: int = 3, count: int = len(SCENES)) -> list[CaptionSet]:
-    """``count`` sets of n candidates and m references (n + m <= 8), all texts of a set different."""
+    """Return ``count`` sets of n candidates and m references; the texts of a set differ.
+
+    Raises :class:`ValueError` when a scene has fewer than n + m captions (8).
+    """
     if n + m > len(SCENES[0]):
-        raise ValueError(f"a scene has {len(SCENES[0])} captions; {n} + {m} were asked for")
+        raise ValueError(f"a scene has {len(SCENES[0])} captions; expected at least {n} + {m}")
     return [CaptionSet(f"scene-{k}", SCENES[k][:n], SCENES[k][n : n + m]) for k in range(count)]
 
 
 def examples(m: int = 5, count: int = len(SCENES)) -> list[Example]:
-    """``count`` examples with m references and the first of them as source."""
+    """Return ``count`` examples with m references; the first of them is the source."""
     return [Example(f"scene-{k}", SCENES[k][:m], None, SCENES[k][0]) for k in range(count)]
 
 
+def repeat_to(texts: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return ``count`` texts: the first ones, repeated from the start where there are fewer.
+
+    >>> repeat_to(("a", "b"), 3)
+    ('a', 'b', 'a')
+    """
+    return tuple(texts[k % len(texts)] for k in range(count))
+
+
 def with_candidates(item: CaptionSet, texts: Sequence[str]) -> CaptionSet:
-    """The set with other candidates, as many as it had (repeated in turn)."""
-    n = len(item.candidates)
-    return replace(item, candidates=tuple(texts[k % len(texts)] for k in range(n)))
+    """Return the set with other candidates, repeated in turn up to its number of candidates."""
+    return replace(item, candidates=repeat_to(texts, len(item.candidates)))
 
 
-ODD = {
+UNUSUAL_TEXTS = {
     "empty": ("",),
     "blank": ("   ", "\t"),
     "single word": ("dog", "bus"),
@@ -82,4 +94,4 @@ ODD = {
     ),
     "long": (" ".join(SCENES[0]) + " " + " ".join(" ".join(scene) for scene in SCENES),),
 }
-"""Texts that must do no harm, by what is odd about them."""
+"""Unusual texts that every component must accept, by description."""

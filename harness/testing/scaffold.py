@@ -1,4 +1,4 @@
-"""A new plugin as a package of its own, written from the templates beside this file."""
+"""Package of a new plugin, written from the templates beside this module."""
 
 from __future__ import annotations
 
@@ -7,47 +7,64 @@ import re
 from pathlib import Path
 from string import Template
 
-from harness.errors import HarnessError, UnknownName, did_you_mean
+from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("metric", "adapter", "task")
 SUMMARIES = {
-    "metric": "Share of a candidate's words that some reference holds",
-    "adapter": "The words of the source in another order",
+    "metric": "Share of a candidate's words that occur in a reference",
+    "adapter": "Words of the source in random order",
     "task": "Five examples with three captions each",
 }
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[Path]:
-    """Write a plugin called ``name`` into ``folder`` (``./name``) and return its files.
+    """Write a plugin package with manifest, component, test and card, and return its files.
 
-    Raises :class:`HarnessError` for a name that is no package name or is taken, an unknown kind, or a folder that is not empty.
+    Parameters
+    ----------
+    name : str
+        Name of the distribution and of the component: lower-case letters, digits and hyphens.
+    kind : str
+        ``metric``, ``adapter`` or ``task``.
+    folder : path, optional
+        Folder of the package. Default: ``./name``.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown kind.
+    HarnessError
+        For an invalid name, a name that an installed module has, or a folder that is not empty.
     """
     if kind not in KINDS:
-        raise UnknownName(f"new-plugin: no kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}")
+        raise UnknownName(
+            f"new-plugin: no kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}",
+            value=kind, expected=KINDS, nearest=nearest_name(kind, KINDS),
+        )  # fmt: skip
     if not _NAME.fullmatch(name):
         raise HarnessError(
-            f"new-plugin: '{name}' is no name; expected lower-case letters, digits and hyphens: my-{kind}"
+            f"new-plugin: '{name}' is not a valid name; expected lower-case letters, digits and hyphens: my-{kind}"
         )
     package, root = name.replace("-", "_"), Path(folder or name)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise HarnessError(f"new-plugin: {root} is there and not empty; give another folder with --output")
+        raise HarnessError(f"new-plugin: {root} exists and is not empty; give another folder with --output")
     if package == "harness" or importlib.util.find_spec(package) is not None:
         raise HarnessError(f"new-plugin: a module '{package}' is installed already; choose another name")
     values = _values(name, package, kind)
-    written = []
+    paths = []
     for path, template in _files(package, name, kind).items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         text = (TEMPLATES / f"{template}.tmpl").read_text(encoding="utf-8") if template else values["init"]
         target.write_text(Template(text).substitute(values) if template else text, encoding="utf-8")
-        written.append(target)
-    return written
+        paths.append(target)
+    return paths
 
 
 def _files(package: str, name: str, kind: str) -> dict[str, str]:
-    """Path below the plugin's folder -> template; an empty one is the package's first line."""
+    """Return path below the plugin's folder -> template; an empty template stands for the package's docstring."""
     files = {
         "pyproject.toml": "pyproject.toml",
         "README.md": "README.md",
@@ -61,8 +78,9 @@ def _files(package: str, name: str, kind: str) -> dict[str, str]:
 
 
 def _values(name: str, package: str, kind: str) -> dict[str, str]:
-    made = "".join(part.capitalize() for part in name.split("-"))
-    target = f"{package}/{name}.yaml" if kind == "task" else f"{package}.{kind}:{made}"
+    """Return the values of the placeholders in the templates."""
+    class_name = "".join(part.capitalize() for part in name.split("-"))
+    target = f"{package}/{name}.yaml" if kind == "task" else f"{package}.{kind}:{class_name}"
     use = {
         "metric": f"harness score --candidates captions.json --references references.json -m {name}",
         "adapter": f"harness show {name}",
@@ -70,12 +88,14 @@ def _values(name: str, package: str, kind: str) -> dict[str, str]:
     }
     rows = {
         "metric": [("Measures", SUMMARIES[kind]), ("Range", "0 to 1, higher is better"), ("Undefined", "never"),
-                   ("Parameters", "`lower`: whether case is passed over (true)")],
-        "adapter": [("Says", SUMMARIES[kind]), ("Decoding", "any; `candidates` many"), ("Parameters", "`keep`: share of the words (1)")],
-        "task": [("Data", "`captions.jsonl`, beside the spec"), ("Models", "people, shuffled captions"), ("Metrics", "cr, distinct")],
+                   ("Parameters", "`lower` (true): ignore case")],
+        "adapter": [("Captions", SUMMARIES[kind]), ("Decoding", "any strategy; `candidates` sets the number of captions"),
+                    ("Parameters", "`share` (1): share of the words that a caption has")],
+        "task": [("Data", "`captions.jsonl`, beside the spec"), ("Models", "held-out references, shuffled captions"),
+                 ("Metrics", "cr, distinct")],
     }  # fmt: skip
     return {
-        "name": name, "package": package, "Class": made, "kind": kind, "kinds": f"{kind}s", "summary": SUMMARIES[kind],
+        "name": name, "package": package, "Class": class_name, "kind": kind, "kinds": f"{kind}s", "summary": SUMMARIES[kind],
         "use": use[kind], "check": f"harness check {target}", "init": f'"""{SUMMARIES[kind]}."""\n',
         "rows": "\n".join(f"| {left} | {right} |" for left, right in rows[kind]),
     }  # fmt: skip

@@ -1,136 +1,138 @@
-"""What is true of every component: it is described, it has a steady identity, and its parameters are part of that."""
+"""Checks that several kinds share: description, identity, repeatability, pickling, parameters and side effects.
+
+Each takes a :class:`~harness.testing.base_subject.BaseSubject`; the module of a kind registers those that apply to it.
+"""
 
 from __future__ import annotations
 
-import pickle
 import re
-import typing
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.registry import parameters
+from harness.registry import parameters as constructor_parameters
+from harness.testing.base_subject import BaseSubject
 from harness.testing.results import NotApplicable, Violation, ensure
+from harness.testing.side_effects import ensure_random_state_unchanged, global_seed
+from harness.testing.variants import (
+    constructor_values,
+    have_equal_attributes,
+    pickled_copy,
+    second_instance,
+    variants,
+)
 
-PLAIN = (bool, int, float, str, type(None))
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|<[\w.]+ object")
+SEEDS = (1, 2)
+"""Seeds of the global random states under which results are computed again."""
 
 
-def described(component: Any) -> None:
-    """Raise :class:`Violation` for a class without a docstring of its own: ``harness show`` prints it."""
-    ensure((type(component).__doc__ or "").strip(), f"the class {type(component).__name__} has no docstring")
+def described(subject: BaseSubject[Any]) -> None:
+    """The class has a docstring (``harness show`` prints it)."""
+    factory = type(subject.component)
+    ensure((factory.__doc__ or "").strip(), f"the class {factory.__name__} has no docstring")
 
 
-def steady_identity(component: Any, identity: Callable[[Any], Any], called: str) -> None:
-    """``signature()`` or ``fingerprint()``: one line of text, the same when asked again and for a second such component."""
-    text = identity(component)
-    ensure(isinstance(text, str) and text.strip(), f"{called}() returned {text!r}; expected a text")
-    ensure("\n" not in text, f"{called}() has several lines: {text!r:.80}")
-    ensure(not _ADDRESS.search(text), f"{called}() holds an object's address, another in every process: {text!r:.100}")
-    ensure(identity(component) == text, f"{called}() is another when asked again")
+def signature(subject: BaseSubject[Any]) -> None:
+    """``signature()`` is one line of text, the same at every call and for an instance with the same parameters."""
+    _ensure_stable_identity(subject)
+
+
+def fingerprint(subject: BaseSubject[Any]) -> None:
+    """``fingerprint()`` is one line of text, the same at every call and for an instance with the same parameters."""
+    _ensure_stable_identity(subject)
+
+
+def _ensure_stable_identity(subject: BaseSubject[Any]) -> None:
+    component, call, text = subject.component, f"{subject.identity_method}()", subject.identity()
+    ensure(isinstance(text, str) and text.strip(), f"{call} returns {text!r}; expected a text")
+    ensure("\n" not in text, f"{call} has several lines: {text!r:.80}")
+    ensure(not _ADDRESS.search(text), f"{call} contains an object's address, which changes per process: {text!r:.100}")
+    ensure(subject.identity() == text, f"{call} changes from call to call")
     try:
-        second = made_again(component, {})
+        second = second_instance(component, constructor_values(component, subject.parameters))
     except NotApplicable:
         return
     ensure(
-        identity(second) == text or not same_settings(component, second),
-        f"{called}() differs between two components made alike: {text!r:.60} and {identity(second)!r:.60}",
+        subject.identity(second) == text or not have_equal_attributes(component, second),
+        f"{call} differs between two equal instances: {text!r:.60} and {subject.identity(second)!r:.60}",
     )
 
 
-def settings(component: Any) -> dict[str, Any]:
-    """The parameters it was made with: those that the registry noted, else plain attributes of the same names."""
-    recorded = getattr(component, "constructor_parameters", None)
-    if recorded is not None:
-        return dict(recorded)
-    held = getattr(component, "__dict__", {})
-    return {name: held[name] for name in parameters(type(component)) if name in held and isinstance(held[name], PLAIN)}
+def deterministic(subject: BaseSubject[Any]) -> None:
+    """The results are the same again, whatever the global random state."""
+    base = subject.base
+    for seed in SEEDS:
+        with global_seed(seed):
+            difference = subject.difference(base, subject.compute())
+        ensure(not difference, f"returns other {subject.noun} when run again: {difference}")
 
 
-def same_settings(one: Any, other: Any) -> bool:
-    """Whether two components hold equal plain settings: an instance made by hand may have had parameters of its own."""
-    mine, theirs = (
-        {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN)}
-        for item in (one, other)
-    )
-    shared = mine.keys() & theirs.keys()
-    return all(mine[name] == theirs[name] for name in shared)
+def random_state(subject: BaseSubject[Any]) -> None:
+    """The global random states of Python and numpy do not change."""
+    subject.base  # noqa: B018  (raises when the component does not run)
+    ensure_random_state_unchanged(subject.compute)
 
 
-def made_again(component: Any, changes: dict[str, Any]) -> Any:
-    """Another component of the class with some parameters changed; raises :class:`NotApplicable` where that makes none."""
-    factory = type(component)
-    try:
-        return factory(**{**settings(component), **changes})
-    except (HarnessError, TypeError, ValueError) as error:
-        raise NotApplicable(f"a second {factory.__name__} cannot be made: {error}") from error
+def pickles(subject: BaseSubject[Any]) -> None:
+    """A pickled copy, as a worker process gets it, has the same signature and returns the same results."""
+    base, copy = subject.base, pickled_copy(subject.component)
+    ensure(subject.identity(copy) == subject.identity(), f"has another {subject.identity_method} after pickling")
+    difference = subject.difference(base, subject.compute(copy))
+    ensure(not difference, f"returns other {subject.noun} after pickling: {difference}")
 
 
-def variants(component: Any) -> Iterator[tuple[str, Any]]:
-    """``parameter=value`` and a component with that one parameter changed, for those with a plain default that can be."""
-    given = settings(component)
-    hints = _hints(type(component))
-    for name, parameter in parameters(type(component)).items():
-        now = given.get(name, parameter.default)
-        for value in _others(now, hints.get(name)):
-            try:
-                yield f"{name}={value!r}", made_again(component, {name: value})
-            except NotApplicable:
-                continue
-            break
-
-
-def _hints(factory: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(factory.__init__)
-    except (NameError, TypeError, AttributeError):  # names imported for type checkers alone
-        return {}
-
-
-def _others(value: Any, hint: Any) -> list[Any]:
-    choices = [c for c in (*typing.get_args(hint), *_literals(hint)) if isinstance(c, str) and c != value]
-    if choices:
-        return choices
-    if isinstance(value, bool):
-        return [not value]
-    if isinstance(value, int):
-        return [value + 1, value - 1]
-    if isinstance(value, float):
-        return [value + 0.25, value / 2, value * 2]
-    return []
-
-
-def _literals(hint: Any) -> list[Any]:
-    return [value for part in typing.get_args(hint) for value in typing.get_args(part)]
-
-
-def told_apart(
-    component: Any, identity: Callable[[Any], str], numbers: Callable[[Any], Any], same: Callable[[Any, Any], bool]
-) -> None:
-    """Wherever changing one parameter changes what the component gives, its identity must change too."""
-    if not parameters(type(component)):
+def parameters(subject: BaseSubject[Any]) -> None:
+    """A parameter that changes the results changes the signature or fingerprint, by which caches are keyed."""
+    base, identity, count = subject.base, subject.identity(), 0
+    if not constructor_parameters(type(subject.component)):
         raise NotApplicable("has no parameters")
-    mine, text, tried = numbers(component), identity(component), 0
-    for what, other in variants(component):
+    for change, variant in variants(subject.component, subject.parameters):
         try:
-            theirs = numbers(other)
+            results = subject.compute(variant)
         except (HarnessError, NotApplicable, ValueError, ImportError):
-            continue  # this setting does not work here, so nothing is cached under it
-        tried += 1
-        if not same(mine, theirs) and identity(other) == text:
-            raise Violation(f"{what} changes what it gives but not {text!r:.80}: a cache would mix the two up")
-    if not tried:
+            continue  # the value does not work on these inputs, so nothing is cached under it
+        count += 1
+        if not subject.nearly_equal(base, results) and subject.identity(variant) == identity:
+            raise Violation(
+                f"{change} changes the {subject.noun} but not the {subject.identity_method} {identity!r:.80}"
+            )
+    if not count:
         raise NotApplicable("no parameter has a plain value that can be changed")
 
 
-def copied(component: Any) -> Any:
-    """The component after pickling, as a worker process gets it; raises :class:`Violation`."""
-    factory = type(component)
-    if factory.__module__ == "__main__" or "<locals>" in factory.__qualname__:
-        raise Violation(f"{factory.__qualname__} of {factory.__module__} cannot be imported by a worker process")
-    try:
-        return pickle.loads(pickle.dumps(component))
-    except Exception as error:  # pickling raises whatever a member raises
-        raise Violation(
-            f"does not pickle, so no worker process can have it: {type(error).__name__}: {error}"
-        ) from error
+def signature_in_use(subject: BaseSubject[Any]) -> None:
+    """Scoring does not change the signature."""
+    _ensure_identity_in_use(subject)
+
+
+def fingerprint_in_use(subject: BaseSubject[Any]) -> None:
+    """Generating captions does not change the fingerprint."""
+    _ensure_identity_in_use(subject)
+
+
+def _ensure_identity_in_use(subject: BaseSubject[Any]) -> None:
+    before = subject.first_identity  # the recorded run comes first
+    ensure(subject.identity() == before, f"the {subject.identity_method} changes when the component is used")
+
+
+def prints_nothing(subject: BaseSubject[Any]) -> None:
+    """Nothing is printed to stdout, which is reserved for results."""
+    output = subject.side_effects.output
+    ensure(not output, f"prints to stdout: {output[:60]!r}")
+
+
+def writes_nothing(subject: BaseSubject[Any]) -> None:
+    """No file is written into the working folder."""
+    files = dict.fromkeys(subject.side_effects.files)
+    ensure(not files, f"writes into the working folder: {', '.join(files)[:80]}")
+
+
+def no_network(subject: BaseSubject[Any]) -> None:
+    """No network connection is opened."""
+    connections = dict.fromkeys(subject.side_effects.connections)
+    ensure(not connections, f"connects to {', '.join(connections)[:80]}")
+
+
+LOCAL_CONDUCT = (prints_nothing, writes_nothing)
+"""Side effects of every kind; adapters and readers may open connections to a server."""
+CONDUCT = (*LOCAL_CONDUCT, no_network)

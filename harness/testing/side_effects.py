@@ -1,4 +1,4 @@
-"""What a component does besides its work: prints, files in the working folder, connections, random state."""
+"""Side effects of a component's work: output, files in the working folder, connections, global random states."""
 
 from __future__ import annotations
 
@@ -14,86 +14,76 @@ from typing import Any
 
 import numpy as np
 
-from harness.testing.results import Violation, ensure
+from harness.testing.results import Violation
 
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_PASSED_OVER = {"__pycache__", ".cache"}
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_CACHE_FOLDERS = {"__pycache__", ".cache"}
 
 
 @dataclass
-class Doings:
-    """What was seen while watching."""
+class SideEffects:
+    """Side effects recorded by :func:`record_side_effects`."""
 
-    printed: str = ""
-    written: list[str] = field(default_factory=list)
-    """Files opened for writing, or made, below the working folder."""
+    output: str = ""
+    """Text printed to stdout."""
+    files: list[str] = field(default_factory=list)
+    """Files opened for writing and folders created below the working folder, relative to it."""
     connections: list[str] = field(default_factory=list)
+    """Addresses of socket connections."""
 
 
-_current: Doings | None = None
-_hooked = False
+_current: SideEffects | None = None
+_hook_installed = False
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if _current is None:
         return
-    if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) and int(args[2] or 0) & _WRITES:
-        _note(args[0])
+    if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) and int(args[2] or 0) & _WRITE_FLAGS:
+        _record_file(args[0], _current)
     elif event in ("os.mkdir", "os.rename"):
-        _note(args[0] if event == "os.mkdir" else args[1])
+        _record_file(args[0] if event == "os.mkdir" else args[1], _current)
     elif event == "socket.connect" and isinstance(args[1], tuple):
         _current.connections.append(str(args[1]))
 
 
-def _note(path: Any) -> None:
+def _record_file(path: str | bytes | os.PathLike[Any], effects: SideEffects) -> None:
     full = Path(os.path.abspath(os.fsdecode(path)))
-    if full.is_relative_to(Path.cwd()) and not _PASSED_OVER & set(full.parts) and _current is not None:
-        _current.written.append(str(full.relative_to(Path.cwd())))
+    if full.is_relative_to(Path.cwd()) and not _CACHE_FOLDERS & set(full.parts):
+        effects.files.append(str(full.relative_to(Path.cwd())))
 
 
 @contextlib.contextmanager
-def watching() -> Iterator[Doings]:
-    """Note what the code inside does. Caches (``.cache``, ``__pycache__``) are not files of the working folder."""
-    global _current, _hooked
-    if not _hooked:
-        sys.addaudithook(_audit)  # cannot be taken away again: it does nothing while nobody watches
-        _hooked = True
+def record_side_effects() -> Iterator[SideEffects]:
+    """Record the side effects of the code in the context; files in ``.cache`` and ``__pycache__`` are not counted."""
+    global _current, _hook_installed
+    if not _hook_installed:
+        sys.addaudithook(_audit)  # an audit hook cannot be removed; it returns at once while nothing is recorded
+        _hook_installed = True
     stream = io.StringIO()
-    doings = _current = Doings()
+    effects = _current = SideEffects()
     try:
         with contextlib.redirect_stdout(stream):
-            yield doings
+            yield effects
     finally:
         _current = None
-        doings.printed = stream.getvalue()
+        effects.output = stream.getvalue()
 
 
-def prints_nothing(doings: Doings) -> None:
-    ensure(not doings.printed, f"prints to stdout: {doings.printed[:60]!r}")
-
-
-def writes_nothing(doings: Doings) -> None:
-    ensure(not doings.written, f"writes into the working folder: {', '.join(dict.fromkeys(doings.written))[:80]}")
-
-
-def connects_to_nothing(doings: Doings) -> None:
-    ensure(not doings.connections, f"connects to {', '.join(dict.fromkeys(doings.connections))[:80]}")
-
-
-def leaves_random_state_alone(act: Callable[[], Any]) -> None:
-    """Raise :class:`Violation` where the global random states of Python and numpy are others afterwards."""
+def ensure_random_state_unchanged(work: Callable[[], Any]) -> None:
+    """Raise :class:`Violation` when ``work`` changes the global random state of Python or numpy."""
     before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
-    act()
+    work()
     if random.getstate() != before:
-        raise Violation("draws from Python's global random state; use a generator of its own, seeded")
+        raise Violation("draws from Python's global random state; use a seeded random.Random")
     for old, new in zip(numpy_before, np.random.get_state(legacy=True)):
         if not np.array_equal(old, new):  # type: ignore[arg-type]
             raise Violation("draws from numpy's global random state; use np.random.default_rng(seed)")
 
 
 @contextlib.contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Global random states from a seed, and as they were afterwards."""
+def global_seed(seed: int) -> Iterator[None]:
+    """Seed the global random states of Python and numpy, and restore them afterwards."""
     before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
     random.seed(seed)
     np.random.seed(seed)

@@ -1,4 +1,4 @@
-"""From what the user names to what is checked: an instance, a class, ``package.module:Class``, or a name of the registry."""
+"""Targets of a check: an instance, a class, ``package.module:Class``, a task file, or a name of the registry."""
 
 from __future__ import annotations
 
@@ -12,46 +12,49 @@ from typing import Any
 
 from harness.contracts import CaptionSet, Decoding, Example
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
-from harness.registry import current, split_spec
+from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
+from harness.registry.instance_checks import check_instance
 from harness.registry.manifest_schema import Entry
 from harness.registry.parameter_checks import check_parameters
-from harness.testing import sample_captions as samples
-from harness.testing.results import Checks
+from harness.testing import sample_captions
+from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
+from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject
+from harness.testing.embeddings import EMBEDDING_CHECKS, EmbeddingSubject
+from harness.testing.metric_conduct import CONDUCT_CHECKS
+from harness.testing.metric_invariance import INVARIANCE_CHECKS
+from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
+from harness.testing.metrics import SCORE_CHECKS
+from harness.testing.model_metrics import TOKEN_SCORE_CHECKS
+from harness.testing.null_checks import NULL_CHECKS
+from harness.testing.results import Checks, describe_error
+from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 
-_MARKS = {
+METRIC_CHECKS = Checks("metrics").include(
+    SCORE_CHECKS, INVARIANCE_CHECKS, CONDUCT_CHECKS, TOKEN_SCORE_CHECKS, NULL_CHECKS
+)
+ALL_CHECKS = {
+    "adapters": ADAPTER_CHECKS,
+    "tasks": TASK_CHECKS,
+    "readers": READER_CHECKS,
+    "metrics": METRIC_CHECKS,
+    "distances": DISTANCE_CHECKS,
+    "embeddings": EMBEDDING_CHECKS,
+}
+_METHODS = {
     "metrics": ("stats", "evaluate_scores"),
     "distances": ("matrices",),
     "embeddings": ("encode",),
     "adapters": ("generate",),
 }
+"""Methods that tell the kind of a component."""
 
 
 def checks_of(kind: str) -> Checks:
-    """The checks of a kind."""
-    if kind == "metrics":
-        from harness.testing import metric_conduct, model_metrics, null_checks
-        from harness.testing.metrics import METRIC_CHECKS
-
-        _ = metric_conduct, model_metrics, null_checks  # they add theirs
-        return METRIC_CHECKS
-    if kind == "distances":
-        from harness.testing.distances import DISTANCE_CHECKS
-
-        return DISTANCE_CHECKS
-    if kind == "embeddings":
-        from harness.testing.embeddings import EMBEDDING_CHECKS
-
-        return EMBEDDING_CHECKS
-    if kind == "adapters":
-        from harness.testing.adapters import ADAPTER_CHECKS
-
-        return ADAPTER_CHECKS
-    from harness.testing.tasks import READER_CHECKS, TASK_CHECKS
-
-    if kind not in ("readers", "tasks"):
+    """Return the checks of a kind (``metrics``, ``adapters``, ...); raises :class:`UnknownName` for an unknown kind."""
+    if kind not in ALL_CHECKS:
         raise UnknownName(f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}")
-    return READER_CHECKS if kind == "readers" else TASK_CHECKS
+    return ALL_CHECKS[kind]
 
 
 def subject_of(
@@ -62,68 +65,114 @@ def subject_of(
     examples: Sequence[Example] | None = None,
     decoding: Decoding | None = None,
 ) -> Any:
-    """What the checks of a kind take. Raises :class:`HarnessError` where the component cannot be made."""
-    if kind == "tasks":
-        from harness.testing.tasks import TaskSubject
+    """Return the subject of the checks of a kind.
 
+    Parameters
+    ----------
+    kind : str
+        Plural kind: ``metrics``, ``adapters``, ...
+    component : object
+        An instance, a class or factory function, a name of the registry, or ``{name: {params}}``; the path of a task.
+    sets : sequence of CaptionSet, optional
+        Caption sets for metrics and distances.
+    examples : sequence of Example, optional
+        Examples for adapters.
+    decoding : Decoding, optional
+        Decoding for adapters.
+
+    Raises
+    ------
+    HarnessError
+        When the component cannot be constructed or lacks a member of its kind.
+    """
+    if kind == "tasks":
         return TaskSubject(component)
     entry = None
     if isinstance(component, (str, Mapping)):
         entry = current().get(kind, split_spec(component, SINGULAR[kind])[0])
-    made = instance(kind, component)
+    created = create_component(kind, component)
+    instance, parameters = created.instance, created.parameters or None
+    check_instance(kind, f"{SINGULAR[kind]} '{_name(component, instance)}'", instance)
     if kind == "metrics":
-        from harness.testing.metric_subject import MetricSubject
-
-        return MetricSubject(made, sets, entry)
+        if instance.spec.level == "model":
+            return TokenScoreSubject(instance, entry=entry, parameters=parameters)
+        return MetricSubject(instance, captions=sets, entry=entry, parameters=parameters)
     if kind == "distances":
-        from harness.testing.distances import DistanceSubject
-
-        return DistanceSubject(made, sets or samples.caption_sets())
+        return DistanceSubject(instance, sets=sets or sample_captions.caption_sets(), parameters=parameters)
     if kind == "adapters":
-        from harness.testing.adapters import AdapterSubject
-
-        return AdapterSubject(made, examples or samples.examples(), decoding or Decoding())
-    if kind == "embeddings":
-        from harness.testing.embeddings import EmbeddingSubject
-
-        return EmbeddingSubject(made)
-    from harness.testing.tasks import ReaderSubject
-
-    return ReaderSubject(made)
+        return AdapterSubject(
+            instance,
+            examples=examples or sample_captions.examples(),
+            decoding=decoding or Decoding(),
+            parameters=parameters,
+        )
+    return {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind](instance, parameters=parameters)
 
 
-def instance(kind: str, component: Any, params: Mapping[str, Any] | None = None) -> Any:
-    """A component from a name, ``{name: {params}}``, a class or function that makes one, or an instance."""
-    if isinstance(component, (str, Mapping)):
-        name, given = split_spec(component, SINGULAR[kind])
-        return current().create(kind, name, {**given, **(params or {})})
-    if not inspect.isclass(component) and not inspect.isfunction(component):
+def _name(component: Any, instance: Any) -> str:
+    return split_spec(component, "component")[0] if isinstance(component, (str, Mapping)) else type(instance).__name__
+
+
+def create_component(kind: str, component: Any, params: Mapping[str, Any] | None = None) -> Component:
+    """Return an instance with its parameters, from a name, ``{name: {params}}``, a class, a function, or an instance.
+
+    Raises :class:`HarnessError` with one line for unknown parameters and for a constructor that raises.
+    """
+    if isinstance(component, Component):
         return component
-    values = dict(params or {})
+    if isinstance(component, (str, Mapping)):
+        name, values = split_spec(component, SINGULAR[kind])
+        values = {**values, **(params or {})}
+        label, factory = f"{SINGULAR[kind]} '{name}'", current().load(kind, name)
+    elif inspect.isclass(component) or inspect.isfunction(component):
+        label, factory, values = component.__name__, component, dict(params or {})
+    else:
+        return Component(component)
     try:
-        check_parameters(component.__name__, component, values)
+        check_parameters(label, factory, values)
     except UnknownName:
         raise
     except HarnessError as error:
         hint = f": give an instance, or --set {error.parameter}=..." if error.parameter not in values else ""
         raise HarnessError(f"{error.message}{hint}", parameter=error.parameter) from None
-    return component(**values)
+    try:
+        return Component(factory(**values), values)
+    except HarnessError:
+        raise
+    except Exception as error:  # a constructor may raise anything; the cause is chained
+        raise HarnessError(f"{label} cannot be constructed: {describe_error(error)}") from error
 
 
 @dataclass(frozen=True)
 class Target:
-    """One thing to check, as ``harness check`` finds it."""
+    """A component or task file to check, as ``harness check`` resolves it."""
 
     kind: str
     label: str
     component: Any
+    """A :class:`~harness.registry.Component`, a name with parameters, or the path of a task."""
     entry: Entry | None = field(default=None, compare=False)
+    """Catalogue entry, for a name of the registry."""
 
 
 def targets(text: str, kind: str | None = None, params: Mapping[str, Any] | None = None) -> list[Target]:
-    """What ``text`` names: ``package.module:Class``, a task file, or a name of the registry (of every kind that has it).
+    """Return the targets that a text names.
 
-    Raises :class:`UnknownName` or another :class:`HarnessError` where there is no such thing or it cannot be made.
+    Parameters
+    ----------
+    text : str
+        ``package.module:Class``, a task file, or a name of the registry, which may exist in several kinds.
+    kind : str, optional
+        Restricts the kind; singular or plural.
+    params : mapping, optional
+        Constructor parameters.
+
+    Raises
+    ------
+    UnknownName
+        When nothing has the name.
+    HarnessError
+        When the component cannot be imported or constructed.
     """
     if kind is not None:
         kind = kind if kind in KINDS else {SINGULAR[k]: k for k in KINDS}.get(kind, kind)
@@ -139,27 +188,39 @@ def targets(text: str, kind: str | None = None, params: Mapping[str, Any] | None
 
 def _imported(text: str, kind: str | None, params: Mapping[str, Any]) -> Target:
     module_name, _, attribute = text.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)  # code beside the working directory's registry.yaml
+    module = _import(module_name)
+    if not hasattr(module, attribute):
+        raise UnknownName(f"{module_name} has no '{attribute}'{did_you_mean(attribute, vars(module))}")
+    component = getattr(module, attribute)
+    kind = kind or kind_of(component)
+    if kind is None:
+        raise HarnessError(f"{text}: its kind is not clear from its methods; give --kind ({', '.join(KINDS)})")
+    created = create_component(kind, component, params)
+    check_instance(kind, f"{SINGULAR[kind]} '{text}'", created.instance)
+    return Target(kind, text, created)
+
+
+def _import(module_name: str) -> Any:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # code beside the working directory's registry.yaml
     try:
-        found = importlib.import_module(module_name)
+        return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and not (module_name + ".").startswith(error.name + "."):
             raise MissingExtra(f"{module_name} needs the package '{error.name}', which is not installed") from error
-        raise UnknownName(f"there is no module '{module_name}' (looked in the installation and in {here})") from error
-    if not hasattr(found, attribute):
-        raise UnknownName(f"{module_name} has no '{attribute}'{did_you_mean(attribute, vars(found))}")
-    component = getattr(found, attribute)
-    kind = kind or kind_of(component)
-    if kind is None:
-        raise HarnessError(f"{text}: tell what it is with --kind ({', '.join(KINDS)})")
-    return Target(kind, text, instance(kind, component, params))
+        raise UnknownName(
+            f"there is no module '{module_name}' (searched the installation and {folder})", value=module_name
+        ) from error
+    except HarnessError:
+        raise
+    except Exception as error:  # a module may raise anything; the cause is chained
+        raise HarnessError(f"{module_name} cannot be imported: {describe_error(error)}") from error
 
 
 def kind_of(component: Any) -> str | None:
-    """The kind whose methods the component has; None where there is none."""
-    for kind, names in _MARKS.items():
+    """Return the kind whose methods the component has, or None."""
+    for kind, names in _METHODS.items():
         if any(hasattr(component, name) for name in names):
             return kind
     return "readers" if hasattr(component, "__iter__") and hasattr(component, "fingerprint") else None
@@ -173,12 +234,11 @@ def _registered(text: str, kind: str | None, params: Mapping[str, Any]) -> list[
     kinds = [kind] if kind else list(KINDS)
     entries = [e for e in registry.entries() if e.kind in kinds and text in (e.name, e.full_name, *e.aliases)]
     if not entries:
-        names = [e.name for e in registry.entries() if e.kind in kinds]
+        names = [entry.name for entry in registry.entries() if entry.kind in kinds]
         raise UnknownName(f"there is nothing called '{text}'{did_you_mean(text, names)} (or give package.module:Class)")
-    found = []
-    for entry in entries:
-        if entry.kind == "tasks":
-            found.append(Target("tasks", entry.full_name, str(entry.file), entry))
-        else:
-            found.append(Target(entry.kind, entry.full_name, {entry.full_name: dict(params)}, entry))
-    return found
+    return [
+        Target("tasks", entry.full_name, str(entry.file), entry)
+        if entry.kind == "tasks"
+        else Target(entry.kind, entry.full_name, {entry.full_name: dict(params)}, entry)
+        for entry in entries
+    ]

@@ -1,4 +1,4 @@
-"""Whatever is shipped is documented: every name of the catalogue stands in some page of docs/, every verb in the changelog or guide."""
+"""The catalogue of built-in components: every name is documented, every summary is one plain line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ import pytest
 
 from harness.cli.main import VERBS
 from harness.registry import current
+from harness.registry.component_kinds import HIDDEN, KINDS
+from harness.registry.manifest_files import BUILT_IN
+
+QUESTION_WORDS = ("What", "Where", "Whether", "Who", "Which", "When", "Why", "How", "Does", "Do ", "Is ")
+
+
+def built_in(kind):
+    return [entry for entry in current().entries(kind) if entry.provider == BUILT_IN]
 
 
 @pytest.fixture(scope="module")
@@ -18,11 +26,26 @@ def pages(root):
 @pytest.mark.parametrize("kind", ["metrics", "adapters", "readers", "distances", "embeddings"])
 def test_every_name_is_documented(kind, pages):
     missing = [
-        entry.name
-        for entry in current().entries(kind)
-        if entry.provider == "harness" and not re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", pages)
+        entry.name for entry in built_in(kind) if not re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", pages)
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *HIDDEN])
+def test_every_summary_is_one_plain_line(kind):
+    entries = built_in(kind)
+    assert entries
+    for entry in entries:
+        assert 3 <= len(entry.summary) <= 120, entry.name
+        assert "\n" not in entry.summary, entry.name
+        assert not entry.summary.startswith(QUESTION_WORDS), entry.name
+        assert not entry.summary.endswith((".", "?")), entry.name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_two_components_have_the_same_summary(kind):
+    summaries = [entry.summary for entry in built_in(kind)]
+    assert len(set(summaries)) == len(summaries)
 
 
 def test_every_verb_is_named_in_the_readme_or_the_changelog(root):

@@ -59,7 +59,7 @@ def test_names_of_every_kind_that_has_them(project, capsys):
     assert main(["check", "length"]) == 1
     shown = capsys.readouterr().out
     assert "mine/length (metrics)" in shown
-    assert "declares to need references, and does not look at them" in shown
+    assert "declares that it needs references and does not read them" in shown
     assert main(["check", "echo"]) == 0
     assert main(["check", "words", "--kind", "reader"]) == 0
     assert main(["check", "bleu"]) == 0
@@ -84,7 +84,7 @@ def test_a_task(project, capsys):
         (["metoer"], "there is nothing called 'metoer'; did you mean 'meteor'?"),
         (["no_module:Thing"], "there is no module 'no_module'"),
         (["faulty_parts:Faulti"], "faulty_parts has no 'Faulti'; did you mean 'Faulty'?"),
-        (["faulty_parts:Nothing"], "tell what it is with --kind"),
+        (["faulty_parts:Nothing"], "its kind is not clear from its methods; give --kind"),
         (["faulty_parts:Faulty", "--set", "scal=2"], "Faulty has no parameter 'scal'; did you mean 'scale'?"),
         (["faulty_parts:Faulty", "--skip", "bound"], "no check of metrics is called 'bound'; did you mean 'bounds'?"),
         (["faulty_parts:Faulty", "--set", "scale"], "--set scale: expected KEY=VALUE"),

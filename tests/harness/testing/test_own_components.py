@@ -1,4 +1,4 @@
-"""Every metric, distance and light adapter that is shipped meets the contract, but for what is told here with its reason."""
+"""Every shipped metric, distance and light adapter meets its contract; exceptions are listed here with their reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.contracts import CaptionSet
 from harness.registry import current
 from harness.tasks.readers.a3ds import ReferenceGames
 from harness.testing import check_adapter, check_distance, check_embedding, check_metric, check_reader, check_task
-from harness.testing import sample_captions as samples
+from harness.testing.sample_captions import examples as sample_examples
 
 BOW = {"embedding": "bow"}
 METRICS = [
@@ -32,11 +32,11 @@ HEAVY = {
     "wmd": "word vectors", "bertscore": "a model", "clipscore": "a model and images", "refclipscore": "a model and images",
     "spice": "Java", "listener-accuracy": "a listener", "text-space": "an oracle", "text-space-qdisc": "an oracle",
 }  # fmt: skip
-"""Metrics that are not checked here, and what they take."""
-NOISE = "its noisy copies are drawn in the order of the references, from a seed"
-EXPECTED = {
-    "novelty": {"direction": "copies of the references are what is not novel"},
-    "mauve": {"weights": "weights move texts between the buckets of the whole corpus; repeated rows are bucketed anew"},
+"""Metrics that are not checked here, with what they need."""
+NOISE = "noisy copies of the references are drawn from a seed, in the order of the references"
+EXPECTED_FAILURES = {
+    "novelty": {"direction": "copies of the references are not novel"},
+    "mauve": {"weights": "weights move texts between the clusters of the corpus; repeated rows are clustered again"},
     "qdisc": {"example-order": NOISE, "reference-order": NOISE},
 }
 
@@ -53,15 +53,15 @@ def failures(outcomes):
     return {o.check: o.reason for o in outcomes if o.failed}
 
 
-def passed(outcomes):
+def passes(outcomes):
     return sum(o.status == "pass" for o in outcomes)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=label)
 def test_metric(metric):
-    outcomes = check_metric(metric, expected_failures=EXPECTED.get(name_of(metric)))
+    outcomes = check_metric(metric, expected_failures=EXPECTED_FAILURES.get(name_of(metric)))
     assert not failures(outcomes)
-    assert passed(outcomes) >= (5 if name_of(metric) == "pregen" else 18)
+    assert passes(outcomes) >= (10 if name_of(metric) == "pregen" else 18)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def games():
 def test_metric_of_reference_games(metric, games):
     outcomes = check_metric(metric, sets=games)
     assert not failures(outcomes)
-    assert passed(outcomes) >= 18
+    assert passes(outcomes) >= 18
 
 
 @pytest.mark.parametrize("distance", ["bleu", "meteor", "rouge", "cider"])
@@ -86,22 +86,22 @@ def test_embedding():
     assert not failures(check_embedding("bow"))
 
 
-def test_no_metric_is_forgotten():
-    checked = {name_of(metric) for metric in [*METRICS, *PRAGMATIC]} | set(HEAVY)
-    assert {entry.name for entry in current().entries("metrics") if entry.provider == "harness"} <= checked
+def test_every_metric_is_listed():
+    listed = {name_of(metric) for metric in [*METRICS, *PRAGMATIC]} | set(HEAVY)
+    assert {entry.name for entry in current().entries("metrics") if entry.provider == "harness"} <= listed
 
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory):
     path = tmp_path_factory.mktemp("predictions") / "captions.json"
-    path.write_text(json.dumps({e.id: list(e.references[:2]) for e in samples.examples()}))
+    path.write_text(json.dumps({e.id: list(e.references[:2]) for e in sample_examples()}))
     return {"predictions": {"path": str(path)}}
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     path = tmp_path_factory.mktemp("corpus") / "lines.txt"
-    path.write_text("\n".join(e.references[0] for e in samples.examples()) + "\n")
+    path.write_text("\n".join(e.references[0] for e in sample_examples()) + "\n")
     return {"lines": {"path": str(path)}}
 
 
@@ -117,7 +117,7 @@ def test_adapter(adapter, request):
     settings = {"mixture": {"unique": 3}} if adapter == "mixture" else adapter
     outcomes = check_adapter(settings)
     assert not failures(outcomes)
-    assert passed(outcomes) >= 14
+    assert passes(outcomes) >= 14
 
 
 @pytest.mark.parametrize(

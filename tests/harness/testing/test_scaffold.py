@@ -1,9 +1,10 @@
-"""A plugin written by ``harness new-plugin`` passes its own tests and ``harness check``, uninstalled and installed."""
+"""Plugins written by ``harness new-plugin`` pass their own tests and ``harness check``, installed or not."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -30,47 +31,46 @@ def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
     assert "acme_new/registry.yaml" in capsys.readouterr().out
     for file in folder.rglob("*.*"):
         assert not file.is_file() or "$" not in file.read_text(encoding="utf-8")
-    tested = call("pytest", "-q", "-p", "no:cacheprovider", cwd=folder)
-    assert tested.returncode == 0, tested.stdout
-    assert "passed" in tested.stdout
-    checked = call("harness", "check", TARGETS[kind], "--json", cwd=folder)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    shown = json.loads(checked.stdout)
-    assert shown["passed"]
-    assert {row["kind"] for row in shown["checks"]} == {f"{kind}s"}
+    tests = call("pytest", "-q", "-p", "no:cacheprovider", cwd=folder)
+    assert tests.returncode == 0, tests.stdout
+    assert "passed" in tests.stdout
+    check = call("harness", "check", TARGETS[kind], "--json", cwd=folder)
+    assert check.returncode == 0, check.stdout + check.stderr
+    report = json.loads(check.stdout)
+    assert report["passed"]
+    assert {row["kind"] for row in report["checks"]} == {f"{kind}s"}
 
 
-def test_an_installed_plugin_is_found_by_name(tmp_path):
+def test_an_installed_plugin_is_available_by_name(tmp_path):
     new_plugin("acme-new", "metric", tmp_path / "plugin")
     target = tmp_path / "site"
     pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", target)
-    done = call(*pip, tmp_path / "plugin", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    checked = call("harness", "check", "acme-new", "--set", "lower=false", cwd=tmp_path, PYTHONPATH=str(target))
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "acme-new/acme-new (metrics)" in checked.stdout
-    listed = call("harness", "list", "metrics", "--json", cwd=tmp_path, PYTHONPATH=str(target))
-    assert "acme-new/acme-new" in listed.stdout
+    installation = call(*pip, tmp_path / "plugin", cwd=tmp_path)
+    assert installation.returncode == 0, installation.stderr
+    check = call("harness", "check", "acme-new", "--set", "lower=false", cwd=tmp_path, PYTHONPATH=str(target))
+    assert check.returncode == 0, check.stdout + check.stderr
+    assert "acme-new/acme-new (metrics)" in check.stdout
+    listing = call("harness", "list", "metrics", "--json", cwd=tmp_path, PYTHONPATH=str(target))
+    assert "acme-new/acme-new" in listing.stdout
 
 
 @pytest.mark.parametrize(
     ("name", "kind", "message"),
     [
-        ("Acme", "metric", "'Acme' is no name; expected lower-case letters, digits and hyphens: my-metric"),
+        ("Acme", "metric", "'Acme' is not a valid name; expected lower-case letters, digits and hyphens: my-metric"),
         ("acme-new", "metrc", "no kind 'metrc'; did you mean 'metric'?"),
         ("json", "task", "a module 'json' is installed already"),
     ],
 )
 def test_mistakes(name, kind, message, tmp_path):
-    with pytest.raises(HarnessError, match="new-plugin: .*") as raised:
+    with pytest.raises(HarnessError, match=f"new-plugin: .*{re.escape(message)}"):
         new_plugin(name, kind, tmp_path / "plugin")
-    assert message in str(raised.value)
     assert not (tmp_path / "plugin").exists()
 
 
-def test_nothing_is_overwritten(tmp_path):
+def test_a_folder_with_files_is_not_overwritten(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(HarnessError, match="is there and not empty"):
+    with pytest.raises(HarnessError, match="exists and is not empty"):
         new_plugin("acme-new", "metric", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 

@@ -1,0 +1,163 @@
+"""Checks of a metric under other orders, shards, weights, shapes and unusual texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from harness.contracts import CaptionSet
+from harness.testing.metric_subject import (
+    MetricSubject,
+    largest_difference,
+    nearly_equal,
+    numbers_of,
+    same_rows,
+    stack_rows,
+)
+from harness.testing.metrics import ensure_finite
+from harness.testing.results import Checks, NotApplicable, Violation, ensure, violation_on_error
+from harness.testing.sample_captions import UNUSUAL_TEXTS, repeat_to, with_candidates
+
+INVARIANCE_CHECKS = Checks("metrics")
+SMALL_SHAPES = ((1, 1), (1, 4), (3, 1), (2, 3), (4, 2))
+"""Shapes (n, m) of the sets that the check ``ragged`` mixes."""
+
+
+# --------------------------------------------------------------------------- order, shards, weights
+@INVARIANCE_CHECKS.of(MetricSubject)
+def example_order(subject: MetricSubject) -> None:
+    """The order of the examples changes no row, to the digit."""
+    base, sets = subject.base, subject.sets
+    order = np.random.default_rng(0).permutation(len(sets))
+    permuted = subject.numbers([sets[k] for k in order])
+    back = np.argsort(order)
+    if subject.component.spec.shardable:
+        difference = largest_difference(base.per_example, permuted.per_example[back], sets)
+        ensure(same_rows(permuted.stats[back], base.stats), f"rows change with the order of the examples: {difference}")
+    ensure(
+        nearly_equal(permuted.value, base.value),
+        f"the corpus number changes with the order of the examples: {base.value!r} and {permuted.value!r}",
+    )
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def candidate_order(subject: MetricSubject) -> None:
+    """The order of an example's candidates changes no score."""
+    reversed_sets = [replace(item, candidates=item.candidates[::-1]) for item in subject.sets]
+    _ensure_same_scores(subject, reversed_sets, "candidates")
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def reference_order(subject: MetricSubject) -> None:
+    """The order of an example's references changes no score."""
+    reversed_sets = [replace(item, references=item.references[::-1]) for item in subject.sets]
+    _ensure_same_scores(subject, reversed_sets, "references")
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def shards(subject: MetricSubject) -> None:
+    """Rows of shards, of one or two examples each, are the rows of the whole, to the digit."""
+    base, sets = subject.base, subject.sets
+    if not subject.component.spec.shardable:
+        raise NotApplicable("declares shardable=False")
+    for size in (1, 2):
+        parts = []
+        for start in range(0, len(sets), size):  # each shard is scored with the corpus state of the whole task
+            parts.append(subject.numbers(sets[start : start + size], features=subject.fitted()).stats)
+        joined = numbers_of(subject.component, stack_rows(parts))
+        if not base.same_rows(joined):
+            difference = largest_difference(base.per_example, joined.per_example, sets)
+            raise Violation(f"shards of {size} have other rows: {difference}")
+        ensure(
+            nearly_equal(joined.value, base.value),
+            f"the corpus number of shards of {size} is {joined.value!r}, of the whole {base.value!r}",
+        )
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def weights(subject: MetricSubject) -> None:
+    """Weights of 1 change nothing, weight 2 counts an example twice, weight 0 leaves it out."""
+    _ = subject.base
+    numbers = subject.compute()  # a metric that is not shardable may reduce the rows of its last run alone
+    metric, stats = subject.component, numbers.stats[numbers.defined]
+    count = len(stats)
+    vectors = np.ones((3, count))
+    vectors[1, 0], vectors[2, 0] = 2, 0 if count > 1 else 1  # a single row cannot be left out
+    ones, double, without = (float(x) for x in np.asarray(metric.reduce(stats, vectors)))
+    unweighted = float(metric.reduce(stats))
+    ensure(nearly_equal(ones, unweighted), f"reduce with weights of 1 returns {ones!r}, without weights {unweighted!r}")
+    rows = np.arange(count)
+    cases = (("2", double, np.append(rows, 0)), ("0", without, rows[1:] if count > 1 else rows))
+    for weight, actual, repeated in cases:
+        expected = float(metric.reduce(stats[repeated]))
+        ensure(
+            nearly_equal(actual, expected),
+            f"weight {weight} gives {actual!r}; the rows repeated as often give {expected!r}",
+        )
+
+
+def _ensure_same_scores(subject: MetricSubject, sets: Sequence[CaptionSet], texts: str) -> None:
+    base, numbers = subject.base, subject.numbers(sets)
+    difference = largest_difference(base.per_example, numbers.per_example, sets)
+    same = nearly_equal(numbers.per_example, base.per_example)
+    ensure(same, f"scores change with the order of the {texts}: {difference}")
+    ensure(nearly_equal(numbers.value, base.value), f"the corpus number changes with the order of the {texts}")
+
+
+# --------------------------------------------------------------------------- shapes and unusual texts
+@INVARIANCE_CHECKS.of(MetricSubject)
+def ragged(subject: MetricSubject) -> None:
+    """Sets of several shapes in one corpus are scored or undefined; each has the row that it has alone."""
+    _ = subject.base
+    shapes = [shape for shape in SMALL_SHAPES if subject.accepts(*shape)]
+    if not shapes:
+        raise NotApplicable("accepts none of the small shapes")
+    mixed = [subject.shaped(*shapes[k % len(shapes)])[k] for k in range(len(subject.sets))]
+    together = subject.numbers(mixed, features=subject.fitted())
+    ensure_finite(subject, together, mixed, "sets of several shapes")
+    for k, item in enumerate(mixed if subject.component.spec.shardable else ()):
+        alone = subject.numbers([item], features=subject.fitted())
+        difference = largest_difference(alone.per_example, together.per_example[k : k + 1], [item])
+        ensure(
+            same_rows(alone.stats, together.stats[k : k + 1]),
+            f"a set of {len(item.candidates)} + {len(item.references)} has another row among other shapes: {difference}",
+        )
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def one_reference(subject: MetricSubject) -> None:
+    """One reference is scored or undefined."""
+    _ = subject.base
+    n = max(2, subject.component.spec.min_candidates)
+    if not subject.accepts(n, 1):
+        raise NotApplicable(f"needs {subject.component.spec.min_references} references")
+    sets = subject.shaped(n, 1)
+    ensure_finite(subject, subject.numbers(sets), sets, "one reference")
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def odd_texts(subject: MetricSubject) -> None:
+    """Empty, blank, one-word, unicode and long candidates are scored or undefined, and change no other example's row."""
+    base, sets = subject.base, subject.sets
+    for kind, texts in UNUSUAL_TEXTS.items():
+        changed = [with_candidates(sets[0], texts), *sets[1:]]
+        with violation_on_error(f"candidates ({kind})"):
+            numbers = subject.numbers(changed)
+            ensure_finite(subject, numbers, changed, f"candidates ({kind})")
+        ensure(
+            same_rows(numbers.stats[1:], base.stats[1:]) or not subject.component.spec.shardable,
+            f"candidates ({kind}) of one example change the rows of others",
+        )
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
+def odd_references(subject: MetricSubject) -> None:
+    """Empty, blank, one-word, unicode and long references are scored or undefined."""
+    _, sets = subject.base, subject.sets
+    for kind, texts in UNUSUAL_TEXTS.items():
+        references = repeat_to(texts, len(sets[0].references))
+        changed = [replace(sets[0], references=references), *sets[1:]]
+        with violation_on_error(f"references ({kind})"):
+            ensure_finite(subject, subject.numbers(changed), changed, f"references ({kind})")

@@ -1,0 +1,133 @@
+"""Checks of order, shards, weights, shapes and unusual texts: each one detects its fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.testing.metric_invariance import INVARIANCE_CHECKS
+
+Base: Any = object
+"""At run time each class is combined with the sound metric of conftest.py."""
+
+
+class ByPosition(Base):
+    """Scores depend on the position in the batch."""
+
+    def scores(self, batch, features, state):
+        return super().scores(batch, features, state) / (1 + np.arange(len(batch)))
+
+
+class FirstCandidate(Base):
+    """Scores the first candidate alone."""
+
+    def scores(self, batch, features, state):
+        return np.array([self.score(texts[:1], texts[batch.n :]) for texts in batch.texts])
+
+
+class FirstReference(Base):
+    """Reads the first reference alone."""
+
+    def scores(self, batch, features, state):
+        return np.array([self.score(texts[: batch.n], texts[batch.n : batch.n + 1]) for texts in batch.texts])
+
+
+class Centred(Base):
+    """Scores are relative to the best of the batch."""
+
+    def scores(self, batch, features, state):
+        scores = super().scores(batch, features, state)
+        return scores - scores.max() + 1
+
+
+class Unweighted(Base):
+    """Ignores weights."""
+
+    def reduce(self, stats, weights=None):
+        value = float(stats[:, 0].mean())
+        return value if weights is None else np.full(len(weights), value)
+
+
+class WordsRequired(Base):
+    """Divides by zero for a candidate without words."""
+
+    def score(self, candidates, references):
+        return super().score(candidates, references) / (1 if all(text.split() for text in candidates) else 0)
+
+
+class AsciiReferences(Base):
+    """Accepts ASCII references only."""
+
+    def score(self, candidates, references):
+        return super().score(candidates, [text.encode("ascii").decode() for text in references])
+
+
+class TwoReferences(Base):
+    """Needs two references without declaring it."""
+
+    def score(self, candidates, references):
+        return super().score(candidates, [references[0], references[1]])
+
+
+class LateNaN(Base):
+    """Has NaN in column 1 instead of column 0 for one candidate and one reference."""
+
+    def score(self, candidates, references):
+        return np.nan if len(candidates) + len(references) == 2 else super().score(candidates, references)
+
+    def stats(self, batch, features, state):
+        stats = super().stats(batch, features, state)
+        return np.concatenate([np.zeros_like(stats), stats], axis=1)
+
+    def per_example(self, stats):
+        return stats[:, 1]
+
+    def reduce(self, stats, weights=None):
+        return super().reduce(stats[:, 1:], weights)
+
+
+CASES = [
+    ("example-order", ByPosition, "rows change with the order of the examples: scene-"),
+    ("candidate-order", FirstCandidate, "scores change with the order of the candidates: scene-"),
+    ("reference-order", FirstReference, "scores change with the order of the references: scene-"),
+    ("shards", Centred, "shards of 1 have other rows: scene-"),
+    ("weights", Unweighted, "weight 2 gives "),
+    ("odd-texts", WordsRequired, "candidates (empty) raise ZeroDivisionError: "),
+    ("odd-references", AsciiReferences, "references (unicode) raise UnicodeEncodeError: "),
+    ("one-reference", TwoReferences, "raised IndexError: "),
+    ("ragged", LateNaN, "sets of several shapes: the score of scene-0 is nan"),
+]
+
+
+@pytest.mark.parametrize(("check", "broken", "reason"), CASES)
+def test_a_fault_is_detected(check, broken, reason, overlap, outcome):
+    result = outcome("metrics", check, overlap(broken))
+    assert result.failed
+    assert result.reason.startswith(reason)
+
+
+def test_every_check_of_the_module_has_a_fault():
+    assert {check for check, *_ in CASES} == set(INVARIANCE_CHECKS.names)
+
+
+def test_a_metric_that_is_not_shardable_may_depend_on_the_batch(overlap, outcome):
+    class Corpus(Centred):
+        """Scores relative to the corpus, declared as such."""
+
+        spec_fields = {"shardable": False}  # noqa: RUF012
+
+    result = outcome("metrics", "shards", overlap(Corpus))
+    assert (result.status, result.reason) == ("not applicable", "declares shardable=False")
+    assert outcome("metrics", "example-order", overlap(Corpus)).status == "pass"
+
+
+def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):
+    class Large(Base):
+        """Needs four candidates and four references."""
+
+        spec_fields = {"min_candidates": 4, "min_references": 4}  # noqa: RUF012
+
+    assert outcome("metrics", "ragged", overlap(Large)).reason == "accepts none of the small shapes"
+    assert outcome("metrics", "one-reference", overlap(Large)).reason == "needs 4 references"

@@ -1,0 +1,99 @@
+"""Checks of the permutation null and of exact p-values: each one detects its fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.contracts import MeanMetric, MetricSpec
+from harness.stats import permutation
+from harness.testing.null_checks import NULL_CHECKS
+
+Base: Any = object
+"""At run time each class is combined with the sound metric of conftest.py."""
+
+
+class Transposed(Base):
+    """Returns the null as (P, B)."""
+
+    def null(self, batch, features, state, labels):
+        return super().null(batch, features, state, labels).T
+
+
+class Shifted(Base):
+    """Returns the null on another scale."""
+
+    def null(self, batch, features, state, labels):
+        return super().null(batch, features, state, labels) + 0.1
+
+
+class Constant(Base):
+    """Returns the observed score for every relabeling."""
+
+    def null(self, batch, features, state, labels):
+        observed = super().null(batch, features, state, permutation.relabelings(batch.n, batch.m)[:1])
+        return np.repeat(observed, len(labels), axis=1)
+
+
+class WrongTail(Base):
+    """Counts the other tail."""
+
+    def exact_p_values(self, batch, features, state):
+        null = self.null(batch, features, state, permutation.relabelings(batch.n, batch.m))
+        return (null >= null[:, :1] - permutation.TOLERANCE).mean(axis=1)
+
+
+class OnePValue(Base):
+    """Returns a single p-value."""
+
+    def exact_p_values(self, batch, features, state):
+        return np.array([0.5])
+
+
+CASES = [
+    ("null-shape", Transposed, "null has shape (4, 3); expected (3, 4)"),
+    ("null-identity", Shifted, "null of the original labels is not the score: scene-"),
+    ("null-relabels", Constant, "null is not the score of the texts relabeled "),
+    ("exact-p-values", WrongTail, "enumerated and returned p-value differ: scene-"),
+    ("exact-p-values", OnePValue, "exact_p_values has shape (1,); expected (3,)"),
+]
+
+
+@pytest.mark.parametrize(("check", "broken", "reason"), CASES)
+def test_a_fault_is_detected(check, broken, reason, overlap, outcome):
+    result = outcome("metrics", check, overlap(broken))
+    assert result.failed
+    assert result.reason.startswith(reason)
+
+
+def test_every_check_of_the_module_has_a_fault():
+    assert {check for check, *_ in CASES} == set(NULL_CHECKS.names)
+
+
+def test_a_metric_without_a_test_is_not_applicable(outcome):
+    class Length(MeanMetric):
+        """Length of the first candidate."""
+
+        spec = MetricSpec("length", None, needs=frozenset())
+
+        def scores(self, batch, features, state):
+            return np.array([float(len(texts[0])) for texts in batch.texts])
+
+    reasons = {name: outcome("metrics", name, Length()).reason for name in NULL_CHECKS.names}
+    assert reasons == {
+        "null-shape": "has no null",
+        "null-identity": "has no null",
+        "null-relabels": "has no null",
+        "exact-p-values": "has no exact_p_values",
+    }
+
+
+def test_exact_p_values_need_a_direction(overlap, outcome):
+    class Undirected(Base):
+        """Has no direction."""
+
+        spec_fields = {"higher_is_better": None}  # noqa: RUF012
+
+    assert outcome("metrics", "exact-p-values", overlap(Undirected)).reason == "has no direction, hence no p-values"
