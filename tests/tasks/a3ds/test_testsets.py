@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.tasks.a3ds.scene import indices
-from harness.tasks.a3ds.testsets import SETS, chosen_sets, pairs
+from harness.tasks.a3ds.testsets import SETS, pairs, set_names
 from harness.tasks.readers.a3ds import ReferenceGames
 
 
@@ -39,8 +39,8 @@ def test_pairs_follow_from_the_seed_and_nest(name, seed, count):
 
 
 def test_six_four_and_three_sets():
-    assert [len(chosen_sets(group)) for group in ("one", "two", "three")] == [6, 4, 3]
-    assert chosen_sets(["one/shape", "one/shape"]) == ["one/shape"]
+    assert [len(set_names(group)) for group in ("one", "two", "three")] == [6, 4, 3]
+    assert set_names(["one/shape", "one/shape"]) == ["one/shape"]
     assert not np.array_equal(pairs("one/shape", 9, seed=1), pairs("one/shape", 9, seed=2))
 
 

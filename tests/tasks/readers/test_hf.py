@@ -79,7 +79,7 @@ def test_captions_one_a_row_need_not_be_together_unless_streamed(saved):
     path = saved({"id": [1, 2, 1], "caption": ["a", "b", "c"]})
     assert read(path=path) == [("1", ("a", "c")), ("2", ("b",))]
     assert told(path=path, streaming=True) == (
-        f"{path}: row 3: the id '1' comes again after others; a stream needs the rows of one id together"
+        f"{path}: row 3: the id '1' recurs after other ids; in a stream the rows of one id must be adjacent"
     )
 
 
@@ -134,7 +134,7 @@ def test_bad_input(saved, tmp_path):
     assert told(path=str(broken)).startswith(f"{broken}: the datasets library cannot load it: ")
     odd = tmp_path / "data.xyz"
     odd.write_text("")
-    assert "cannot tell the format from the name; expected .parquet, .json" in told(path=str(odd))
+    assert "the name has the unknown suffix '.xyz'; expected .parquet, .json" in told(path=str(odd))
     path = saved({"id": [1, 1], "captions": [["a"], ["b"]]}, "twice")
     assert told(path=path) == f"{path}: row 2: the id '1' occurs twice (first in {path}: row 1)"
     path = saved({"id": [1], "captions": [[""]]}, "empty")
