@@ -33,7 +33,7 @@ MAPPINGS: Mapping[str, Mapping[str, Any]] = {
 }
 """Column mappings of the usual hub layouts; of a list of alternatives the first column present is used."""
 
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 _BUILDERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".csv": "csv", ".tsv": "csv", ".arrow": "arrow"}
 
 

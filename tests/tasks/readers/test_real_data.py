@@ -1,4 +1,4 @@
-"""The readers on real files: the counts that their own description gives."""
+"""The readers on real files: the counts of the descriptions of the data sets."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from harness.tasks.readers.vdtk import VdtkList
     ],
 )
 def test_counts(shared, name, examples, references):
-    found = list(TableReader(path=str(shared / "data" / name)))
-    assert (len(found), sum(len(item.references) for item in found)) == (examples, references)
+    rows = list(TableReader(path=str(shared / "data" / name)))
+    assert (len(rows), sum(len(item.references) for item in rows)) == (examples, references)
 
 
 def test_split_column(shared):
@@ -38,24 +38,24 @@ def test_split_column(shared):
 
 def test_simplification(shared):
     path = str(shared / "data/simplification_asset/test.jsonl.gz")
-    found = list(TableReader(path=path, columns={"references": ["references_asset", "references_turk"]}))
-    assert len(found) == 359
-    assert {len(item.references) for item in found} == {18}
-    assert found[0].source is not None
-    assert found[0].source.startswith("One side of the armed conflicts")
+    examples = list(TableReader(path=path, columns={"references": ["references_asset", "references_turk"]}))
+    assert len(examples) == 359
+    assert {len(item.references) for item in examples} == {18}
+    assert examples[0].source is not None
+    assert examples[0].source.startswith("One side of the armed conflicts")
 
 
 def test_dialogues_hold_an_empty_reply(shared):
     path = str(shared / "data/dialogue_dailydialog_multiref/test.jsonl.gz")
     with pytest.raises(InputError, match=r"test\.jsonl\.gz:2550: empty reference ''"):
         list(TableReader(path=path))
-    found = list(TableReader(path=path, allow_empty=True))
-    assert len(found) == 6740
-    assert sum("" in item.references for item in found) == 1
+    examples = list(TableReader(path=path, allow_empty=True))
+    assert len(examples) == 6740
+    assert sum("" in item.references for item in examples) == 1
 
 
 def test_vdtk(shared):
-    found = list(VdtkList(path=str(shared / "data/coco_val2014_1k/vdtk_dataset.jsonl.gz")))
-    assert len(found) == 1000
-    assert found[0].id == "404464"
-    assert {len(item.references) for item in found} == {5, 6}
+    examples = list(VdtkList(path=str(shared / "data/coco_val2014_1k/vdtk_dataset.jsonl.gz")))
+    assert len(examples) == 1000
+    assert examples[0].id == "404464"
+    assert {len(item.references) for item in examples} == {5, 6}
