@@ -13,9 +13,6 @@ from harness.plugins.crnrr.resampling import Grams, grams_of, per_unit, weighted
 from harness.plugins.crnrr.rows import WordRows, check_order, parse
 from harness.plugins.tokenisers.tokens import check_tokenizer
 
-FORMS = ("plug-in", "unbiased", "cross-sentence")
-"""Estimators: relative frequencies as probabilities, independent n-gram draws, pairs of different sentences."""
-
 
 class NgramDistribution(WordRows):
     """Base class of the three metrics. The statistics are the captions (:class:`WordRows`).
@@ -25,7 +22,8 @@ class NgramDistribution(WordRows):
     n : int, default 2
         Order; the paper recommends 2 or 3.
     form : {"plug-in", "unbiased", "cross-sentence"}, default "plug-in"
-        Estimator; a metric does not have all of them.
+        Estimator: frequencies as probabilities, independent n-gram draws, or pairs of n-grams from different sentences. A
+        metric does not have all of them.
     conditional : bool, default False
         Compute the value within each example and average, in place of pooling all captions.
     tokenizer : str, default "ptb"
