@@ -34,7 +34,7 @@ def test_shards_with_separate_vocabularies_equal_one_pass(q, p, cut, wide):
     whole = cr_nrr_cnd_orders(q, p)
     first, second, other = (NgramCounter() for _ in range(3))
     if wide:  # more than 2**16 words: 32 bits per word
-        second.vocabulary.ids([list(range(70_000))], 70_000)
+        second.vocabulary.ids([list(map(str, range(70_000)))], 70_000)
     first.add(q[:cut])
     second.add(q[cut:])
     other.add(p)
@@ -65,6 +65,7 @@ def test_runs_stay_exact_when_the_keys_are_widened(monkeypatch):
     results = cr_nrr_cnd_orders(q, p + q[:30], (1, 3, 4))
     for n, result in results.items():
         grams = [Counter(tuple(s[i : i + n]) for s in side for i in range(len(s) - n + 1)) for side in (q, p + q[:30])]
+        assert result.sums is not None
         assert result.sums.qq == sum(c * c for c in grams[0].values())
         assert result.sums.qp == sum(c * grams[1][g] for g, c in grams[0].items())
 

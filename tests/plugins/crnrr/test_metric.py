@@ -33,17 +33,22 @@ def join(parts):
 
 
 def pool(items):
-    return [[t.split() for item in items for t in getattr(item, side)] for side in ("candidates", "references")]
+    q, p = ([t.split() for item in items for t in getattr(item, side)] for side in ("candidates", "references"))
+    return q, p
 
 
 METRICS = [Cr, Nrr, Cnd]
 
 
 @pytest.mark.parametrize("kind", METRICS)
+def test_all_are_metrics(kind):
+    assert isinstance(kind(), Metric)
+
+
+@pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_pooled_value_of_joined_shards_and_weights(kind, n):
     metric = kind(n=n, tokenizer="none")
-    assert isinstance(metric, Metric)
     items = [*sets(6, 3, 2), *sets(4, 1, 5)]
     stats = join([stats_of(metric, items[:6]), stats_of(metric, items[6:])])
     expected = getattr(cr_nrr_cnd(*pool(items), n), metric.kind)

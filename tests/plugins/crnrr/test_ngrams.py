@@ -40,6 +40,7 @@ def test_golden_values_exact(golden):
                     assert value == pytest.approx(expected[name], abs=1e-15), (case["name"], n, name)
             if expected:
                 sums = result.sums
+                assert sums is not None
                 assert (sums.total_q, sums.distinct_p) == (expected["total_candidate"], expected["distinct_reference"])
 
 
@@ -90,7 +91,7 @@ def test_undefined_results_and_invalid_input():
     assert cr_nrr_cnd([], [], 1).note == "the candidates and the references hold no 1-gram"
     for n in (0, -1, 1.5, True):
         with pytest.raises(HarnessError, match="an integer of at least 1"):
-            cr_nrr_cnd([["a"]], [["a"]], n)
+            cr_nrr_cnd([["a"]], [["a"]], n)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="sentence 1: found the text 'a dog', expected a list of tokens"):
         cr_nrr_cnd([["a"], "a dog"], [["a"]], 1)
 

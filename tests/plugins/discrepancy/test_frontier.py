@@ -56,6 +56,7 @@ def test_divergences_of_the_power_family(golden):
 
 def test_theorem_3_separates_the_pairs():
     results = {name: compatibility(pair.quality, pair.diversity) for name, pair in PAIRS.items()}
+    assert results["LL-SE"] is not None and results["CR-NRR"] is not None
     assert (results["LL-SE"].w0, results["LL-SE"].b0, results["LL-SE"].alpha) == (-1, -1, 0.5)
     assert (results["CR-NRR"].w0, results["CR-NRR"].b0, results["CR-NRR"].alpha) == (-2, 0, pytest.approx(2 / 3))
     assert results["LL-NRR"] is None
@@ -119,11 +120,7 @@ def test_invalid_distributions_and_weights():
         distribution([0.5, 0.6])
     with pytest.raises(InputError, match="w is 1"):
         pareto(PAIRS["LL-SE"], [0.5, 0.5], 1)
-    assert (
-        compatibility(
-            Quality("square", lambda x: x * x),
-            Diversity("cubic", lambda x: -(x**3), lambda x: -3 * x**2, lambda y: np.sqrt(-y / 3), 0.0),
-        ).w0
-        == -3
-    )
+    cubic = Diversity("cubic", lambda x: -(x**3), lambda x: -3 * x**2, lambda y: np.sqrt(-y / 3), 0.0)
+    coefficients = compatibility(Quality("square", lambda x: x * x), cubic)
+    assert coefficients is not None and coefficients.w0 == -3
     assert CR.name == "CR"

@@ -74,6 +74,7 @@ def test_the_optimum_loses_no_diversity(p, name):
     result = qdisc(pair, p)
     assert result.qdisc >= -1e-9 and -1e-9 <= result.drate <= 1 + 1e-9
     assert pair.v(result.q) >= pair.v(p) - 1e-9
+    assert result.w is not None
     np.testing.assert_allclose(pareto(pair, p, result.w), result.q)
 
 

@@ -1,6 +1,7 @@
 """Exact discrepancies of known distributions."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,9 +73,10 @@ def test_quality_and_diversity_of_the_oracle():
 def test_signatures_and_invalid_parameters():
     assert ExactDiscrepancy(orders=[2], steps=5).signature() == "text-space-qdisc|n:2|starts:3|steps:5|penalty:2|seed:0"
     assert TextSpace(sigma=0.5, seed=1).signature() == "text-space|sigma:0.5|seed:1|H:32"
-    for parameter, params in (("orders", {"orders": [0]}), ("steps", {"steps": 1.5}), ("penalty", {"penalty": 0})):
+    options: dict[str, Any] = {"orders": [0], "steps": 1.5, "penalty": 0}
+    for parameter, value in options.items():
         with pytest.raises(HarnessError, match=f"text-space-qdisc: {parameter} is") as caught:
-            ExactDiscrepancy(**params)
+            ExactDiscrepancy(**{parameter: value})
         assert caught.value.parameter == parameter
     with pytest.raises(HarnessError, match="sigma is -1"):
         TextSpace(sigma=-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,13 +139,10 @@ def test_unknown_words_are_reported():
 
 
 def test_unknown_options():
-    for params, parameter in (
-        ({"mode": "thesis"}, "mode"),
-        ({"differences": "angles"}, "differences"),
-        ({"order_dependent": True}, "order_dependent"),
-    ):
+    options: dict[str, Any] = {"mode": "thesis", "differences": "angles", "order_dependent": True}
+    for parameter, value in options.items():
         with pytest.raises(HarnessError, match=parameter) as caught:
-            evaluate([row("a ball", scale=0)], **params)
+            evaluate([row("a ball", scale=0)], **{parameter: value})
         assert caught.value.parameter == parameter
 
 

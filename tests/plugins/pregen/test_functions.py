@@ -146,7 +146,7 @@ def test_invalid_strata():
     assert strata([0.3, 0.1], 3) == [[], [], []]
     for k in (0, -1, 1.5, True):
         with pytest.raises(InputError, match="integer of at least 1"):
-            strata([0.3, 0.1], k)
+            strata([0.3, 0.1], k)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="item 1: a score is NaN"):
         strata([0.3, math.nan], 1)
     with pytest.raises(InputError, match="has no images"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -52,7 +54,8 @@ def test_records_without_references_are_skipped_on_request(tmp_path):
 
 def test_errors_of_columns_and_splits_name_the_parameter(save):
     path = save(RECORDS)
-    for params in ({"columns": {"id": "key"}}, {"split": "val"}):
+    options: dict[str, Any] = {"columns": {"id": "key"}, "split": "val"}
+    for parameter, value in options.items():
         with pytest.raises(InputError) as caught:
-            list(TableReader(path=path, **params))
-        assert caught.value.parameter in params
+            list(TableReader(path=path, **{parameter: value}))
+        assert caught.value.parameter == parameter

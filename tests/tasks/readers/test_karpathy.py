@@ -64,5 +64,10 @@ def test_an_unknown_split_is_an_error_of_the_parameter(save):
 
 def test_fingerprint_depends_on_split_and_id(save):
     path = save(karpathy())
-    prints = {KarpathySplits(path=path, **params).fingerprint() for params in ({}, {"split": "test"}, {"id": "imgid"})}
+    readers = [
+        KarpathySplits(path=path),
+        KarpathySplits(path=path, split="test"),
+        KarpathySplits(path=path, id="imgid"),
+    ]
+    prints = {reader.fingerprint() for reader in readers}
     assert len(prints) == 3

@@ -102,9 +102,9 @@ def test_errors_of_the_other_reader_are_errors_of_the_parameter_of(tmp_path, cor
 
 
 def test_errors_of_the_part_name_the_parameter(corpus):
-    for parameter, params in (("offset", {"offset": 9}), ("limit", {"limit": 9})):
+    for parameter, reader in (("offset", Lines(path=corpus, offset=9)), ("limit", Lines(path=corpus, limit=9))):
         with pytest.raises(InputError) as caught:
-            Lines(path=corpus, **params).lines()
+            reader.lines()
         assert (caught.value.parameter, caught.value.value) == (parameter, 9)
 
 
