@@ -1,6 +1,8 @@
-"""What readers of one file of captions are made with."""
+"""Base class of readers that read one file of captions."""
 
 from __future__ import annotations
+
+from typing import Any, ClassVar
 
 from harness.contracts import PathParam
 from harness.files import captions as checks
@@ -8,14 +10,29 @@ from harness.files import records as files
 
 
 class CaptionFile:
-    """A reader of the file ``path``, a ``what``.
+    """Base class: parameters and fingerprint that readers of one file share; a subclass defines ``__iter__``.
 
-    media_root: folder that goes before the media names. limit_references: the first so many of each example. allow_empty: an empty
-    reference is kept, instead of being an error.
+    Parameters
+    ----------
+    path : path
+        File to read.
+    media_root : str, optional
+        Folder put before the media names.
+    limit_references : int, optional
+        Number of references per example, the first ones of each; all by default.
+    allow_empty : bool, default False
+        Accept empty references.
+
+    Raises
+    ------
+    InputError
+        When there is no such file (parameter ``path``) or ``limit_references`` is not a count.
     """
 
-    name = "unnamed"
-    what = "file of captions"
+    name: ClassVar[str] = "unnamed"
+    """Prefix of the fingerprint."""
+    what: ClassVar[str] = "file of captions"
+    """Description of the file in messages."""
 
     def __init__(
         self,
@@ -30,6 +47,14 @@ class CaptionFile:
         self.limit_references = checks.positive(limit_references, "limit_references")
         self.allow_empty = allow_empty
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that change the examples, for the fingerprint."""
+        return {
+            "limit_references": self.limit_references,
+            "allow_empty": self.allow_empty,
+            "media": self.media_root,
+        }
+
     def fingerprint(self) -> str:
-        params = {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
-        return files.fingerprint(self.name, [self.path], params)
+        """Return the reader's name and a hash of the file's bytes and of :meth:`parameters`."""
+        return files.fingerprint(self.name, [self.path], self.parameters())

@@ -1,7 +1,8 @@
-"""Reading users' files: JSON, JSON Lines and Parquet, gzipped or not, with errors that say where.
+"""Records of users' files: JSON, JSON Lines and Parquet, gzipped or not.
 
-Whether a file is gzipped, Parquet, a JSON list or JSON Lines is told by its content, not by its name. Text is UTF-8 and kept
-as it is. Every error is an :class:`~harness.errors.InputError` that begins with ``file``, ``file:line`` or ``file: record 3``.
+The content of a file, not its name, decides whether it is gzipped, Parquet, a JSON list or JSON Lines. Text is UTF-8 and is
+not changed. Every error is an :class:`~harness.errors.InputError` whose ``where`` is ``file``, ``file:line`` or
+``file: record 3``.
 """
 
 from __future__ import annotations
@@ -13,90 +14,110 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from harness.errors import InputError
+from harness.errors import InputError, nearest_name
 
 GZIP_MAGIC = b"\x1f\x8b"
 PARQUET_MAGIC = b"PAR1"
 
 
 class Record(NamedTuple):
-    """One line, list item or row, and where it stands."""
+    """One line, list item or row of a file."""
 
     where: str
+    """Place of the record: ``file:line`` or ``file: record 3``."""
     fields: Mapping[str, Any]
 
 
-def existing(path: str | Path, what: str = "file") -> Path:
-    """The path as a :class:`~pathlib.Path`. Raises :class:`InputError` when it is no file."""
+def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
+    """Return ``path`` as a :class:`~pathlib.Path` to an existing file, ``~`` expanded.
+
+    Parameters
+    ----------
+    path : str or Path
+        Path to check.
+    what : str, default "file"
+        Description of the file in messages.
+    parameter : str, default "path"
+        Name of the component's parameter that holds the path, for the error.
+
+    Raises
+    ------
+    InputError
+        When the path is empty, is a folder, or does not exist; the message names the nearest file of its folder.
+    """
     if not isinstance(path, (str, Path)) or not str(path):
-        raise InputError(f"the path of the {what} is {path!r}; expected text")
-    found = Path(path).expanduser()
-    if found.is_dir():
-        raise InputError(f"is a folder; expected a {what}", str(path))
-    if not found.is_file():
-        near = found.parent if found.parent.is_dir() else None
-        raise InputError(f"no such {what}{_near_file(found, near)}", str(path))
-    return found
-
-
-def _near_file(wanted: Path, folder: Path | None) -> str:
-    from harness.errors import did_you_mean
-
-    return did_you_mean(wanted.name, sorted(item.name for item in folder.iterdir())) if folder else ""
+        raise InputError(f"the path of the {what} is {path!r}; expected text", parameter=parameter, value=path)
+    file = Path(path).expanduser()
+    if file.is_dir():
+        raise InputError(f"is a folder; expected a {what}", str(path), parameter=parameter, value=str(path))
+    if not file.is_file():
+        folder = file.parent
+        nearest = nearest_name(file.name, sorted(item.name for item in folder.iterdir())) if folder.is_dir() else None
+        hint = f"; did you mean '{nearest}'?" if nearest else ""
+        raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path), nearest=nearest)
+    return file
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """The file's bytes, gunzipped where it is gzipped."""
+    """Open a file as bytes, decompressed when it is gzipped."""
     with path.open("rb") as file:
         zipped = file.read(2) == GZIP_MAGIC
     return io.BufferedReader(gzip.GzipFile(path)) if zipped else path.open("rb")  # type: ignore[arg-type]
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether the file begins as a Parquet file does."""
+    """Return True when the file begins with the bytes of a Parquet file."""
     with path.open("rb") as file:
         return file.read(4) == PARQUET_MAGIC
 
 
 def first_byte(path: Path) -> bytes:
-    """The first byte that is not blank (b"" for an empty file): ``[`` begins a JSON list, ``{`` JSON Lines or an object."""
-    with opened(path) as file:
+    """Return the first byte that is not blank, or ``b""``: ``[`` begins a JSON list, ``{`` an object or JSON Lines."""
+    with open_binary(path) as file:
         head = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     return head[:1]
 
 
-class opened:
-    """Opens a file for reading and tells a broken gzip stream as an :class:`InputError`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> IO[bytes]:
-        self.file = open_plain(self.path)
-        return self.file
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.file.close()
-        if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
-            raise InputError(f"the gzip file is broken or cut off: {error}", str(self.path)) from error
+@contextmanager
+def open_binary(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file as decompressed bytes in a ``with`` block; raise :class:`InputError` when its gzip stream is broken."""
+    with open_plain(path) as file:
+        try:
+            yield file
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(f"the gzip file is broken or cut off: {error}", str(path)) from error
 
 
 # --------------------------------------------------------------------------- JSON
 def load_json(path: Path) -> Any:
-    """The value of a JSON file (gzipped or not). Raises :class:`InputError` with the byte offset where it is not JSON."""
-    with opened(path) as file:
+    """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON."""
+    with open_binary(path) as file:
         data = file.read()
     return parse_json(data, str(path), complete=True)
 
 
 def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = False) -> Any:
-    """The JSON value in ``data``, which begins at byte ``offset`` of its file.
+    """Return the JSON value in ``data``.
 
-    Raises :class:`InputError` for bytes that are no UTF-8, text that is no JSON, and NaN or Infinity, which JSON lacks.
-    ``complete``: ``data`` is the whole file (told when it breaks off).
+    Parameters
+    ----------
+    data : bytes
+        UTF-8 text of one JSON value.
+    where : str
+        Place of the data for messages.
+    offset : int, default 0
+        Byte offset of ``data`` in its file.
+    complete : bool, default False
+        Treat ``data`` as a whole file: messages speak of the file in place of the line, and objects must not repeat a key.
+
+    Raises
+    ------
+    InputError
+        For bytes that are not UTF-8, text that is not JSON, and NaN or Infinity, which are not JSON.
     """
     if data.startswith(b"\xef\xbb\xbf"):
         data, offset = data[3:], offset + 3
@@ -105,36 +126,36 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}", where) from error
 
-    def no_constant(name: str) -> Any:
-        raise InputError(f"found {name}; JSON numbers are finite", where + _place_of_constant(text))
+    def refuse_constant(name: str) -> Any:
+        raise InputError(f"found {name}; JSON numbers are finite", where + _path_to_constant(text))
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"the key '{twice}' occurs twice in one object", where)
-        return made
+        return mapping
 
     try:
-        return json.loads(text, parse_constant=no_constant, object_pairs_hook=unique if complete else None)
+        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique_keys if complete else None)
     except json.JSONDecodeError as error:
         at = offset + len(text.rstrip()[: error.pos].encode("utf-8"))
         raise InputError(f"not JSON at byte {at}: {error.msg}{_cut_off(text, error, complete)}", where) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists nested thousands deep
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists nested thousands deep
         raise InputError(f"not readable as JSON: {error}", where) from error
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|NaN|-?Infinity')
 
 
-def _place_of_constant(text: str) -> str:
-    """``: record 3: 'score'``, the keys and list items that lead to the first NaN or Infinity of a JSON text; none at its top.
+def _path_to_constant(text: str) -> str:
+    """Return the keys and list items that lead to the first NaN or Infinity of a JSON text, such as ``: record 3: 'score'``.
 
-    >>> _place_of_constant('{"annotations": [{"id": 1}, {"id": "NaN", "caption": NaN}]}')
+    >>> _path_to_constant('{"annotations": [{"id": 1}, {"id": "NaN", "caption": NaN}]}')
     ": 'annotations': record 2: 'caption'"
     """
-    path: list[int | str] = []  # of each open list the number of its item, of each open object the string seen last
+    path: list[int | str] = []  # open lists: number of the item; open objects: the last string
     for match in _TOKEN.finditer(text):
         token = match[0]
         if token in "[{":
@@ -151,17 +172,18 @@ def _place_of_constant(text: str) -> str:
 
 
 def _cut_off(text: str, error: json.JSONDecodeError, complete: bool) -> str:
+    """Return a remark for the message of an error at the end of the text; empty for errors before the end."""
     if not text.strip():
         return " (the file is empty)" if complete else " (the line is empty)"
-    held = text.rstrip()
-    if error.pos < len(held) and not error.msg.startswith("Unterminated string"):
+    content = text.rstrip()
+    if error.pos < len(content) and not error.msg.startswith("Unterminated string"):
         return ""
-    return f" (the {'file' if complete else 'line'} breaks off after {len(held.encode('utf-8'))} bytes)"
+    return f" (the {'file' if complete else 'line'} breaks off after {len(content.encode('utf-8'))} bytes)"
 
 
 # --------------------------------------------------------------------------- records
 def records(path: Path) -> Iterator[Record]:
-    """The records of a Parquet file, a JSON list of objects, or JSON Lines."""
+    """Yield the records of a Parquet file, a JSON list of objects, or JSON Lines; the content decides which."""
     if is_parquet(path):
         yield from parquet_rows(path)
     elif first_byte(path) == b"[":
@@ -171,7 +193,7 @@ def records(path: Path) -> Iterator[Record]:
 
 
 def list_items(value: Any, where: str) -> Iterator[Record]:
-    """The items of a list of objects; raises :class:`InputError` for anything else."""
+    """Yield the items of a list of objects; raise :class:`InputError` for anything else."""
     if not isinstance(value, list):
         raise InputError(f"found {kind(value)}; expected a list of objects", where)
     for number, item in enumerate(value, 1):
@@ -182,9 +204,9 @@ def list_items(value: Any, where: str) -> Iterator[Record]:
 
 
 def json_lines(path: Path) -> Iterator[Record]:
-    """The objects of a JSON Lines file, one a line; blank lines are passed over."""
+    """Yield the objects of a JSON Lines file, one per line; blank lines are skipped."""
     offset = 0
-    with opened(path) as file:
+    with open_binary(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 where = f"{path}:{number}"
@@ -196,7 +218,7 @@ def json_lines(path: Path) -> Iterator[Record]:
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Record]:
-    """The rows of a Parquet file as plain Python values."""
+    """Yield the rows of a Parquet file as Python values, all columns or those of ``columns``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -220,7 +242,7 @@ _KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false",
 
 
 def kind(value: Any) -> str:
-    """What a JSON value is, in words.
+    """Return the kind of a JSON value in words, for messages.
 
     >>> kind([]), kind(None), kind(3)
     ('a list', 'null', 'the number 3')
@@ -234,7 +256,7 @@ def kind(value: Any) -> str:
 
 # --------------------------------------------------------------------------- identity of files
 def fingerprint(name: str, paths: Sequence[Path], params: Mapping[str, Any]) -> str:
-    """``name:`` and a hash of the parameters and of the files' bytes, in order."""
+    """Return ``name:`` and a hash of the parameters and of the files' bytes, in order."""
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode())
     for path in paths:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""YAML with line numbers: plain data, and for every path in it the file and line where it stands."""
+"""YAML with line numbers: data, and the file and line of every key in it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ Key = tuple[str | int | float | bool, ...]
 
 @dataclass
 class Located:
-    """Plain data and the place of each of its paths."""
+    """Data and the places of its keys."""
 
     data: Any
+    """Mappings, lists and scalars."""
     places: dict[Key, tuple[str, int]] = field(default_factory=dict)
+    """Path of keys and list indices -> (file, line counted from 1)."""
 
     def where(self, key: Key) -> str:
-        """``file:line`` of a path, or of its nearest ancestor that has one."""
+        """Return ``file:line`` of a path, or of its nearest ancestor that has one."""
         name, line = self.place(key)
         return f"{name}:{line}" if line else name
 
     def place(self, key: Key) -> tuple[str, int]:
-        """File and line of a path, or of its nearest ancestor that has one; line 0 is no line of a file."""
+        """Return file and line of a path, or of its nearest ancestor that has one; line 0 means that there is none."""
         for length in range(len(key), -1, -1):
             place = self.places.get(tuple(key[:length]))
             if place is not None:
@@ -34,24 +36,37 @@ class Located:
         return "spec", 0
 
     def put(self, key: Key, value: Any, places: dict[Key, tuple[str, int]]) -> None:
-        """Replace the top-level entry ``key[0]`` by ``value``, its places with it (relative to ``key``)."""
+        """Replace the top-level entry ``key[0]`` and its places; ``places`` are relative to ``key``."""
         assert len(key) == 1
         self.data[key[0]] = value
         self.places = {path: place for path, place in self.places.items() if path[:1] != key}
         self.places.update({key + path: place for path, place in places.items()})
 
     def part(self, key: Key) -> dict[Key, tuple[str, int]]:
-        """The places below ``key``, relative to it."""
+        """Return the places at and below ``key``, relative to it."""
         return {path[len(key) :]: place for path, place in self.places.items() if path[: len(key)] == key}
 
 
 def load(path: Path, shown: str | None = None) -> Located:
-    """Read a YAML file safely. Raises :class:`InputError` for a missing file, broken YAML (with line), a key given twice."""
+    """Return the data of a YAML file with its places, read by the safe loader.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    shown : str, optional
+        Name of the file in places and messages; ``path`` by default.
+
+    Raises
+    ------
+    InputError
+        For a missing file, invalid YAML (with the line), or a key that occurs twice in one mapping.
+    """
     name = shown or str(path)
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError("no such spec file", name) from None
+        raise InputError("no such YAML file", name) from None
     except IsADirectoryError:
         raise InputError("is a folder; expected a YAML file", name) from None
     except UnicodeDecodeError as error:
@@ -60,7 +75,12 @@ def load(path: Path, shown: str | None = None) -> Located:
 
 
 def loads(text: str, name: str) -> Located:
-    """Parse YAML text; ``name`` is what places show as the file."""
+    """Return the data of a YAML text with its places; ``name`` stands for the file. Raises as :func:`load`.
+
+    >>> source = loads("task: coco\\ndataset: {reader: jsonl}", "spec.yaml")
+    >>> source.data["dataset"], source.where(("dataset", "reader"))
+    ({'reader': 'jsonl'}, 'spec.yaml:2')
+    """
     try:
         loader = yaml.SafeLoader(text)
     except yaml.YAMLError as error:
@@ -83,6 +103,7 @@ def loads(text: str, name: str) -> Located:
 
 
 def _build(loader: yaml.SafeLoader, node: yaml.Node, key: Key, name: str, places: dict[Key, tuple[str, int]]) -> Any:
+    """Return the data of a node and add the places at and below ``key`` to ``places``."""
     places.setdefault(key, (name, node.start_mark.line + 1))
     if isinstance(node, yaml.MappingNode):
         loader.flatten_mapping(node)
@@ -90,7 +111,10 @@ def _build(loader: yaml.SafeLoader, node: yaml.Node, key: Key, name: str, places
         for key_node, value_node in node.value:
             label = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
             if not isinstance(label, (str, int, float, bool)):
-                raise InputError(f"a key must be a word; found {label!r}", f"{name}:{key_node.start_mark.line + 1}")
+                raise InputError(
+                    f"a key must be text, a number or a boolean; found {label!r}",
+                    f"{name}:{key_node.start_mark.line + 1}",
+                )
             if label in mapping:
                 raise InputError(f"the key '{label}' is given twice", f"{name}:{key_node.start_mark.line + 1}")
             below = (*key, label)

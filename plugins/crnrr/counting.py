@@ -1,8 +1,9 @@
-"""Exact n-gram counts of a corpus of any size: sorted runs of packed keys, mergeable across shards, spilled to disk on request.
+"""Exact n-gram counts of a corpus of any size, mergeable across shards, on disk if requested.
 
-Words become integers of one vocabulary, n words are packed into 64-bit columns (16 bits a word, 32 once the vocabulary
-outgrows them), chunks are sorted into runs of distinct keys with counts, and runs of similar size are merged. Packing puts the
-first word highest, so runs stay sorted when the width changes. N-grams lie within a sentence; there is no padding.
+Words are integers of one vocabulary. The n words of an n-gram are packed into 64-bit columns, 16 bits per word, or 32 bits
+when the vocabulary has more than 2**16 words. Chunks of sentences are sorted into runs of distinct keys with counts, and
+runs of similar size are merged. The first word has the highest bits, so that runs stay sorted when the width changes.
+N-grams do not cross sentences, and sentences are not padded.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from harness.errors import HarnessError, InputError
 
 Tokens = Sequence[str]
 _SHORT = 100
-"""Words in the longest sentence of a chunk up to which repeated words are found by comparing lags."""
+"""Longest sentence, in words, whose repeated words are searched by comparing lags."""
 CHUNK = 100_000
-"""Sentences that are sorted together."""
+"""Number of sentences that are sorted together."""
 MEMORY = 1 << 28
-"""Distinct n-grams (16 bytes each, more for wide keys) held in memory before runs go to disk, if there is a directory."""
+"""Number of distinct n-grams in memory (16 bytes or more each) above which runs are written to disk, if requested."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,26 +33,27 @@ class NgramRun:
     """Distinct n-grams in ascending order with their counts."""
 
     keys: np.ndarray
-    """(columns, K) uint64, the first column most significant."""
+    """``(columns, K)`` uint64, the first column the most significant."""
     counts: np.ndarray
-    """(K,) int64."""
+    """``(K,)`` int64."""
 
 
 @dataclass(eq=False)
 class OrderCounts:
-    """What one corpus holds of n-grams of one order."""
+    """Counts of one corpus for one order."""
 
     runs: list[NgramRun]
+    """Runs whose counts add up to those of the corpus."""
     total: int = 0
-    """n-gram tokens T."""
+    """Number of n-gram tokens T."""
     within: int = 0
-    """Sum over sentences of the squared counts inside the sentence."""
+    """Sum over sentences of the squared counts within the sentence."""
     squares: int = 0
     """Sum over sentences of the squared number of n-gram tokens."""
 
 
 class Vocabulary:
-    """Words as integers in the order of their first appearance; shared between the corpora of one comparison."""
+    """Words as integers in order of first appearance; the corpora of one comparison share it."""
 
     def __init__(self) -> None:
         self.index: defaultdict[str, int] = defaultdict(count().__next__)
@@ -60,15 +62,38 @@ class Vocabulary:
         return len(self.index)
 
     def ids(self, sentences: Sequence[Tokens], total: int) -> np.ndarray:
-        """(total,) int64, new words added."""
+        """Return the ids of all words, int64 ``(total,)``; new words are added."""
         return np.fromiter(map(self.index.__getitem__, chain.from_iterable(sentences)), np.int64, total)
 
 
 class NgramCounter:
-    """Counts of the n-grams of some orders over a corpus that is seen once, piece by piece.
+    """Counts of the n-grams of several orders over a corpus that is read once.
 
-    Counters of shards are merged with :meth:`merge`; counts and every statistic are those of one pass over all shards.
-    With ``directory`` (or ``spill=True`` for a temporary one) memory stays bounded by ``memory`` distinct n-grams.
+    :meth:`merge` adds the counts of another shard; the result equals one pass over both.
+
+    Parameters
+    ----------
+    orders : sequence of int, default (1, 2, 3, 4)
+        Orders n, each at least 1.
+    vocabulary : Vocabulary, optional
+        Vocabulary shared with other counters; a new one by default.
+    directory : Path, optional
+        Folder for runs on disk, which bounds the memory.
+    spill : bool, default False
+        Write runs to a temporary folder when ``directory`` is not given.
+    memory : int, default 2**28
+        Number of distinct n-grams in memory above which runs are written to disk.
+
+    Raises
+    ------
+    HarnessError
+        For an order that is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> counter = NgramCounter((1, 2)).add([["a", "b", "a"], ["b"]])
+    >>> counter.counts[1].total, counter.counts[2].total
+    (4, 2)
     """
 
     def __init__(
@@ -82,7 +107,7 @@ class NgramCounter:
     ) -> None:
         for order in orders:
             if isinstance(order, bool) or int(order) != order or order < 1:
-                raise HarnessError(f"n is {order!r}; an n-gram order is an integer of at least 1")
+                raise HarnessError(f"n is {order!r}; expected an integer of at least 1", parameter="n", value=order)
         self.vocabulary = vocabulary or Vocabulary()
         self.counts = {int(order): OrderCounts([]) for order in orders}
         self.sentences = 0
@@ -93,7 +118,10 @@ class NgramCounter:
         self._files = 0
 
     def add(self, sentences: Iterable[Tokens]) -> NgramCounter:
-        """Count sentences (sequences of tokens), streamed in chunks; returns itself. Raises :class:`InputError` for a string."""
+        """Count sentences (sequences of tokens), read in chunks, and return the counter.
+
+        Raises :class:`InputError` for a sentence that is a string.
+        """
         stream = iter(sentences)
         while chunk := list(islice(stream, CHUNK)):
             if str in set(map(type, chunk)):
@@ -106,86 +134,89 @@ class NgramCounter:
         return self
 
     def _add_chunk(self, chunk: Sequence[Tokens]) -> None:
+        """Count the sentences of one chunk."""
         lengths = np.fromiter(map(len, chunk), np.int64, len(chunk))
         ids = self.vocabulary.ids(chunk, int(lengths.sum()))
         self.widen()
         sentence = np.repeat(np.arange(len(chunk)), lengths)
-        remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(
-            len(ids)
-        )  # tokens from here to the sentence's end
+        # Number of tokens from each token to the end of its sentence.
+        remaining = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(ids))
         repeats = _repeats(ids, sentence, lengths) if lengths.max(initial=0) <= _SHORT else None
         for order, keys, place in _windows(ids, remaining, sorted(self.counts), self.bits):
-            held = self.counts[order]
+            entry = self.counts[order]
             if repeats is None:
-                run, within = _counted(keys, sentence[place])
+                run, within = _run_with_sentences(keys, sentence[place])
             else:
-                run, within = _run(keys), len(place) + 2 * _repeated(repeats, ids, remaining, order)
-            held.runs.append(run)
-            held.within += within
-            held.total += len(place)
-            own = np.maximum(lengths - order + 1, 0)
-            held.squares += int((own * own).sum())
-            self._compact(held)
+                run, within = _run(keys), len(place) + 2 * _equal_pairs(repeats, ids, remaining, order)
+            entry.runs.append(run)
+            entry.within += within
+            entry.total += len(place)
+            sizes = np.maximum(lengths - order + 1, 0)
+            entry.squares += int((sizes * sizes).sum())
+            self._compact(entry)
 
     def widen(self) -> None:
-        """Repack the runs when the (shared) vocabulary has outgrown 16 bits a word."""
+        """Repack the runs to 32 bits per word when the shared vocabulary has more than 2**16 words."""
         if self.bits == 16 and len(self.vocabulary) > 1 << 16:
-            for order, held in self.counts.items():
-                held.runs = [NgramRun(pack(unpack(r.keys, order, 16), 32), np.asarray(r.counts)) for r in held.runs]
+            for order, entry in self.counts.items():
+                entry.runs = [NgramRun(pack(unpack(r.keys, order, 16), 32), np.asarray(r.counts)) for r in entry.runs]
             self.bits = 32
         if len(self.vocabulary) > 1 << 32:
             raise HarnessError("a vocabulary of more than 2**32 words is not supported")
 
-    def _compact(self, held: OrderCounts) -> None:
-        """Merge the newest runs while they are of similar size: every n-gram is moved O(log) times."""
-        runs = held.runs
+    def _compact(self, entry: OrderCounts) -> None:
+        """Merge the newest runs while they are of similar size, so that an n-gram moves O(log T) times; spill if needed."""
+        runs = entry.runs
         while len(runs) > 1 and len(runs[-1].counts) * 2 >= len(runs[-2].counts) and not _on_disk(runs[-2]):
             last, before = runs.pop(), runs.pop()
-            runs.append(merged([before, last]))
-        if self._directory is not None and self._held() > self._memory:
+            runs.append(merge_runs([before, last]))
+        if self._directory is not None and self._in_memory() > self._memory:
             self._spill()
 
-    def _held(self) -> int:
-        return sum(len(run.counts) for held in self.counts.values() for run in held.runs if not _on_disk(run))
+    def _in_memory(self) -> int:
+        """Return the number of distinct n-grams in memory, summed over runs."""
+        return sum(len(run.counts) for entry in self.counts.values() for run in entry.runs if not _on_disk(run))
 
     def _spill(self) -> None:
+        """Merge the runs in memory and write them to disk."""
         assert self._directory is not None
         self._directory.mkdir(parents=True, exist_ok=True)
-        for order, held in self.counts.items():
-            inside = [run for run in held.runs if not _on_disk(run)]
+        for order, entry in self.counts.items():
+            inside = [run for run in entry.runs if not _on_disk(run)]
             if inside:
-                held.runs = [run for run in held.runs if _on_disk(run)]
-                held.runs.append(self._written(merged(inside), order))
+                entry.runs = [run for run in entry.runs if _on_disk(run)]
+                entry.runs.append(self._write(self._directory, merge_runs(inside), order))
 
-    def _written(self, run: NgramRun, order: int) -> NgramRun:
+    def _write(self, directory: Path, run: NgramRun, order: int) -> NgramRun:
+        """Write a run to two files and return it as memory maps."""
         self._files += 1
         arrays = []
         for name, array in (("keys", run.keys), ("counts", run.counts)):
-            file = Path(str(self._directory)) / f"{id(self):x}-{order}-{self._files:05d}-{name}.npy"
+            file = directory / f"{id(self):x}-{order}-{self._files:05d}-{name}.npy"
             np.save(file, array)
             arrays.append(np.load(file, mmap_mode="r"))
         return NgramRun(*arrays)
 
     def merge(self, other: NgramCounter) -> NgramCounter:
-        """Add the counts of another shard (which may have its own vocabulary); returns itself.
+        """Add the counts of another shard, which may have another vocabulary, and return the counter.
 
         Raises :class:`HarnessError` when the orders differ.
         """
         if set(self.counts) != set(other.counts):
             raise HarnessError(f"counters of orders {sorted(self.counts)} and {sorted(other.counts)} cannot be merged")
         for order, runs in other.in_vocabulary(self).items():
-            held, theirs = self.counts[order], other.counts[order]
-            held.total += theirs.total
-            held.within += theirs.within
-            held.squares += theirs.squares
+            entry, theirs = self.counts[order], other.counts[order]
+            entry.total += theirs.total
+            entry.within += theirs.within
+            entry.squares += theirs.squares
             for run in runs:
-                held.runs.append(run)
-                self._compact(held)
+                entry.runs.append(run)
+                self._compact(entry)
         self.sentences += other.sentences
         return self
 
     def in_vocabulary(self, other: NgramCounter) -> dict[int, list[NgramRun]]:
-        """This counter's runs with the keys of ``other``'s vocabulary (whose words are extended by ours)."""
+        """Return the runs of each order with keys of the vocabulary of ``other``, which is extended by the words here."""
         if self.vocabulary is not other.vocabulary:
             index = other.vocabulary.index
             mapped = np.fromiter((index[word] for word in self.vocabulary.index), np.int64, len(self.vocabulary))
@@ -194,20 +225,28 @@ class NgramCounter:
         other.widen()
         self.widen()
         if mapped is None and self.bits == other.bits:
-            return {order: held.runs for order, held in self.counts.items()}
+            return {order: entry.runs for order, entry in self.counts.items()}
         out: dict[int, list[NgramRun]] = {}
-        for order, held in self.counts.items():
+        for order, entry in self.counts.items():
             out[order] = []
-            for run in held.runs:
+            for run in entry.runs:
                 words = unpack(run.keys, order, self.bits)
                 words = words if mapped is None else [mapped[column] for column in words]
-                out[order].append(merged([NgramRun(pack(words, other.bits), np.asarray(run.counts))]))
+                out[order].append(merge_runs([NgramRun(pack(words, other.bits), np.asarray(run.counts))]))
         return out
 
 
 # --------------------------------------------------------------------------- keys and runs
 def pack(words: Sequence[np.ndarray], bits: int) -> np.ndarray:
-    """(columns, K) uint64 of n arrays of word ids, 64 // bits words a column, the first word highest."""
+    """Return the keys of n-grams, uint64 ``(columns, K)``; the first word has the highest bits.
+
+    Parameters
+    ----------
+    words : sequence of ndarray
+        n arrays ``(K,)`` of word ids, by position in the n-gram.
+    bits : int
+        Bits per word; a column holds ``64 // bits`` words.
+    """
     per = 64 // bits
     columns = []
     for start in range(0, len(words), per):
@@ -221,7 +260,10 @@ def pack(words: Sequence[np.ndarray], bits: int) -> np.ndarray:
 def _windows(
     ids: np.ndarray, remaining: np.ndarray, orders: Sequence[int], bits: int
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """For each order that occurs: (order, packed keys, position of each), from word ids and the tokens left in the sentence."""
+    """Yield (order, keys ``(columns, K)``, positions ``(K,)``) of each order that occurs in a chunk.
+
+    ``ids`` ``(T,)`` are the words of the chunk, ``remaining`` ``(T,)`` the tokens left in the sentence.
+    """
     key, narrow = ids.astype(np.uint64), ids.astype(np.uint64)
     for order in range(1, orders[-1] + 1):
         if 1 < order <= 64 // bits:  # one column: shift in the next word
@@ -235,6 +277,7 @@ def _windows(
 
 
 def unpack(keys: np.ndarray, order: int, bits: int) -> list[np.ndarray]:
+    """Return the n arrays ``(K,)`` of word ids of keys ``(columns, K)``, the inverse of :func:`pack`."""
     per, mask = 64 // bits, np.uint64((1 << bits) - 1)
     words = []
     for start in range(0, order, per):
@@ -245,64 +288,68 @@ def unpack(keys: np.ndarray, order: int, bits: int) -> list[np.ndarray]:
 
 
 def sort_order(keys: np.ndarray) -> np.ndarray:
+    """Return the indices ``(K,)`` that sort keys ``(columns, K)``; equal keys keep their order."""
     return np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
 
 
 def changes(keys: np.ndarray) -> np.ndarray:
-    """(K,) bool: where a sorted key differs from the one before."""
+    """Return ``(K,)`` True where a key of sorted keys ``(columns, K)`` differs from its predecessor."""
     new = np.ones(keys.shape[1], dtype=bool)
     new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
     return new
 
 
 def _run(keys: np.ndarray) -> NgramRun:
-    """The run of the n-gram tokens of one chunk."""
+    """Return the run of n-gram tokens ``(columns, T)``."""
     ordered = np.sort(keys, axis=1) if len(keys) == 1 else keys[:, sort_order(keys)]
     starts = np.flatnonzero(changes(ordered))
     return NgramRun(ordered[:, starts], np.diff(starts, append=keys.shape[1]))
 
 
-def _counted(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
-    """The same with the sum of squared counts within sentences, of any length. ``sentence`` ascends along the keys."""
+def _run_with_sentences(keys: np.ndarray, sentence: np.ndarray) -> tuple[NgramRun, int]:
+    """Return the run of n-gram tokens and the sum of squared counts within sentences.
+
+    ``sentence`` ``(T,)`` is the ascending number of the sentence of each token; sentences have any length.
+    """
     order = sort_order(keys)
     keys, sentence = keys[:, order], sentence[order]
     new = changes(keys)
     starts = np.flatnonzero(new)
     counts = np.diff(starts, append=keys.shape[1])
-    new[1:] |= sentence[1:] != sentence[:-1]  # equal keys stand by sentence, as the sort is stable
+    new[1:] |= sentence[1:] != sentence[:-1]  # equal keys are in order of sentences, as the sort is stable
     inside = np.diff(np.flatnonzero(new), append=keys.shape[1])
     return NgramRun(keys[:, starts], counts), int((inside * inside).sum())
 
 
 def _repeats(ids: np.ndarray, sentence: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """(2, R) positions of equal words in one sentence, compared lag by lag, sentences of similar length together."""
-    found, shortest = [np.empty((2, 0), dtype=np.int64)], 1
+    """Return the pairs of positions ``(2, R)`` of equal words within a sentence, compared lag by lag."""
+    pairs, shortest = [np.empty((2, 0), dtype=np.int64)], 1
     number = sentence.astype(np.int32)
     for longest in (12, 24, 48, _SHORT):
         at = np.flatnonzero(((lengths > shortest) & (lengths <= longest))[sentence])
-        own, group = ids[at].astype(np.int32), number[at]
-        for lag in range(1, min(longest, len(own))):
-            same = own[lag:] == own[:-lag]
+        word, group = ids[at].astype(np.int32), number[at]
+        for lag in range(1, min(longest, len(word))):
+            same = word[lag:] == word[:-lag]
             same &= group[lag:] == group[:-lag]
             first = np.flatnonzero(same)
-            found.append(np.stack([at[first], at[first + lag]]))
+            pairs.append(np.stack([at[first], at[first + lag]]))
         shortest = longest
-    return np.concatenate(found, axis=1)
+    return np.concatenate(pairs, axis=1)
 
 
-def _repeated(repeats: np.ndarray, ids: np.ndarray, remaining: np.ndarray, order: int) -> int:
-    """Pairs of equal n-gram tokens in one sentence: pairs of equal words that go on being equal."""
+def _equal_pairs(repeats: np.ndarray, ids: np.ndarray, remaining: np.ndarray, order: int) -> int:
+    """Return the number of pairs of equal n-gram tokens within a sentence: pairs of equal words with equal successors."""
     first, second = repeats
-    kept = remaining[second] >= order
-    first, second = first[kept], second[kept]
+    equal = remaining[second] >= order
+    first, second = first[equal], second[equal]
     for k in range(1, order):
-        kept = ids[first + k] == ids[second + k]
-        first, second = first[kept], second[kept]
+        equal = ids[first + k] == ids[second + k]
+        first, second = first[equal], second[equal]
     return len(first)
 
 
-def merged(runs: Sequence[NgramRun]) -> NgramRun:
-    """One run of the distinct n-grams of several, their counts added."""
+def merge_runs(runs: Sequence[NgramRun]) -> NgramRun:
+    """Return one run of the distinct n-grams of several runs, their counts added."""
     keys = np.concatenate([run.keys for run in runs], axis=1)
     counts = np.concatenate([run.counts for run in runs])
     order = sort_order(keys)
@@ -316,24 +363,36 @@ def _on_disk(run: NgramRun) -> bool:
 
 
 def partitions(sides: Sequence[Sequence[NgramRun]], size: int = 1 << 22) -> Iterator[list[NgramRun]]:
-    """One merged run per side for each key range of about ``size`` n-grams: all of them, no n-gram in two ranges."""
+    """Yield one merged run per side for each key range of about ``size`` n-grams.
+
+    The ranges cover all n-grams and do not overlap, so that runs on disk are read piece by piece.
+
+    Parameters
+    ----------
+    sides : sequence of sequences of NgramRun
+        Runs of each corpus, with keys of one vocabulary and width.
+    size : int, default 2**22
+        Approximate number of n-grams per range, all sides together.
+    """
     runs = [run for side in sides for run in side if len(run.counts)]
     pieces = max(1, -(-sum(len(run.counts) for run in runs) // size))
     largest = max(runs, key=lambda run: len(run.counts)).keys[0] if runs else np.empty(0, np.uint64)
     at = np.arange(1, pieces) * len(largest) // pieces
     edges = np.unique(np.asarray(largest[at])).tolist()
     for low, high in zip([None, *edges], [*edges, None]):
-        yield [_joined([_between(run, low, high) for run in side]) for side in sides]
+        yield [_merge_any([_between(run, low, high) for run in side]) for side in sides]
 
 
-def _joined(runs: Sequence[NgramRun]) -> NgramRun:
-    return merged(runs) if len(runs) > 1 else runs[0] if runs else _EMPTY
+def _merge_any(runs: Sequence[NgramRun]) -> NgramRun:
+    """Return the merged run of any number of runs; empty for none."""
+    return merge_runs(runs) if len(runs) > 1 else runs[0] if runs else _EMPTY
 
 
 _EMPTY = NgramRun(np.empty((1, 0), np.uint64), np.empty(0, np.int64))
 
 
 def _between(run: NgramRun, low: int | None, high: int | None) -> NgramRun:
+    """Return the part of a run with first columns in ``[low, high)``; None is no bound."""
     first = run.keys[0]
     start = 0 if low is None else int(np.searchsorted(first, np.uint64(low)))
     stop = len(first) if high is None else int(np.searchsorted(first, np.uint64(high)))

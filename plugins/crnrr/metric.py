@@ -1,4 +1,4 @@
-"""The metrics ``cr``, ``nrr`` and ``cnd`` of a run: over all captions pooled, or per example and averaged."""
+"""The metrics ``cr``, ``nrr`` and ``cnd``: over all captions pooled, or per example and averaged."""
 
 from __future__ import annotations
 
@@ -7,91 +7,130 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import MetricSpec
-from harness.errors import HarnessError, UnknownName, did_you_mean
+from harness.errors import UnknownName, did_you_mean, nearest_name
 from harness.plugins.crnrr.ngrams import CrNrr, Sums, from_sums
 from harness.plugins.crnrr.resampling import Grams, grams_of, per_unit, weighted
-from harness.plugins.crnrr.rows import WordRows, parse
+from harness.plugins.crnrr.rows import WordRows, check_order, parse
 from harness.plugins.tokenisers.tokens import check_tokenizer
-
-FORMS = ("plug-in", "unbiased", "cross-sentence")
 
 
 class NgramDistribution(WordRows):
-    """Base of the three. Parameters: ``n`` (order, default 2, the paper advises 2 or 3), ``form`` (plug-in, unbiased or
-    cross-sentence), ``conditional`` (True: within each example, then the mean; False: all captions pooled), ``tokenizer``.
+    """Base class of the three metrics. The statistics are the captions (:class:`WordRows`).
 
-    Statistics are the captions themselves (:class:`WordRows`).
+    Parameters
+    ----------
+    n : int, default 2
+        Order; the paper recommends 2 or 3.
+    form : {"plug-in", "unbiased", "cross-sentence"}, default "plug-in"
+        Estimator: frequencies as probabilities, independent n-gram draws, or pairs of n-grams from different sentences. A
+        metric does not have all of them.
+    conditional : bool, default False
+        Compute the value within each example and average, in place of pooling all captions.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+    UnknownName
+        For a form that the metric does not have.
+
+    References
+    ----------
+    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
+    (ICML 2020), sections 4 and 5.
     """
 
     kind: ClassVar[str] = ""
+    """Registered name."""
     higher: ClassVar[bool] = True
+    """True when higher values are better."""
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Inputs beyond the candidates."""
     fields: ClassVar[dict[str, str]] = {}
     """Form -> field of :class:`CrNrr`."""
 
     def __init__(self, *, n: int = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb") -> None:
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise HarnessError(f"{self.kind}: n is {n!r}; expected an integer of at least 1")
         if form not in self.fields:
-            options = ", ".join(self.fields)
-            raise UnknownName(f"{self.kind} has no form '{form}'{did_you_mean(form, FORMS)}; forms are {options}")
-        self.n, self.form, self.conditional = n, form, bool(conditional)
+            raise UnknownName(
+                f"{self.kind} has no form '{form}'{did_you_mean(form, self.fields)}; forms are {', '.join(self.fields)}",
+                parameter="form",
+                value=form,
+                expected=self.fields,
+                nearest=nearest_name(form, self.fields),
+            )
+        self.n, self.form, self.conditional = check_order(n, self.kind), form, bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
-        shown = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]
-        self.spec = MetricSpec(" ".join(shown), self.higher, level="corpus", needs=self.needs)
+        words = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]
+        self.spec = MetricSpec(" ".join(words), self.higher, level="corpus", needs=self.needs)
 
     def signature(self) -> str:
+        """Return the metric and its parameters as text."""
         use = "per-example" if self.conditional else "pooled"
         return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{self.tokenizer}"
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """(B,) the value within each example, NaN where an n-gram is lacking."""
+        """Return the values within each example ``(B,)``; NaN for a side without n-grams."""
         q, p = self._grams(stats)
         return np.array([self._value(item) for item in _by_unit(q, p, self.n, len(stats))], dtype=np.float64)
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """The pooled value, or the mean of the defined per-example ones; NaN where undefined."""
-        given = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
+        """Return the value of statistics ``(B, d)``, or the values ``(W,)`` for integer weights ``(W, B)``.
+
+        The value is pooled, or the mean of the defined values of the examples with ``conditional``; NaN where undefined.
+        """
+        rows = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
         if self.conditional:
-            values = self.per_example(stats)
-            known = ~np.isnan(values)
+            each = self.per_example(stats)
+            defined = ~np.isnan(each)
             with np.errstate(invalid="ignore", divide="ignore"):
-                made = (given[:, known] @ values[known]) / given[:, known].sum(axis=1)
+                values = (rows[:, defined] @ each[defined]) / rows[:, defined].sum(axis=1)
         else:
             q, p = self._grams(stats)
-            made = np.array([self._value(item) for item in weighted(q, p, self.n, given, given)], dtype=np.float64)
-        return float(made[0]) if weights is None else made
+            values = np.array([self._value(item) for item in weighted(q, p, self.n, rows, rows)], dtype=np.float64)
+        return float(values[0]) if weights is None else values
 
     def _grams(self, stats: np.ndarray) -> tuple[Grams, Grams]:
         q, p = grams_of(parse(stats), self.n)
         return q, p
 
     def _value(self, result: CrNrr) -> float:
+        """Return the field of the form; NaN for None."""
         value = getattr(result, self.fields[self.form])
         return np.nan if value is None else value
 
 
 class Cr(NgramDistribution):
-    """CR_n, quality: how much of the references' n-gram mass the candidates' n-grams hit. Higher is better."""
+    """CR_n, quality in [0, 1]: sum over n-grams of candidate frequency times reference frequency. Higher is better.
+
+    Parameters are those of :class:`NgramDistribution`; the only form is ``plug-in``.
+    """
 
     kind, fields = "cr", {"plug-in": "cr"}
 
 
 class Nrr(NgramDistribution):
-    """NRR_n, diversity: minus the chance that two n-gram tokens are equal. Higher is more diverse."""
+    """NRR_n, diversity in [-1, 0]: minus the probability that two n-gram tokens are equal. Higher is more diverse.
+
+    Parameters are those of :class:`NgramDistribution`.
+    """
 
     needs = frozenset()
     kind, fields = "nrr", {"plug-in": "nrr", "unbiased": "nrr_unbiased", "cross-sentence": "nrr_cross_sentence"}
 
 
 class Cnd(NgramDistribution):
-    """CND_n, divergence of the two n-gram distributions. Lower is better."""
+    """CND_n, squared distance of the two n-gram distributions. Lower is better.
+
+    Parameters are those of :class:`NgramDistribution`; the forms are ``plug-in`` and ``unbiased``, which may be negative.
+    """
 
     kind, higher, fields = "cnd", False, {"plug-in": "cnd", "unbiased": "cnd_unbiased"}
 
 
 def _by_unit(q: Grams, p: Grams, n: int, units: int) -> list[CrNrr]:
-    """Results within each unit alone."""
+    """Return the results of the candidates and references of each unit."""
     size = 1 + int(max(q.gram.max(initial=0), p.gram.max(initial=0)))
     keys_q, counts_q = np.unique(q.unit * size + q.gram, return_counts=True)
     keys_p, counts_p = np.unique(p.unit * size + p.gram, return_counts=True)

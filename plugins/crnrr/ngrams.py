@@ -1,9 +1,11 @@
-"""CR, NRR and CND: quality, diversity and divergence of a corpus from n-gram statistics that cost linear time.
+"""CR, NRR and CND: quality, diversity and divergence of a corpus, in time linear in the corpus.
+
+With the relative frequencies Q (candidates) and P (references) of n-gram tokens, CR = sum Q P, NRR = -sum Q^2 and
+CND = sum (Q - P)^2. All sums are integers, and each result is one correctly rounded division of integers, so that CND is
+accurate to the last digit for corpora of any similarity.
 
 Source: Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-(ICML 2020), sections 4 and 5. With the relative frequencies Q (candidates) and P (references) of n-gram tokens:
-CR = sum Q P, NRR = -sum Q^2, CND = sum (Q - P)^2. All sums are integers; each result is one correctly rounded division of
-integers, so that CND has all its digits however close the corpora are.
+(ICML 2020), sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -13,54 +15,81 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.plugins.crnrr.counting import NgramCounter, NgramRun, Tokens, Vocabulary, merged, partitions
+from harness.plugins.crnrr.counting import NgramCounter, NgramRun, Tokens, Vocabulary, merge_runs, partitions
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The integers from which everything of one order follows."""
+    """Integers that determine all results of one order."""
 
     total_q: int
+    """Number of n-gram tokens of the candidates."""
     total_p: int
+    """Number of n-gram tokens of the references."""
     qq: int
     """Sum over n-grams of squared candidate counts."""
     pp: int
+    """Sum over n-grams of squared reference counts."""
     qp: int
+    """Sum over n-grams of candidate count times reference count."""
     within: int
-    """Sum over candidate sentences of squared counts inside the sentence."""
+    """Sum over candidate sentences of squared counts within the sentence."""
     squares: int
-    """Sum over candidate sentences of their squared number of n-gram tokens."""
+    """Sum over candidate sentences of the squared number of n-gram tokens."""
     distinct_q: int = 0
+    """Number of distinct n-grams of the candidates."""
     distinct_p: int = 0
+    """Number of distinct n-grams of the references."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrNrr:
-    """Results for one order; None where undefined, with the reason in ``note``."""
+    """Results of one order; None where undefined, with the reason in ``note``."""
 
     n: int
+    """Order."""
     cr: float | None = None
-    """Coverage rate, quality: higher is better; comparable for the same references only."""
+    """Coverage rate, a quality in [0, 1]: higher is better; comparable for equal references only."""
     nrr: float | None = None
-    """Negative repetition rate, diversity in [-1, 0): higher is more diverse."""
+    """Negative repetition rate, a diversity in [-1, 0): higher is more diverse."""
     cnd: float | None = None
-    """CR-NRR divergence, 0 only for equal n-gram distributions: lower is better."""
+    """CR-NRR divergence, at least 0, and 0 only for equal n-gram distributions: lower is better."""
     nrr_unbiased: float | None = None
-    """NRR were all n-gram tokens independent draws: -sum c(c-1) / (T(T-1))."""
+    """NRR under the assumption that n-gram tokens are independent draws: -sum c(c-1) / (T(T-1))."""
     cnd_unbiased: float | None = None
-    """CND likewise; may be negative."""
+    """CND under the same assumption; may be negative."""
     nrr_cross_sentence: float | None = None
-    """NRR over pairs of n-gram tokens from different sentences only."""
+    """NRR over the pairs of n-gram tokens from different sentences."""
     sums: Sums | None = None
+    """Integers of the results."""
     note: str = ""
+    """Reason for undefined results."""
 
 
 def cr_nrr_cnd(candidates: Iterable[Tokens], references: Iterable[Tokens], n: int) -> CrNrr:
-    """CR, NRR and CND of order n of two corpora, each an iterable of token lists.
+    """Return CR, NRR and CND of order n of two corpora.
 
-    Sentences shorter than n hold no n-gram. If a whole side has none every value is None and ``note`` says which side.
-    Raises :class:`HarnessError` for an n below 1 and :class:`InputError` for a sentence that is a string.
+    Parameters
+    ----------
+    candidates, references : iterable of sequences of str
+        Sentences as tokens; a sentence shorter than n has no n-gram.
+    n : int
+        Order, at least 1.
 
+    Returns
+    -------
+    CrNrr
+        All values are None when a side has no n-gram; ``note`` names the side.
+
+    Raises
+    ------
+    HarnessError
+        For an n that is not an integer of at least 1.
+    InputError
+        For a sentence that is a string.
+
+    Examples
+    --------
     >>> result = cr_nrr_cnd([["a", "b"], ["a", "a"]], [["a", "b"], ["b", "b"]], 1)
     >>> result.cr, result.nrr, result.cnd
     (0.375, -0.625, 0.5)
@@ -71,7 +100,7 @@ def cr_nrr_cnd(candidates: Iterable[Tokens], references: Iterable[Tokens], n: in
 def cr_nrr_cnd_orders(
     candidates: Iterable[Tokens], references: Iterable[Tokens], orders: Sequence[int] = (1, 2, 3, 4)
 ) -> dict[int, CrNrr]:
-    """The same for several orders in one pass over each corpus."""
+    """Return order -> :func:`cr_nrr_cnd` for several orders, from one pass over each corpus."""
     vocabulary = Vocabulary()
     q = NgramCounter(orders, vocabulary=vocabulary).add(candidates)
     p = NgramCounter(orders, vocabulary=vocabulary).add(references)
@@ -79,26 +108,26 @@ def cr_nrr_cnd_orders(
 
 
 def compare(q: NgramCounter, p: NgramCounter) -> dict[int, CrNrr]:
-    """Results per order of two counted corpora; n-grams on disk are read range by range, never all at once."""
+    """Return order -> results of the candidates ``q`` and the references ``p``; runs on disk are read range by range."""
     runs_p = p.in_vocabulary(q)
     q.widen()
     out = {}
-    for order, held in q.counts.items():
+    for order, ours in q.counts.items():
         theirs = p.counts[order]
         qq = pp = qp = distinct_q = distinct_p = 0
-        for own, other in partitions([held.runs, runs_p[order]]):
-            qq += _product(own.counts, own.counts, held.total, held.total)
-            pp += _product(other.counts, other.counts, theirs.total, theirs.total)
-            qp += _shared(own, other, held.total, theirs.total)
-            distinct_q += len(own.counts)
-            distinct_p += len(other.counts)
-        sums = Sums(held.total, theirs.total, qq, pp, qp, held.within, held.squares, distinct_q, distinct_p)
+        for run_q, run_p in partitions([ours.runs, runs_p[order]]):
+            qq += _product(run_q.counts, run_q.counts, ours.total, ours.total)
+            pp += _product(run_p.counts, run_p.counts, theirs.total, theirs.total)
+            qp += _shared(run_q, run_p, ours.total, theirs.total)
+            distinct_q += len(run_q.counts)
+            distinct_p += len(run_p.counts)
+        sums = Sums(ours.total, theirs.total, qq, pp, qp, ours.within, ours.squares, distinct_q, distinct_p)
         out[order] = from_sums(order, sums)
     return out
 
 
 def from_sums(n: int, sums: Sums) -> CrNrr:
-    """The results of one order from its integers."""
+    """Return the results of one order from its integers."""
     tq, tp = sums.total_q, sums.total_p
     empty = [side for side, total in (("candidates", tq), ("references", tp)) if total == 0]
     if empty:
@@ -115,18 +144,17 @@ def from_sums(n: int, sums: Sums) -> CrNrr:
         cnd_unbiased=unbiased,
         nrr_cross_sentence=_negative(qq - sums.within, pairs) if pairs else None,
         sums=sums,
-        note=""
-        if unbiased is not None and pairs
-        else "one n-gram, or one sentence that has any: too few for every form",
+        note="" if unbiased is not None and pairs else "a single n-gram or a single sentence: some forms are undefined",
     )
 
 
 def _negative(numerator: int, denominator: int) -> float:
+    """Return ``-numerator / denominator`` without a negative zero."""
     return -numerator / denominator if numerator else 0.0
 
 
 def _unbiased(qq: int, tq: int, pp: int, tp: int, qp: int) -> float | None:
-    """Sum of the unbiased squares of both sides less twice CR, over the common denominator."""
+    """Return the unbiased CND over the common denominator; None for fewer than two n-gram tokens on a side."""
     if tq < 2 or tp < 2:
         return None
     q, p = tq * (tq - 1), tp * (tp - 1)
@@ -134,23 +162,21 @@ def _unbiased(qq: int, tq: int, pp: int, tp: int, qp: int) -> float | None:
 
 
 def _product(a: np.ndarray, b: np.ndarray, total_a: int, total_b: int) -> int:
-    """Sum of a * b, exact: in 64 bits where the totals show that it fits, else in integers of any size."""
+    """Return the exact sum of a * b, in 64 bits when the product of the totals fits, else in integers of any size."""
     if total_a * total_b < 1 << 62:
         return int(np.dot(a, b))
     return int(np.dot(a.astype(object), b.astype(object)))
 
 
-def _shared(own: NgramRun, other: NgramRun, total_own: int, total_other: int) -> int:
-    """Sum over shared n-grams of the product of their counts."""
-    if not len(own.counts) or not len(other.counts):
+def _shared(q: NgramRun, p: NgramRun, total_q: int, total_p: int) -> int:
+    """Return the sum over shared n-grams of the product of their counts in two runs."""
+    if not len(q.counts) or not len(p.counts):
         return 0
-    if len(own.keys) == 1:
-        at = np.minimum(np.searchsorted(other.keys[0], own.keys[0]), len(other.counts) - 1)
-        same = other.keys[0][at] == own.keys[0]
-        return _product(own.counts[same], other.counts[at[same]], total_own, total_other)
-    which = [NgramRun(run.keys, np.full(len(run.counts), side)) for side, run in ((1, own), (2, other))]
-    sides = merged(
-        which
-    ).counts  # 1, 2, or 3 where both have it; in each run the n-grams are distinct and in this order
-    in_own, in_other = sides[sides != 2] == 3, sides[sides != 1] == 3
-    return _product(own.counts[in_own], other.counts[in_other], total_own, total_other)
+    if len(q.keys) == 1:
+        at = np.minimum(np.searchsorted(p.keys[0], q.keys[0]), len(p.counts) - 1)
+        same = p.keys[0][at] == q.keys[0]
+        return _product(q.counts[same], p.counts[at[same]], total_q, total_p)
+    # Merging runs of the constant counts 1 and 2 gives 3 for shared n-grams, in the order of both runs.
+    marks = merge_runs([NgramRun(run.keys, np.full(len(run.counts), mark)) for mark, run in ((1, q), (2, p))]).counts
+    in_q, in_p = marks[marks != 2] == 3, marks[marks != 1] == 3
+    return _product(q.counts[in_q], p.counts[in_p], total_q, total_p)

@@ -1,7 +1,8 @@
-"""CR, NRR and CND when sentences (or examples) are weighted: bootstrap intervals and weighted reductions.
+"""CR, NRR and CND of weighted sentences or examples: bootstrap intervals and weighted reductions.
 
-Sentences are drawn, never n-grams: the n-grams of a sentence are not independent. Counts of a unit (a sentence, or an
-example's sentences) are a column of a sparse matrix; its product with the weights gives the counts of every sample.
+The bootstrap resamples sentences, not n-grams, because the n-grams of a sentence are not independent. The counts of a unit (a
+sentence, or the sentences of an example) are a column of a sparse matrix; its product with the weights is the counts of every
+sample.
 """
 
 from __future__ import annotations
@@ -16,38 +17,44 @@ from harness.plugins.crnrr.counting import Tokens, Vocabulary, changes, pack, so
 from harness.plugins.crnrr.ngrams import CrNrr, Sums, from_sums
 
 FIELDS = ("cr", "nrr", "cnd", "nrr_unbiased", "cnd_unbiased", "nrr_cross_sentence")
+"""Results that have intervals, fields of :class:`CrNrr`."""
 _BLOCK = 1 << 24
+"""Number of matrix entries that are computed together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grams:
-    """The n-gram tokens of one corpus, all arrays (T,)."""
+    """The n-gram tokens of one corpus, all arrays of shape ``(T,)``."""
 
     gram: np.ndarray
-    """Ids shared by the corpora of one comparison."""
+    """Id of the n-gram; the corpora of one comparison share the ids."""
     sentence: np.ndarray
+    """Number of the sentence."""
     unit: np.ndarray
-    """What is weighted: the sentence itself, or the example that it belongs to."""
+    """Number of the weighted unit: the sentence, or its example."""
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """A corpus as word ids (T,) with ascending sentence ids, and the unit of each sentence (S,)."""
+    """The words of one corpus."""
 
     ids: np.ndarray
+    """``(T,)`` word ids."""
     sentence: np.ndarray
+    """``(T,)`` ascending sentence numbers."""
     unit: np.ndarray
+    """``(S,)`` number of the weighted unit of each sentence."""
 
 
 def words_of(sentences: Sequence[Tokens], vocabulary: Vocabulary) -> Words:
-    """Every sentence a unit of its own."""
+    """Return the words of sentences, each sentence a unit; new words are added to the vocabulary."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     ids = vocabulary.ids(sentences, int(lengths.sum()))
     return Words(ids, np.repeat(np.arange(len(sentences)), lengths), np.arange(len(sentences)))
 
 
 def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
-    """n-grams of several corpora over one id space."""
+    """Return the n-gram tokens of several corpora with common ids."""
     parts = []
     for side in sides:
         ends = np.searchsorted(side.sentence, side.sentence, side="right")
@@ -59,16 +66,28 @@ def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
     gram = np.empty(keys.shape[1], dtype=np.int64)
     gram[order] = np.cumsum(changes(keys[:, order])) - 1
     split = np.split(gram, np.cumsum([len(at) for at in parts])[:-1])
-    return [Grams(own, side.sentence[at], side.unit[side.sentence[at]]) for own, side, at in zip(split, sides, parts)]
+    return [Grams(ids, side.sentence[at], side.unit[side.sentence[at]]) for ids, side, at in zip(split, sides, parts)]
 
 
 def weighted(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np.ndarray) -> list[CrNrr]:
-    """One result per weight vector; ``weights_q`` (W, units of q), ``weights_p`` (W, units of p), integers.
+    """Return one result per row of weights; a unit of weight 2 counts as two equal units.
 
-    A unit of weight 2 counts as if it stood in the corpus twice. Raises ValueError for weights that are not whole numbers.
+    Parameters
+    ----------
+    q, p : Grams
+        n-gram tokens of candidates and references.
+    n : int
+        Order.
+    weights_q, weights_p : ndarray
+        Integer weights, ``(W, units of q)`` and ``(W, units of p)``.
+
+    Raises
+    ------
+    ValueError
+        For weights that are not whole numbers.
     """
     if any((weights != np.floor(weights)).any() for weights in (weights_q, weights_p)):
-        raise ValueError("weights must be whole numbers: how often a unit counts")
+        raise ValueError("weights of units must be whole numbers")
     size = 1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1)))
     matrices = [_matrix(side, size, weights.shape[1]) for side, weights in ((q, weights_q), (p, weights_p))]
     totals_q, within, squares = per_unit(q, weights_q.shape[1])
@@ -86,13 +105,14 @@ def weighted(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np.nd
 
 
 def _matrix(side: Grams, size: int, units: int) -> Any:
+    """Return the sparse matrix ``(size, units)`` of n-gram counts per unit."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(len(side.gram)), (side.gram, side.unit)), shape=(size, units))
 
 
 def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(units,) each: n-gram tokens, sum of squared counts within sentences, sum of squared sentence sizes."""
+    """Return three arrays ``(units,)``: n-gram tokens, squared counts within sentences, squared sentence sizes, summed."""
     order = np.lexsort((side.gram, side.sentence))
     pair = np.stack([side.sentence[order], side.gram[order]])
     starts = np.flatnonzero(changes(pair))
@@ -112,10 +132,28 @@ def intervals(
     level: float = 0.95,
     rng: np.random.Generator,
 ) -> dict[str, tuple[float, float] | None]:
-    """Bootstrap intervals by field of :class:`CrNrr`, both corpora resampled by sentence, None where undefined.
+    """Return bootstrap intervals of the results of order n; the sentences of both corpora are resampled.
 
-    A resample repeats sentences, so its plug-in NRR and CND are biased once more; quantiles are therefore shifted so that the
-    mean of the samples is the value itself: the interval shows the spread of the value for corpora of this size.
+    A resample repeats sentences, which adds to the bias of the plug-in NRR and CND. The quantiles are therefore shifted so
+    that the mean of the samples equals the value: the interval shows the spread of the value for corpora of this size.
+
+    Parameters
+    ----------
+    candidates, references : sequence of sequences of str
+        Sentences as tokens.
+    n : int
+        Order.
+    samples : int, default 1000
+        Number of resamples.
+    level : float, default 0.95
+        Coverage of the intervals.
+    rng : numpy.random.Generator
+        Source of the resamples.
+
+    Returns
+    -------
+    dict
+        Field of :class:`CrNrr` -> (low, high), or None where undefined.
     """
     vocabulary = Vocabulary()
     sides = [words_of(candidates, vocabulary), words_of(references, vocabulary)]
@@ -126,17 +164,17 @@ def intervals(
     block = max(1, min(samples, _BLOCK // max(1, *(len(side.unit) for side in sides))))
     for start in range(0, samples, block):
         count = min(block, samples - start)
-        weights = [_drawn(len(side.unit), count, rng) for side in sides]
-        for made in weighted(q, p, n, weights[0], weights[1]):
+        weights = [_draw_counts(len(side.unit), count, rng) for side in sides]
+        for result in weighted(q, p, n, weights[0], weights[1]):
             for name in FIELDS:
-                drawn = getattr(made, name)
-                if drawn is not None:
-                    draws[name].append(drawn)
+                draw = getattr(result, name)
+                if draw is not None:
+                    draws[name].append(draw)
     return {name: _centred(getattr(value, name), draws[name], level) for name in FIELDS}
 
 
-def _drawn(size: int, samples: int, rng: np.random.Generator) -> np.ndarray:
-    """(samples, size) how often each of ``size`` units is drawn in ``size`` draws."""
+def _draw_counts(size: int, samples: int, rng: np.random.Generator) -> np.ndarray:
+    """Return ``(samples, size)`` counts of each of ``size`` units in ``size`` draws with replacement."""
     out = np.empty((samples, size), dtype=np.int64)
     for row in out:
         row[:] = np.bincount(rng.integers(0, size, size), minlength=size)
@@ -144,6 +182,7 @@ def _drawn(size: int, samples: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _centred(value: float | None, draws: list[float], level: float) -> tuple[float, float] | None:
+    """Return the quantiles of the draws, shifted so that their mean is the value."""
     if value is None or not draws:
         return None
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]) - np.mean(draws) + value

@@ -1,35 +1,39 @@
-"""Captions as rows of numbers: sufficient statistics of every metric that counts n-grams over a whole corpus."""
+"""Captions as rows of numbers: sufficient statistics of metrics that count n-grams over a whole corpus."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features
+from harness.errors import HarnessError
 from harness.plugins.crnrr.resampling import Words
 from harness.plugins.tokenisers.tokens import tokens_of
 
 END_OF_SENTENCE, END_OF_SIDE = -1.0, -2.0
+"""Marks in a row of statistics; word hashes are not negative."""
 
 
 class WordRows:
-    """Base of metrics whose statistics are the captions themselves, as words.
+    """Base class of metrics whose statistics are the words of the captions.
 
-    A row is the number of candidates, then for each candidate and, after a mark, for each reference its words as 52-bit hashes
-    and an end mark. So rows of shards can be joined and weighted, and numbers are exact unless two words of the
-    corpus share a hash (one corpus of 10**5 words in 10**6).
+    A row holds the number of candidates, then the words of each candidate as 52-bit hashes with an end mark, a mark for the
+    end of the candidates, and the references likewise. Rows of shards can therefore be joined and weighted. Values are exact
+    unless two words of the corpus have the same hash, which happens in one of 10**6 corpora with 10**5 distinct words.
     """
 
     tokenizer = "ptb"
+    """Name of the tokenizer."""
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        """Return None: these metrics need nothing from the references of the whole task."""
         return None
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """(B, d) captions as numbers (see the class), rows padded with NaN at the end."""
+        """Return the captions as numbers ``(B, d)`` (see the class), rows padded with NaN at the end."""
         rows = []
         for ids in batch.text_ids:
             parts: list[Any] = [float(batch.n)]
@@ -42,6 +46,8 @@ class WordRows:
         return out
 
     def _hashed(self, features: Features, ids: np.ndarray) -> list[np.ndarray]:
+        """Return the word hashes ``(words,)`` of each text."""
+
         def compute(texts: list[str]) -> list[np.ndarray]:
             tokenized = tokens_of(features, features.intern(texts), self.tokenizer)
             return [np.array([word_hash(word) for word in text.split()], dtype=np.float64) for text in tokenized]
@@ -50,7 +56,7 @@ class WordRows:
 
 
 def word_hash(word: str) -> float:
-    """A word as a whole number below 2**52, the same in every process.
+    """Return a hash of a word, an integer below 2**52, equal in every process.
 
     >>> word_hash("dog") == word_hash("dog"), 0 <= word_hash("dog") < 2**52
     (True, True)
@@ -60,20 +66,40 @@ def word_hash(word: str) -> float:
 
 
 def parse(stats: np.ndarray) -> list[Words]:
-    """Candidates and references of statistic rows, every sentence's unit its row."""
+    """Return the words of candidates and of references of statistics ``(B, d)``; the unit of a sentence is its row.
+
+    The sentences of both sides share one numbering: the candidates of a row come before its references.
+    """
     body = stats[:, 1:]
     flat, row = body.ravel(), np.repeat(np.arange(len(body)), body.shape[1])
-    kept = ~np.isnan(flat)
-    flat, row = flat[kept], row[kept]
-    after = np.cumsum(flat == END_OF_SIDE)
-    reference = (
-        after > np.concatenate([[0], np.cumsum(np.bincount(row[flat == END_OF_SIDE], minlength=len(body)))])[row]
-    )
-    sentence = np.cumsum(flat == END_OF_SENTENCE)  # of a word: how many sentences ended before it
+    present = ~np.isnan(flat)
+    flat, row = flat[present], row[present]
+    marks = np.bincount(row[flat == END_OF_SIDE], minlength=len(body))
+    reference = np.cumsum(flat == END_OF_SIDE) > np.concatenate([[0], np.cumsum(marks)])[row]
+    sentence = np.cumsum(flat == END_OF_SENTENCE)  # number of sentences that end before a word
     unit = row[flat == END_OF_SENTENCE]
     words = flat >= 0
     ids = np.unique(flat[words], return_inverse=True)[1]
     sides = []
-    for chosen in (~reference[words], reference[words]):
-        sides.append(Words(ids[chosen], sentence[words][chosen], unit))
+    for side in (~reference[words], reference[words]):
+        sides.append(Words(ids[side], sentence[words][side], unit))
     return sides
+
+
+def repeated(stats: np.ndarray, weights: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield for each row of weights ``(W, B)`` the statistics ``(B, d)`` with every row repeated as often as it weighs."""
+    rows = np.arange(len(stats))
+    for row in np.asarray(weights):
+        yield stats[np.repeat(rows, row.astype(int))]
+
+
+def check_order(n: Any, metric: str, most: int | None = None) -> int:
+    """Return an n-gram order; raise :class:`HarnessError` unless it is an integer from 1 (to ``most``).
+
+    >>> check_order(2, "distinct")
+    2
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1 or (most is not None and n > most):
+        limits = f"of at least 1, at most {most}" if most else "of at least 1"
+        raise HarnessError(f"{metric}: n is {n!r}; expected an integer {limits}", parameter="n", value=n)
+    return n

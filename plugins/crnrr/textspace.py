@@ -1,6 +1,7 @@
-"""Distributions over all texts of one length, small enough to enumerate: what Table 1 of Li et al. (2020) is about.
+"""Distributions over all texts of one length, enumerated, as in Table 1 of Li et al. (2020).
 
-A text is a base-V number of its L tokens, the first one most significant; a distribution is an array (V**L,).
+A text of L tokens from V words is a base-V number, the first token the most significant; a distribution is an array
+``(V**L,)``.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import InputError
+from harness.errors import InputError, require
 
 
 def texts(vocabulary: int, length: int) -> np.ndarray:
-    """(V**L, L) tokens of every text, by index."""
+    """Return the tokens of every text by number, ``(V**L, L)``; raise :class:`InputError` for more than 2**16 texts.
+
+    >>> texts(2, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
     if vocabulary < 1 or length < 1 or vocabulary**length > 1 << 16:
         raise InputError(f"{vocabulary} words and length {length}: too many texts to enumerate, or none")
     index = np.arange(vocabulary**length)
@@ -21,7 +26,25 @@ def texts(vocabulary: int, length: int) -> np.ndarray:
 
 
 def ngram_distribution(p: np.ndarray, vocabulary: int, length: int, n: int) -> np.ndarray:
-    """(V**n,) the n-grams that a text distribution induces: the mean over the L - n + 1 positions."""
+    """Return the n-gram distribution of a text distribution, the mean over the L - n + 1 positions.
+
+    Parameters
+    ----------
+    p : ndarray
+        Text distribution ``(V**L,)``.
+    vocabulary, length, n : int
+        V, L and n.
+
+    Returns
+    -------
+    ndarray
+        ``(V**n,)``, n-grams as base-V numbers.
+
+    Raises
+    ------
+    InputError
+        For an n that is not from 1 to L.
+    """
     tokens = texts(vocabulary, length)
     positions = length - n + 1
     if n < 1 or positions < 1:
@@ -34,7 +57,7 @@ def ngram_distribution(p: np.ndarray, vocabulary: int, length: int, n: int) -> n
 
 
 def bleu_table(vocabulary: int, length: int, order: int) -> np.ndarray:
-    """(T, T, T) BLEU-order of a candidate (first axis) against two references, for all texts; no smoothing."""
+    """Return BLEU of each text (first axis) against each two references, ``(T, T, T)``, T = V**L; no smoothing."""
     tokens = texts(vocabulary, length)
     count = len(tokens)
     logs = np.zeros((count, count, count))
@@ -43,7 +66,7 @@ def bleu_table(vocabulary: int, length: int, order: int) -> np.ndarray:
         grams = np.stack([tokens[:, k : k + n] @ powers for k in range(length - n + 1)], axis=1)
         counts = np.zeros((count, vocabulary**n), dtype=np.int16)
         np.add.at(counts, (np.arange(count)[:, None], grams), 1)
-        clip = np.maximum(counts[:, None, :], counts[None, :, :])  # (T, T, grams) the larger count of two references
+        clip = np.maximum(counts[:, None, :], counts[None, :, :])  # (T, T, grams): larger count of the two references
         correct = np.stack([np.minimum(counts[c], clip).sum(axis=2) for c in range(count)])
         with np.errstate(divide="ignore"):
             logs += np.log(correct / (length - n + 1))
@@ -51,25 +74,48 @@ def bleu_table(vocabulary: int, length: int, order: int) -> np.ndarray:
 
 
 def expected_bleu(q: np.ndarray, p: np.ndarray, table: np.ndarray) -> float:
-    """Expected BLEU of one candidate from Q against two references from P."""
+    """Return the expected BLEU of a candidate from Q against two references from P, both ``(T,)``."""
     return float(np.einsum("c,r,s,crs->", q, p, p, table, optimize=True))
 
 
 def expected_nsbleu(q: np.ndarray, table: np.ndarray) -> float:
-    """Minus the expected BLEU of one text from Q against two further ones from Q."""
+    """Return minus the expected BLEU of a text from Q ``(T,)`` against two other texts from Q."""
     return -expected_bleu(q, q, table)
 
 
 def unigram_bleu_pair(q: np.ndarray, p: np.ndarray, references: int, candidates: int) -> tuple[float, float]:
-    """Expected BLEU and NSBLEU of texts of one word: sum Q (1 - (1 - P)^R) and -sum Q (1 - (1 - Q)^(C - 1))."""
+    """Return expected BLEU and NSBLEU of texts of one word, for distributions Q and P ``(V,)``.
+
+    They are sum Q (1 - (1 - P)^R) and -sum Q (1 - (1 - Q)^(C - 1)) with R references and C candidates.
+
+    >>> unigram_bleu_pair(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 2, 2)
+    (0.75, -1.0)
+    """
     bleu = float(np.sum(q * (1 - (1 - p) ** references)))
     return bleu, -float(np.sum(q * (1 - (1 - q) ** (candidates - 1))))
 
 
 def oracle(sigma: float, seed: int, *, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> np.ndarray:
-    """(V**L,) text distribution of an LSTM whose weights are all drawn from N(0, sigma): START input, zero state, no END."""
-    from harness.errors import require
+    """Return the text distribution ``(V**L,)`` of an LSTM with random weights.
 
+    The first input is START, the initial state is zero, and there is no END.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the weights, drawn from N(0, sigma).
+    seed : int
+        Seed of the weights.
+    vocabulary, length : int, default 4 and 3
+        V and L.
+    hidden : int, default 32
+        Size of embedding and state.
+
+    Raises
+    ------
+    MissingExtra
+        When torch is not installed.
+    """
     torch: Any = require("torch", extra="models", needed_by="the synthetic oracle")
     generator = torch.Generator().manual_seed(seed)
     embedding = torch.nn.Embedding(vocabulary + 1, hidden, dtype=torch.float64)

@@ -1,1 +1,1 @@
-"""Quality against diversity of whole corpora: corpus BLEU, and discrepancies (QDisc) of metric pairs."""
+"""Quality against diversity of whole corpora: corpus BLEU, and discrepancies (QDisc) of pairs of measures."""

@@ -1,4 +1,4 @@
-"""Quality and diversity of one corpus judged by another, for the pairs CR-NRR and BLEU-NSBLEU."""
+"""Quality and diversity of a corpus against references, for the pairs CR-NRR and BLEU-NSBLEU."""
 
 from __future__ import annotations
 
@@ -14,45 +14,65 @@ from harness.plugins.crnrr.rows import parse
 from harness.plugins.diversity.corpus_bleu import corpus_bleu_of_words, self_bleu_of_words
 
 PAIRS = ("CR-NRR", "BLEU-NSBLEU")
+"""Names of the pairs of quality and diversity measure."""
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Sentences as word ids of one id space, numbered from 0, and the words (S,) of each."""
+    """Sentences as word ids; the corpora of one comparison share the ids."""
 
     words: Words
+    """Words, sentences numbered from 0."""
     lengths: np.ndarray
+    """``(S,)`` number of words of each sentence."""
 
 
 class Point(NamedTuple):
-    """Where a corpus stands on the plane of a pair."""
+    """Quality and diversity of a corpus by one pair of measures."""
 
     quality: float
+    """Higher is better."""
     diversity: float
+    """Higher is more diverse."""
 
 
 def sides(stats: np.ndarray) -> tuple[Corpus, Corpus]:
-    """Candidates and references of statistic rows (:class:`~harness.plugins.crnrr.rows.WordRows`)."""
+    """Return candidates and references of statistics ``(B, d)`` of :class:`~harness.plugins.crnrr.rows.WordRows`."""
     both = parse(stats)
-    unit = both[0].unit  # the row of every sentence, candidates first within a row
+    unit = both[0].unit  # row of every sentence; the candidates of a row come first
     within = np.arange(len(unit)) - np.searchsorted(unit, np.arange(len(stats)))[unit]
     is_candidate = within < stats[unit, 0]
     out = []
-    for side, chosen in zip(both, (is_candidate, ~is_candidate)):
-        number = np.cumsum(chosen) - 1
+    for side, mask in zip(both, (is_candidate, ~is_candidate)):
+        number = np.cumsum(mask) - 1
         sentence = number[side.sentence]
-        words = Words(side.ids, sentence, unit[chosen])
-        out.append(Corpus(words, np.bincount(sentence, minlength=int(chosen.sum()))))
+        words = Words(side.ids, sentence, unit[mask])
+        out.append(Corpus(words, np.bincount(sentence, minlength=int(mask.sum()))))
     return out[0], out[1]
 
 
 def corpus_of(sentences: Sequence[Sequence[Any]], vocabulary: Vocabulary) -> Corpus:
-    """A corpus from lists of words."""
+    """Return a corpus of sentences as lists of words; new words are added to the vocabulary."""
     return Corpus(words_of(sentences, vocabulary), np.fromiter(map(len, sentences), np.int64, len(sentences)))
 
 
 def point(pair: str, q: Corpus, p: Corpus, n: int) -> Point:
-    """Quality of Q judged by P and diversity of Q, of order n; NaN where a side has no n-gram."""
+    """Return the quality of Q against P and the diversity of Q.
+
+    Parameters
+    ----------
+    pair : {"CR-NRR", "BLEU-NSBLEU"}
+        Measures.
+    q, p : Corpus
+        Candidates and references.
+    n : int
+        Order.
+
+    Returns
+    -------
+    Point
+        NaN for CR-NRR when a side has no n-gram.
+    """
     if pair == "BLEU-NSBLEU":
         quality = corpus_bleu_of_words([q.words, p.words], [q.lengths, p.lengths], n)[0][-1]
         return Point(float(quality), -float(self_bleu_of_words(q.words, q.lengths, n)[:, -1].mean()))
@@ -63,7 +83,10 @@ def point(pair: str, q: Corpus, p: Corpus, n: int) -> Point:
 
 
 def largest_quality(pair: str, p: Corpus, n: int) -> float:
-    """The greatest quality of a candidate: 1 for BLEU; for CR that of the best single reference sentence (DRate's span)."""
+    """Return the largest quality of candidates, for DRate: 1 for BLEU, the CR of the best single reference for CR.
+
+    NaN when the references have no n-gram.
+    """
     if pair == "BLEU-NSBLEU":
         return 1.0
     (grams,) = grams_of([p.words], n)
@@ -76,11 +99,10 @@ def largest_quality(pair: str, p: Corpus, n: int) -> float:
 
 
 def _shares(q: Corpus, p: Corpus, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Relative frequencies of every n-gram in both corpora; empty where one has none."""
-    own, other = grams_of([q.words, p.words], n)
-    if not len(own.gram) or not len(other.gram):
+    """Return the relative frequencies ``(K,)`` of all n-grams in both corpora; empty when one has no n-gram."""
+    sides = [grams.gram for grams in grams_of([q.words, p.words], n)]
+    if not all(map(len, sides)):
         return np.empty(0), np.empty(0)
-    size = 1 + int(max(own.gram.max(), other.gram.max()))
-    return np.bincount(own.gram, minlength=size) / len(own.gram), np.bincount(other.gram, minlength=size) / len(
-        other.gram
-    )
+    size = 1 + int(max(gram.max() for gram in sides))
+    shares_q, shares_p = (np.bincount(gram, minlength=size) / len(gram) for gram in sides)
+    return shares_q, shares_p

@@ -1,6 +1,7 @@
-"""Sentences of an empirical distribution mixed with noise: Q = (1 - epsilon) empirical + epsilon * uniform random words.
+"""Sentences of a corpus mixed with noise: Q = (1 - epsilon) corpus + epsilon uniform random words.
 
-Source: Li et al. (ICML 2020), section 6: the curve that shows what a pair of quality and diversity measures can be led to prefer.
+The curve of these mixtures shows how much a pair of quality and diversity measures prefers copies of the references to other
+real text. Source: Li et al. (ICML 2020), section 6.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 Word = TypeVar("Word")
 Length = int | Literal["same"]
+"""Number of words of a noise sentence, or the length of a random sentence of the corpus."""
 
 
 def draw(
@@ -21,9 +23,20 @@ def draw(
     length: Length,
     rng: np.random.Generator,
 ) -> Sequence[Word]:
-    """One sentence: with probability 1 - epsilon one of ``sentences``, else ``length`` words, each uniform over ``vocabulary``.
+    """Return one sentence of the mixture.
 
-    ``length`` ``same``: as many words as a sentence drawn for the purpose has.
+    Parameters
+    ----------
+    sentences : sequence of sequences
+        Corpus; one of its sentences is returned with probability 1 - epsilon.
+    vocabulary : sequence
+        Words of the noise, each with the same probability.
+    epsilon : float
+        Share of noise, in [0, 1].
+    length : int or "same"
+        Number of words of a noise sentence; ``same`` takes the length of another random sentence.
+    rng : numpy.random.Generator
+        Source of the draws.
     """
     noisy = rng.random() < epsilon
     if not noisy:

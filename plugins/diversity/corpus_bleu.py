@@ -1,11 +1,13 @@
-"""BLEU of a set of sentences against a whole corpus, and Self-BLEU, both in linear time.
+"""BLEU of sentences against a whole corpus, and Self-BLEU, both in linear time.
 
-Clipping asks for the largest count of an n-gram within any single reference; for Self-BLEU within any sentence but the one
-that is scored: the largest count, or the second largest where the sentence itself holds the largest. So one pass over the
-corpus replaces the comparison of all pairs, with the same digits.
+Clipping needs the largest count of an n-gram within any single reference. For Self-BLEU it needs the largest count within any
+other sentence: the largest in the corpus, or the second largest for the sentence that has the largest. One pass over the
+corpus therefore replaces the comparison of all pairs and gives the same digits.
 
-Source: Li et al. (ICML 2020), section 5.1; Zhu et al., "Texygen" (2018) for Self-BLEU. p_n is pooled over the scored sentences,
-geometric mean of n = 1..M, brevity penalty by the closest reference length (the shorter on ties), no smoothing.
+Precisions are pooled over the scored sentences, BLEU is the geometric mean of the orders 1 to M, the brevity penalty uses the
+closest reference length (the shorter one of two equally close), and there is no smoothing.
+
+Source: Li et al. (ICML 2020), section 5.1; Zhu et al., "Texygen" (2018) for Self-BLEU.
 """
 
 from __future__ import annotations
@@ -22,18 +24,38 @@ from harness.plugins.crnrr.resampling import Words, grams_of, words_of
 
 @dataclass(frozen=True, eq=False)
 class SentenceGrams:
-    """Distinct (sentence, n-gram) pairs of one order and one corpus, all (K,)."""
+    """Distinct pairs of sentence and n-gram of one order and one corpus, all arrays ``(K,)``."""
 
     sentence: np.ndarray
+    """Number of the sentence."""
     gram: np.ndarray
+    """Id of the n-gram."""
     count: np.ndarray
+    """Count of the n-gram in the sentence."""
 
 
 def corpus_bleu(candidates: Sequence[Tokens], references: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """(orders,) BLEU-1..BLEU-orders of the candidates, each with all references as its references.
+    """Return BLEU-1 to BLEU-``orders`` of the candidates, each against all references.
 
-    0 where a precision is 0 or no candidate has an n-gram of the order. Raises :class:`InputError` without references.
+    Parameters
+    ----------
+    candidates, references : sequence of sequences of str
+        Sentences as tokens, at least one each.
+    orders : int, default 4
+        Largest order.
 
+    Returns
+    -------
+    ndarray
+        ``(orders,)`` in [0, 1]; 0 when a precision is 0 or no candidate has an n-gram of the order.
+
+    Raises
+    ------
+    InputError
+        Without candidates or references.
+
+    Examples
+    --------
     >>> corpus_bleu([["a", "b"], ["a", "a"]], [["a", "b"], ["b", "b"]], 2).round(3).tolist()
     [0.75, 0.612]
     """
@@ -48,28 +70,52 @@ def corpus_bleu(candidates: Sequence[Tokens], references: Sequence[Tokens], orde
 def corpus_bleu_of_words(
     sides: Sequence[Words], lengths: Sequence[np.ndarray], orders: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same of candidates and references that are word ids already, with the words (S,) of each sentence.
+    """Return BLEU of the corpus ``(orders,)`` and of every single candidate ``(S, orders)``, from word ids.
 
-    Returns (orders,) of the corpus and (S, orders) of every candidate by itself.
+    Parameters
+    ----------
+    sides : sequence of Words
+        Candidates and references with common ids.
+    lengths : sequence of ndarray
+        ``(S,)`` number of words of each sentence, for both sides.
+    orders : int
+        Largest order.
     """
     correct, guesses = (np.zeros((len(lengths[0]), orders)) for _ in range(2))
     for n in range(1, orders + 1):
-        own, other = (_per_sentence(grams.sentence, grams.gram) for grams in grams_of(sides, n))
-        most = np.zeros(1 + int(max(own.gram.max(initial=-1), other.gram.max(initial=-1))), dtype=np.int64)
-        np.maximum.at(most, other.gram, other.count)
-        matched = np.minimum(own.count, most[own.gram])
-        correct[:, n - 1] = np.bincount(own.sentence, matched, len(lengths[0]))
-        guesses[:, n - 1] = np.bincount(own.sentence, own.count, len(lengths[0]))
+        q, p = (_per_sentence(grams.sentence, grams.gram) for grams in grams_of(sides, n))
+        most = np.zeros(1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1))), dtype=np.int64)
+        np.maximum.at(most, p.gram, p.count)
+        matched = np.minimum(q.count, most[q.gram])
+        correct[:, n - 1] = np.bincount(q.sentence, matched, len(lengths[0]))
+        guesses[:, n - 1] = np.bincount(q.sentence, q.count, len(lengths[0]))
     closest = _closest(lengths[0], np.unique(lengths[1]))
     whole = _bleu(correct.sum(axis=0), guesses.sum(axis=0), lengths[0].sum(), closest.sum())
     return whole, _bleu(correct, guesses, lengths[0], closest)
 
 
 def self_bleu(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """(orders,) mean over the sentences of the BLEU of each with all others as references; lower is more diverse.
+    """Return Self-BLEU-1 to Self-BLEU-``orders``: the mean BLEU of each sentence against all others.
 
-    Raises :class:`InputError` for fewer than two sentences.
+    Parameters
+    ----------
+    sentences : sequence of sequences of str
+        Sentences as tokens, at least two.
+    orders : int, default 4
+        Largest order.
 
+    Returns
+    -------
+    ndarray
+        ``(orders,)`` in [0, 1]; lower is more diverse.
+
+    Raises
+    ------
+    InputError
+        For fewer than two sentences.
+
+    Examples
+    --------
     >>> self_bleu([["a", "b"], ["a", "a"]], 2).tolist()
     [0.5, 0.0]
     """
@@ -77,7 +123,7 @@ def self_bleu(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
 
 
 def self_bleu_each(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """(sentences, orders) BLEU of each sentence with all others as references."""
+    """Return BLEU of each sentence against all others, ``(S, orders)``; raises as :func:`self_bleu`."""
     if len(sentences) < 2:
         raise InputError(f"Self-BLEU needs at least two sentences; found {len(sentences)}")
     words = words_of(sentences, Vocabulary())
@@ -85,7 +131,7 @@ def self_bleu_each(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
 
 
 def self_bleu_of_words(words: Words, lengths: np.ndarray, orders: int) -> np.ndarray:
-    """The same of a corpus that is word ids already; ``lengths`` (S,) words of each sentence."""
+    """Return BLEU of each sentence against all others, ``(S, orders)``, from word ids; ``lengths`` ``(S,)`` are in words."""
     correct, guesses = np.zeros((len(lengths), orders)), np.zeros((len(lengths), orders))
     for n in range(1, orders + 1):
         (grams,) = grams_of([words], n)
@@ -97,6 +143,7 @@ def self_bleu_of_words(words: Words, lengths: np.ndarray, orders: int) -> np.nda
 
 
 def _per_sentence(sentence: np.ndarray, gram: np.ndarray) -> SentenceGrams:
+    """Return the counts per sentence of n-gram tokens ``(T,)``."""
     order = np.lexsort((gram, sentence))
     pairs = np.stack([sentence[order], gram[order]])
     starts = np.flatnonzero(changes(pairs))
@@ -104,7 +151,7 @@ def _per_sentence(sentence: np.ndarray, gram: np.ndarray) -> SentenceGrams:
 
 
 def _largest_elsewhere(pairs: SentenceGrams) -> np.ndarray:
-    """(K,) for each pair the largest count of its n-gram in any other sentence, 0 if there is none."""
+    """Return for each pair the largest count of its n-gram in any other sentence, ``(K,)``; 0 for none."""
     order = np.lexsort((-pairs.count, pairs.gram))
     gram, count = pairs.gram[order], pairs.count[order]
     first = changes(gram[None, :])
@@ -119,14 +166,14 @@ def _largest_elsewhere(pairs: SentenceGrams) -> np.ndarray:
 
 
 def _closest(lengths: np.ndarray, options: np.ndarray) -> np.ndarray:
-    """The option (ascending, distinct) closest to each length, the shorter on ties."""
+    """Return the closest of the ascending, distinct options to each length ``(S,)``, the smaller of two equally close."""
     at = np.clip(np.searchsorted(options, lengths), 1, len(options) - 1) if len(options) > 1 else np.zeros_like(lengths)
     low, high = options[np.maximum(at - 1, 0)], options[at]
     return np.where(lengths - low <= high - lengths, low, high)
 
 
 def _closest_other(lengths: np.ndarray) -> np.ndarray:
-    """The closest length among the other sentences."""
+    """Return the closest length among the other sentences, ``(S,)``."""
     options, at, counts = np.unique(lengths, return_inverse=True, return_counts=True)
     padded = np.concatenate([[-(1 << 40)], options, [1 << 40]])
     low, high = padded[at], padded[at + 2]
@@ -135,7 +182,7 @@ def _closest_other(lengths: np.ndarray) -> np.ndarray:
 
 
 def _bleu(correct: np.ndarray, guesses: np.ndarray, length: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """(..., orders) from matches and n-grams (..., orders) and lengths (...)."""
+    """Return BLEU ``(..., orders)`` of matches and n-grams ``(..., orders)`` and lengths ``(...)``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.where(guesses > 0, correct / np.maximum(guesses, 1), 0.0))
         penalty = np.minimum(0.0, 1.0 - np.asarray(reference) / np.asarray(length, dtype=np.float64))

@@ -1,77 +1,92 @@
-"""Diversity metrics of a run: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
+"""Diversity metrics: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
 
-They look at the candidates; novelty also at texts they may have been copied from. All but ``pairwise-bleu`` keep the captions
-as statistics (:class:`~harness.plugins.crnrr.rows.WordRows`), so corpus values come from the corpus, not from means.
+They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics have the captions as
+statistics (:class:`~harness.plugins.crnrr.rows.WordRows`), so that corpus values are not means over examples.
 """
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness.errors import HarnessError, InputError
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
+from harness.files.records import existing
 from harness.plugins.crnrr.resampling import Words, grams_of
-from harness.plugins.crnrr.rows import WordRows, parse
+from harness.plugins.crnrr.rows import WordRows, check_order, parse, repeated
 from harness.plugins.diversity.corpus_bleu import self_bleu_of_words
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
 
 
-def _order(n: Any, what: str, most: int | None = None) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1 or (most is not None and n > most):
-        raise HarnessError(f"{what}: n is {n!r}; expected an integer from 1" + (f" to {most}" if most else ""))
-    return n
-
-
 class CandidateWords(WordRows):
-    """Base of the corpus metrics here: candidates only, weights by repetition of examples."""
+    """Base class of the corpus metrics of candidates; weights repeat examples."""
 
     spec: MetricSpec
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """The number of one corpus: its words, and the (S,) words of each sentence."""
+        """Return the value of one corpus; ``lengths`` ``(S,)`` is the number of words of each sentence."""
         raise NotImplementedError(f"{type(self).__name__} must define value(words, lengths)")
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """(B,) the number of each example's own candidates."""
+        """Return the values of the candidates of each example, ``(B,)``."""
         return np.array([self.value(*candidates(stats[k : k + 1])) for k in range(len(stats))])
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """The number of all candidates pooled; with weights of the examples repeated as often as they weigh."""
+        """Return the value of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``."""
         if weights is None:
             return self.value(*candidates(stats)) if len(stats) else float("nan")
-        rows = np.arange(len(stats))
-        return np.array([self.reduce(stats[np.repeat(rows, w.astype(int))]) for w in np.asarray(weights)])
+        return np.array([self.reduce(rows) for rows in repeated(stats, weights)])
 
 
 def candidates(stats: np.ndarray) -> tuple[Words, np.ndarray]:
-    """Words of the candidates of statistic rows, sentences numbered from 0, unit = row; and the words of each sentence."""
+    """Return the words of the candidates of statistics ``(B, d)``, and the number of words of each sentence ``(S,)``.
+
+    Sentences are numbered from 0; the unit of a sentence is its row.
+    """
     side = parse(stats)[0]
     per_row = stats[:, 0].astype(np.int64)
-    # The sentences of a row are its candidates, then its references: number the former, drop the latter.
+    # The sentences of a row are its candidates, then its references, which are dropped here.
     first = np.searchsorted(side.unit, np.arange(len(stats)))
     within = np.arange(per_row.sum()) - np.repeat(np.cumsum(per_row) - per_row, per_row)
-    chosen = np.repeat(first, per_row) + within
+    selected = np.repeat(first, per_row) + within
     number = np.full(len(side.unit), -1)
-    number[chosen] = np.arange(len(chosen))
+    number[selected] = np.arange(len(selected))
     sentence = number[side.sentence]
-    return Words(side.ids, sentence, side.unit[chosen]), np.bincount(sentence, minlength=len(chosen))
+    return Words(side.ids, sentence, side.unit[selected]), np.bincount(sentence, minlength=len(selected))
 
 
 class SelfBleu(CandidateWords):
-    """Self-BLEU-n: mean BLEU of each candidate with all others as references. Lower is more diverse.
+    """Self-BLEU-n: mean BLEU of each candidate against all others, in [0, 1]. Lower is more diverse.
 
-    Over all candidates of the run (linear time), or with ``conditional`` among those of each example, then the mean.
-    ``negative`` gives NSBLEU, for which higher is more diverse.
+    Parameters
+    ----------
+    n : int, default 4
+        Largest order.
+    conditional : bool, default False
+        Compare the candidates of each example with each other and average, in place of all candidates of the run.
+    negative : bool, default False
+        Return NSBLEU, minus Self-BLEU; higher is more diverse.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+
+    References
+    ----------
+    Zhu et al., "Texygen: A Benchmarking Platform for Text Generation Models" (2018).
     """
 
     def __init__(
         self, *, n: int = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb"
     ) -> None:
-        self.n = _order(n, "self-bleu")
+        self.n = check_order(n, "self-bleu")
         self.conditional, self.negative = bool(conditional), bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)
         name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
@@ -81,74 +96,121 @@ class SelfBleu(CandidateWords):
         )  # fmt: skip
 
     def signature(self) -> str:
+        """Return the metric and its parameters as text."""
         use = "per-example" if self.conditional else "pooled"
         return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{self.tokenizer}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return Self-BLEU or NSBLEU of one corpus; NaN for fewer than two sentences."""
         if len(lengths) < 2:
             return float("nan")
         value = float(self_bleu_of_words(words, lengths, self.n)[:, -1].mean())
         return -value if self.negative else value
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the value, pooled or the mean over examples, or the values ``(W,)`` for weights ``(W, B)``."""
         if not self.conditional:
             return super().reduce(stats, weights)
         values = self.per_example(stats)
         if weights is None:
             return float(values.mean()) if len(values) else float("nan")
-        given = np.asarray(weights, dtype=np.float64)
-        return (given @ values) / given.sum(axis=1)
+        rows = np.asarray(weights, dtype=np.float64)
+        return (rows @ values) / rows.sum(axis=1)
 
 
 class Distinct(CandidateWords):
-    """Distinct-n: distinct n-grams over n-gram tokens of the candidates. Higher is more diverse, and falls with the corpus' size.
+    """Distinct-n: distinct n-grams over n-gram tokens of the candidates, in [0, 1]. Higher is more diverse.
 
-    Source: Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models" (2016).
+    The value decreases with the size of the corpus.
+
+    Parameters
+    ----------
+    n : int, default 2
+        Order.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+
+    References
+    ----------
+    Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models" (2016).
     """
 
     def __init__(self, *, n: int = 2, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = _order(n, "distinct"), check_tokenizer(tokenizer)
-        # Repeating examples cannot add n-grams: a bootstrap over examples would be biased, hence none.
+        self.n, self.tokenizer = check_order(n, "distinct"), check_tokenizer(tokenizer)
+        # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
         self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), shardable=False)
 
     def signature(self) -> str:
+        """Return the metric and its parameters as text."""
         return f"distinct|n:{self.n}|tok:{self.tokenizer}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return Distinct-n of one corpus; NaN without n-grams."""
         (grams,) = grams_of([words], self.n)
         return len(np.unique(grams.gram)) / len(grams.gram) if len(grams.gram) else float("nan")
 
 
 class VocabularySize(CandidateWords):
-    """How many distinct words the candidates use. Higher is more diverse; grows with the corpus."""
+    """Number of distinct words of the candidates. Higher is more diverse; increases with the size of the corpus.
+
+    Parameters
+    ----------
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+    """
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), shardable=False)
 
     def signature(self) -> str:
+        """Return the metric and its parameters as text."""
         return f"vocabulary|tok:{self.tokenizer}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return the number of distinct words of one corpus."""
         return float(len(np.unique(words.ids)))
 
 
 class PairwiseBleu(MeanMetric):
-    """Mean sentence BLEU-n over the ordered pairs of an example's candidates. Lower is more diverse.
+    """Mean sentence BLEU-n over the ordered pairs of candidates of an example, in [0, 1]. Lower is more diverse.
 
-    Source: Shen et al., "Mixture Models for Diverse Machine Translation" (2019); theirs pools the counts of all pairs, here each
-    pair is a sentence BLEU with one added to the counts above order 1, which is defined for short captions.
+    The paper pools the counts of all pairs. Here each pair has a sentence BLEU with add-one smoothing above order 1, which is
+    defined for short captions.
+
+    Parameters
+    ----------
+    n : int, default 4
+        Largest order, from 1 to 4.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer from 1 to 4.
+
+    References
+    ----------
+    Shen et al., "Mixture Models for Diverse Machine Translation: Tricks of the Trade" (2019).
     """
 
     def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = _order(n, "pairwise-bleu", 4), check_tokenizer(tokenizer)
+        self.n, self.tokenizer = check_order(n, "pairwise-bleu", 4), check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"pairwise-bleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
+        """Return the metric and its parameters as text."""
         return f"pairwise-bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        from harness.plugins.ngram.bleu import pair_scores  # compiles its kernels when first asked
+        """Return the mean BLEU of the pairs of each example, ``(B,)``."""
+        from harness.plugins.ngram.bleu import pair_scores  # compiles its kernels on first use
         from harness.plugins.ngram.index import index_of, rows_of
 
         rows = rows_of(features, batch.candidate_ids, self.tokenizer)
@@ -158,41 +220,51 @@ class PairwiseBleu(MeanMetric):
 
 
 class Novelty(MeanMetric):
-    """Share of candidates that are not, word for word, among the texts of ``corpus``. Higher is more novel.
+    """Share of candidates that differ from all texts of a corpus, in [0, 1]. Higher is more novel.
 
-    ``corpus``: a file of training captions, one a line (plain or .gz); without it, the references of the whole task.
+    Texts are equal when their tokens are.
+
+    Parameters
+    ----------
+    corpus : path, optional
+        File of training captions, one per line (plain or .gz); by default the references of the whole task.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    InputError
+        When there is no such file.
     """
 
-    def __init__(self, *, corpus: str | None = None, tokenizer: str = "ptb") -> None:
-        self.corpus, self.tokenizer = corpus, check_tokenizer(tokenizer)
-        if corpus is not None and not Path(corpus).is_file():
-            raise InputError("no such file of texts", corpus)
+    def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
+        self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
+        self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
+        """Return the metric and its parameters as text."""
         if self.corpus is None:
             return f"novelty|corpus:references|tok:{self.tokenizer}"
-        import hashlib
-
-        digest = hashlib.sha256(Path(self.corpus).read_bytes()).hexdigest()[:12]
+        digest = hashlib.sha256(self.corpus.read_bytes()).hexdigest()[:12]
         return f"novelty|corpus:{digest}|tok:{self.tokenizer}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
-        """The set of known texts, tokenised."""
+        """Return the set of tokenised texts of the corpus."""
         if self.corpus is None:
-            texts = dict.fromkeys(text for own in references for text in own)
+            texts = dict.fromkeys(text for group in references for text in group)
             return frozenset(tokens_of(features, features.intern(texts), self.tokenizer))
-        return frozenset(tokenize(_lines(Path(self.corpus)), self.tokenizer))
+        return frozenset(tokenize(_lines(self.corpus), self.tokenizer))
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the share of novel candidates of each example, ``(B,)``; ``state`` is the set of :meth:`fit`."""
         tokens = tokens_of(features, batch.candidate_ids.ravel(), self.tokenizer)
         new = np.array([text not in state for text in tokens], dtype=np.float64)
         return new.reshape(len(batch), batch.n).mean(axis=1)
 
 
 def _lines(path: Path) -> list[str]:
-    import gzip
-
+    """Return the lines of a file that are not blank, stripped."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as file:
         return [line.strip() for line in file if line.strip()]

@@ -1,8 +1,8 @@
-"""The authors' evaluation script, rule by rule: case-sensitive substrings, its side effects, and a defined result where it stops.
+"""The authors' evaluation script: case-sensitive substrings, with its side effects.
 
-Differences from the script, all of them where it fails: with six differing features its relevance divides by zero (here: NaN), and
-an empty caption stops its parser (here: nothing is mentioned). The script tags words with spaCy to count false ones; here
-:mod:`harness.plugins.pragmatic.tagging` stands in.
+Results differ from the script only for input on which it fails: its relevance divides by zero for six different features
+(here: NaN), and its parser fails for an empty caption (here: no feature is mentioned). The script tags words with spaCy to count
+false ones; :mod:`harness.plugins.pragmatic.tagging` replaces it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,25 @@ _NEVER_FALSE = frozenset(("picture", "front", "wall", "floor", "unk", "pad", "st
 
 
 class Target(NamedTuple):
-    """What the script looks for in captions of a scene."""
+    """Expressions that the script searches for in captions of a scene."""
 
     values: tuple[int, ...]
+    """Six factor indices."""
     expressions: tuple[str, ...]
+    """Six expressions, one per factor."""
     joined: str
+    """The expressions joined by spaces."""
     shape: str
+    """Phrase of the shape."""
 
 
 @lru_cache(maxsize=1 << 17)
-def looked_for(scene: int) -> Target:
-    """The six expressions of a scene. A hue that no other part has is looked for alone, else with its noun; places lose ``in the``
-    and ``on the``, except the straight view when exactly one thing is red (the script compares the angle 0 with the hue 0)."""
+def expressions_of(scene: int) -> Target:
+    """Return the six expressions of a scene.
+
+    A hue of a single part is searched for alone, other hues with their noun. Places are searched for without ``in the`` and ``on
+    the``, except for the straight view when exactly one part is red: the script compares the angle 0 with the hue 0.
+    """
     values = tuple(indices([scene])[0].tolist())
     hues, shape = values[:3], PHRASES[4][values[4]]
     nouns = ("floor", "wall", shape, "", "", "")
@@ -45,7 +52,7 @@ def looked_for(scene: int) -> Target:
         phrase = PHRASES[factor][index]
         if factor < 3:
             alone = hues.count(index) == 1
-        else:  # the label 0.0 of the red hue is also the block's label and the straight view's
+        else:  # 0.0 is the label of the red hue, the block and the straight view
             alone = ((factor == 4 and index == 0) or (factor == 5 and index == 7)) and hues.count(0) == 1
         whole = f"{phrase} {noun}".strip()
         expressions.append(phrase if alone else whole.replace("in the ", "").replace("on the ", ""))
@@ -53,16 +60,28 @@ def looked_for(scene: int) -> Target:
 
 
 def evaluate_script(rows: Rows, *, order_dependent: bool = False) -> dict[str, Any]:
-    """The script's columns as arrays (N,), and ``num_false_true_of_dist``: false words that are true of the distractor.
+    """Return the columns of the script as arrays ``(N,)``.
 
-    Raises :class:`InputError` for several distractors, which the script does not know.
+    The additional column ``num_false_true_of_dist`` counts false words that are true of the distractor.
+
+    Parameters
+    ----------
+    rows : Rows
+        N captions with their games.
+    order_dependent : bool, default False
+        Keep the object-hue flag of the previous row, as the script does.
+
+    Raises
+    ------
+    InputError
+        For several distractors per row, which the script does not support.
     """
     if rows.distractors.shape[1] != 1:
-        raise InputError("the mode authors-script takes one distractor a row")
+        raise InputError("the mode authors-script needs one distractor per row", parameter="mode")
     columns: dict[str, list[Any]] = defaultdict(list)
     flag, games = 0, zip(rows.targets.tolist(), rows.distractors[:, 0].tolist())
     for text, words, game in zip(rows.predictions, nouns_and_adjectives(rows.predictions), games):
-        target, distractor = map(looked_for, game)
+        target, distractor = map(expressions_of, game)
         row, flag = _row(text, words, target, distractor, flag if order_dependent else 0)
         for name, value in row.items():
             columns[name].append(value)
@@ -71,11 +90,12 @@ def evaluate_script(rows: Rows, *, order_dependent: bool = False) -> dict[str, A
 
 
 def _row(text: str, words: list[str], target: Target, distractor: Target, flag: int) -> tuple[dict[str, Any], int]:
+    """Return the columns of one row and the object-hue flag after it; ``words`` are its nouns and adjectives."""
     different = [k for k in range(6) if target.values[k] != distractor.values[k]]
-    found = [expression in text for expression in target.expressions]
-    contrastive = [k for k in different if found[k]]
+    present = [expression in text for expression in target.expressions]
+    contrastive = [k for k in different if present[k]]
     c, z = len(contrastive), len(different)
-    shared = sum(found) - c
+    shared = sum(present) - c
     if z == 1:
         efficiency = float(c == 1)
     else:
@@ -98,7 +118,7 @@ def _row(text: str, words: list[str], target: Target, distractor: Target, flag: 
 
 
 def _mentions(text: str, target: Target, distractor: Target, flag: int) -> tuple[int, ...]:
-    """The script's six flags; ``flag`` is what its object-hue flag stands at."""
+    """Return the six mention flags of the script; ``flag`` is the current value of its object-hue flag."""
     if not flag:
         flag = int(target.expressions[2].split(" ")[0] in text)
         if target.values[2] == distractor.values[2]:

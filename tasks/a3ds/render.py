@@ -1,11 +1,12 @@
-"""Pictures of the scenes without a download: ray casting in numpy, 64x64, deterministic.
+"""Deterministic pictures of the scenes by ray casting, 64 x 64 pixels; no download.
 
-A room with a floor, four walls and one object in the middle; the camera stands on a circle around the object and turns by the
-scene's orientation (-30..30 degrees), so that a corner of the room comes into view behind it. Light falls from a lamp above the
-camera, with Lambert shading, the object's soft shadow and a small highlight.
+The scene is a room with a floor, four walls and one object in the middle. The camera is on a circle around the object and is
+rotated by the orientation of the scene (-30 to 30 degrees), so that a corner of the room is visible behind the object. The
+lamp is above the camera; shading is Lambertian, with a soft shadow of the object and a small highlight.
 
-Hues only tint what the rays hit, so each of the 480 geometries (scale x shape x orientation) is cast once, with 3x3 rays per
-pixel, and kept as four weights per pixel (floor, wall, object, white); a picture is a weighted sum of three colours.
+Hues do not change the geometry: each of the 480 geometries (scale x shape x orientation) is cast once, with 3 x 3 rays per
+pixel, and cached as four weights per pixel (floor, wall, object, white). A picture is the weighted sum of three colours and
+white.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ import numpy as np
 from harness.tasks.a3ds.scene import check_ids, indices, labels
 
 SIZE = 64
+"""Width and height of a picture in pixels."""
 VERSION = "a3ds-render-1"
-"""Part of every cache key: changes whenever a pixel does."""
+"""Part of every cache key; it must change when a pixel changes."""
 
-_RAYS = 3  # per pixel side
+_RAYS = 3  # per side of a pixel
 _HALF_ROOM, _HEIGHT = 3.0, 6.0
 _EYE = np.array([0.0, 1.95, -5.2])
 _LOOK_AT = np.array([0.0, 0.72, 0.0])
@@ -33,10 +35,12 @@ _MATERIALS = 4  # floor, wall, object, white
 
 
 class Hit(NamedTuple):
-    """Where rays meet a surface: distance (R,), inf for a miss, and the outward normal (R, 3)."""
+    """Intersections of rays with a surface."""
 
     distance: np.ndarray
+    """``(R,)`` distances; inf for a miss."""
     normal: np.ndarray
+    """``(R, 3)`` outward normals."""
 
 
 # --------------------------------------------------------------------------- geometry
@@ -51,7 +55,7 @@ def _rotation(degrees: float) -> np.ndarray:
 
 
 def _camera_rays(degrees: float) -> tuple[np.ndarray, np.ndarray]:
-    """Origin (3,) and unit directions (R, 3) in the room's frame, rows from the top left."""
+    """Return origin ``(3,)`` and unit directions ``(R, 3)`` in the frame of the room, row by row from the top left."""
     forward = _LOOK_AT - _EYE
     forward /= np.linalg.norm(forward)
     right = np.cross([0.0, 1.0, 0.0], forward)
@@ -66,7 +70,7 @@ def _camera_rays(degrees: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _box(origin: np.ndarray, rays: np.ndarray, low: np.ndarray, high: np.ndarray) -> Hit:
-    """First entry into an axis-aligned box (slab method)."""
+    """Return the first intersections with an axis-aligned box (slab method)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         one, two = (low - origin) / rays, (high - origin) / rays
     near, far = np.minimum(one, two), np.maximum(one, two)
@@ -80,6 +84,7 @@ def _box(origin: np.ndarray, rays: np.ndarray, low: np.ndarray, high: np.ndarray
 
 
 def _sphere(origin: np.ndarray, rays: np.ndarray, centre: np.ndarray, radius: float) -> Hit:
+    """Return the first intersections with a sphere."""
     offset = origin - centre
     b = _dot(rays, offset)
     root = b * b - (_dot(offset, offset) - radius * radius)
@@ -90,7 +95,7 @@ def _sphere(origin: np.ndarray, rays: np.ndarray, centre: np.ndarray, radius: fl
 
 
 def _tube(origin: np.ndarray, rays: np.ndarray, radius: float, low: float, high: float) -> Hit:
-    """The side of an upright cylinder around the y axis."""
+    """Return the first intersections with the side of an upright cylinder around the y axis."""
     a = rays[:, 0] ** 2 + rays[:, 2] ** 2
     b = rays[:, 0] * origin[..., 0] + rays[:, 2] * origin[..., 2]
     root = b * b - a * (origin[..., 0] ** 2 + origin[..., 2] ** 2 - radius * radius)
@@ -103,7 +108,7 @@ def _tube(origin: np.ndarray, rays: np.ndarray, radius: float, low: float, high:
 
 
 def _lid(origin: np.ndarray, rays: np.ndarray, radius: float, height: float) -> Hit:
-    """A horizontal disc seen from above (or, from a shadow ray, from below)."""
+    """Return the intersections with a horizontal disc around the y axis."""
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = (height - origin[..., 1]) / rays[:, 1]
     point = origin + np.where(np.isfinite(distance), distance, 0.0)[:, None] * rays
@@ -112,6 +117,7 @@ def _lid(origin: np.ndarray, rays: np.ndarray, radius: float, height: float) -> 
 
 
 def _nearest(hits: list[Hit]) -> Hit:
+    """Return the nearest of several intersections for each ray."""
     distances = np.stack([hit.distance for hit in hits])
     first = distances.argmin(0)
     rows = np.arange(distances.shape[1])
@@ -119,7 +125,7 @@ def _nearest(hits: list[Hit]) -> Hit:
 
 
 def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> Hit:
-    """Block, cylinder, ball or pill of a size, standing on the floor in the middle of the room."""
+    """Return the first intersections with the block, cylinder, ball or pill on the floor in the middle of the room."""
     if shape == 0:
         half = 0.62 * scale
         return _box(origin, rays, np.array([-half, 0.0, -half]), np.array([half, 2 * half, half]))
@@ -136,7 +142,7 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
 
 # --------------------------------------------------------------------------- light
 def _room(origin: np.ndarray, rays: np.ndarray) -> tuple[Hit, np.ndarray]:
-    """The wall or the floor behind each ray, and whether it is the floor (R,)."""
+    """Return the intersections with the room from inside, and ``(R,)`` True where the surface is the floor."""
     with np.errstate(divide="ignore", invalid="ignore"):
         side = np.where(rays > 0, _HALF_ROOM, -_HALF_ROOM)
         side[:, 1] = np.where(rays[:, 1] > 0, _HEIGHT, 0.0)
@@ -150,7 +156,7 @@ def _room(origin: np.ndarray, rays: np.ndarray) -> tuple[Hit, np.ndarray]:
 
 
 def _shadow(points: np.ndarray, lamp: np.ndarray, shape: int, scale: float) -> np.ndarray:
-    """(R,) share of a lamp of 3x3 points that the object hides from each point."""
+    """Return ``(R,)`` shares of a lamp of 3 x 3 points that the object hides from each point."""
     hidden = np.zeros(len(points))
     for dx in (-0.35, 0.0, 0.35):
         for dz in (-0.35, 0.0, 0.35):
@@ -162,7 +168,7 @@ def _shadow(points: np.ndarray, lamp: np.ndarray, shape: int, scale: float) -> n
 
 
 def _behind_object(points: np.ndarray, lamp: np.ndarray) -> np.ndarray:
-    """(R,) whether a floor point can lie in the object's shadow at all: near the line from the lamp through the object."""
+    """Return ``(R,)`` True for floor points near the line from the lamp through the object; only they can be in shadow."""
     away = -lamp[[0, 2]] / np.linalg.norm(lamp[[0, 2]])
     along = points[:, 0] * away[0] + points[:, 2] * away[1]
     across = points[:, 0] * away[1] - points[:, 2] * away[0]
@@ -170,6 +176,7 @@ def _behind_object(points: np.ndarray, lamp: np.ndarray) -> np.ndarray:
 
 
 def _shade(points: np.ndarray, normals: np.ndarray, lamp: np.ndarray, hidden: np.ndarray | float) -> np.ndarray:
+    """Return ``(R,)`` Lambertian brightness with an ambient part."""
     towards = lamp - points
     towards /= np.sqrt(_dot(towards, towards))[:, None]
     lambert = np.clip(_dot(normals, towards), 0.0, None)
@@ -177,7 +184,7 @@ def _shade(points: np.ndarray, normals: np.ndarray, lamp: np.ndarray, hidden: np
 
 
 def _corners(points: np.ndarray) -> np.ndarray:
-    """(R,) the darkening of floor and walls towards the edges where they meet."""
+    """Return ``(R,)`` factors that darken floor and walls towards their common edges."""
     gaps = np.sort(
         np.stack([_HALF_ROOM - np.abs(points[:, 0]), _HALF_ROOM - np.abs(points[:, 2]), points[:, 1]]), axis=0
     )
@@ -186,10 +193,10 @@ def _corners(points: np.ndarray) -> np.ndarray:
 
 @cache
 def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
-    """(64 * 64, 4) float32: how much of the floor's, wall's and object's colour and of white each pixel shows."""
+    """Return float32 ``(64 * 64, 4)`` weights of the colours of floor, wall and object, and of white, in each pixel."""
     scales, angles = labels()[3], labels()[5]
     scale = float(scales[scale_index])
-    angle = -float(angles[orientation])  # at -30 degrees the room's right corner comes into view
+    angle = -float(angles[orientation])  # at -30 degrees the right corner of the room is visible
     lamp = _rotation(angle) @ _LAMP
     origin, rays = _camera_rays(angle)
     weights = np.zeros((len(rays), _MATERIALS))
@@ -214,6 +221,7 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
 
 
 def _highlight(points: np.ndarray, normals: np.ndarray, rays: np.ndarray, lamp: np.ndarray) -> np.ndarray:
+    """Return ``(R,)`` weights of white: the specular highlight of the lamp."""
     half = lamp - points
     half = half / np.linalg.norm(half, axis=-1, keepdims=True) - rays
     half /= np.linalg.norm(half, axis=-1, keepdims=True)
@@ -222,15 +230,15 @@ def _highlight(points: np.ndarray, normals: np.ndarray, rays: np.ndarray, lamp: 
 
 @cache
 def _palette() -> np.ndarray:
-    """(10, 3) float32 colours of the ten hues 0, 0.1, .., 0.9 at saturation 0.9."""
+    """Return float32 ``(10, 3)`` colours of the hues 0, 0.1, ..., 0.9 at saturation 0.9."""
     return np.array([colorsys.hsv_to_rgb(hue, 0.9, 1.0) for hue in labels()[0]], dtype=np.float32)
 
 
 # --------------------------------------------------------------------------- pictures
 def render(ids: Iterable[Any]) -> np.ndarray:
-    """Pictures (B, 64, 64, 3) uint8 of the scenes (B,); the same id always gives the same bytes.
+    """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``; an id always has the same bytes.
 
-    Raises :class:`~harness.errors.HarnessError` for an id outside 0...479,999.
+    Raises :class:`~harness.errors.InputError` for an id outside 0...479,999.
     """
     values = indices(check_ids(ids))
     colours = np.ones((len(values), _MATERIALS, 3), dtype=np.float32)
@@ -244,7 +252,7 @@ def render(ids: Iterable[Any]) -> np.ndarray:
 
 
 def contact_sheet(ids: Iterable[Any], columns: int = 10) -> np.ndarray:
-    """One picture (rows * 64, columns * 64, 3) uint8 of many scenes, row by row."""
+    """Return one picture of many scenes, row by row, uint8 ``(rows * 64, columns * 64, 3)``."""
     pictures = render(ids)
     rows = -(-len(pictures) // columns)
     sheet = np.full((rows * columns, SIZE, SIZE, 3), 255, dtype=np.uint8)

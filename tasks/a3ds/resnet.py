@@ -14,10 +14,24 @@ _EPS = 1e-5
 
 
 class ResNet50:
-    """(B, 64, 64, 3) uint8 -> (B, 2048) float32.
+    """Image features of ResNet-50: pictures ``(B, 64, 64, 3)`` uint8 -> ``(B, 2048)`` float32.
 
-    Pictures are enlarged to 256, cut to the middle 224 and normalised as for ImageNet (the authors' loader cut at random).
-    Raises :class:`InputError` when the file lacks a weight.
+    Pictures are enlarged to 256 pixels, cut to the central 224 and normalised as for ImageNet; the authors' loader crops at
+    random.
+
+    Parameters
+    ----------
+    weights : Path
+        State dict of torchvision's ResNet-50, read without unpickling code.
+
+    Raises
+    ------
+    InputError
+        When the file holds no state dict or lacks a weight.
+
+    References
+    ----------
+    He et al., "Deep Residual Learning for Image Recognition" (2016).
     """
 
     def __init__(self, weights: Path) -> None:
@@ -33,6 +47,7 @@ class ResNet50:
             raise InputError(f"no weights of ResNet-50: the key {error} is missing", str(weights)) from None
 
     def __call__(self, pictures: np.ndarray) -> np.ndarray:
+        """Return the features ``(B, 2048)`` of pictures ``(B, H, W, 3)``."""
         import torch
         from torch.nn import functional
 
@@ -43,6 +58,7 @@ class ResNet50:
             return self._network((x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)).numpy()
 
     def _network(self, x: Any) -> Any:
+        """Return the last map averaged over space, ``(B, 2048)``, of normalised pictures ``(B, 3, H, W)``."""
         from torch.nn import functional
 
         x = functional.max_pool2d(self._step("conv1", "bn1", x, 2).relu(), 3, 2, 1)
@@ -58,7 +74,7 @@ class ResNet50:
         return x.mean((2, 3))
 
     def _step(self, conv: str, norm: str, x: Any, stride: int) -> Any:
-        """Convolution and batch normalisation with the stored statistics."""
+        """Return convolution and batch normalisation of ``x`` with the stored statistics."""
         from torch.nn import functional
 
         weight, state = self._state[f"{conv}.weight"], self._state

@@ -1,8 +1,8 @@
-"""The 480,000 scenes of A3DS as numbers and words: six factors, their phrases, and all captions of both grammars.
+"""The 480,000 scenes of A3DS as numbers and words: six factors, their phrases, and the captions of both grammars.
 
-A scene's id is a mixed-radix number with the factor indices as digits, ``floor_hue`` slowest and ``orientation`` fastest
-(Burgess & Kim 2018, 3D Shapes). Each scene has 20 exhaustive captions, naming all six factors, and 27 short ones (Tsvilodub &
-Franke 2023, A3DS). Captions are made on request; nothing is kept.
+The id of a scene is a mixed-radix number whose digits are the factor indices, ``floor_hue`` the slowest and ``orientation``
+the fastest (Burgess & Kim 2018, 3D Shapes). Each scene has 20 exhaustive captions, which mention all six factors, and 27
+short ones (Tsvilodub & Franke 2023, A3DS). Captions are generated on each call and not stored.
 
 >>> factors(59)
 {'floor_hue': 0, 'wall_hue': 0, 'object_hue': 0, 'scale': 0, 'shape': 3, 'orientation': 14}
@@ -19,15 +19,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import InputError, did_you_mean
 
 Kind = Literal["exhaustive", "short"]
 
 FACTORS = ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "orientation")
 """Names of the six factors in the order of the labels."""
 SIZES = (10, 10, 10, 8, 4, 15)
+"""Number of values of each factor."""
 STRIDES = (48000, 4800, 480, 60, 15, 1)
+"""Difference in scene id between neighbouring values of each factor."""
 N_SCENES = 480_000
+"""Number of scenes."""
 
 _HUES = ("red", "orange", "yellow", "green", "light green", "cyan", "medium blue", "dark blue", "purple", "pink")
 _RIGHT_TO_MIDDLE = (
@@ -48,33 +51,35 @@ PHRASES: tuple[tuple[str, ...], ...] = (
     ("block", "cylinder", "ball", "pill"),
     (*_RIGHT_TO_MIDDLE, "in the middle", *_MIDDLE_TO_LEFT),
 )
-"""``PHRASES[factor][index]``: the words for a value. The 15 orientations have 11 distinct phrases."""
+"""``PHRASES[factor][index]``: phrase of a value. The 15 orientations have 11 distinct phrases."""
 
 
 def labels() -> tuple[np.ndarray, ...]:
-    """Float64 label values of each factor, as stored in the data set: hues 0..0.9, scales 0.75..1.25, shapes 0..3 and
-    camera angles -30..30 degrees, evenly spaced."""
+    """Return the label values of each factor as the data set stores them, six float64 arrays of the sizes :data:`SIZES`.
+
+    The values are evenly spaced: hues 0 to 0.9, scales 0.75 to 1.25, shapes 0 to 3, camera angles -30 to 30 degrees.
+    """
     bounds = ((0.0, 0.9), (0.0, 0.9), (0.0, 0.9), (0.75, 1.25), (0.0, 3.0), (-30.0, 30.0))
     return tuple(np.linspace(low, high, size) for (low, high), size in zip(bounds, SIZES))
 
 
 # --------------------------------------------------------------------------- ids and factors
 def check_id(scene: Any) -> int:
-    """``scene`` as an int in 0...479,999; raises :class:`HarnessError` for anything else."""
+    """Return a scene id as an int in 0...479,999; raise :class:`InputError` for anything else."""
     try:
         value = operator.index(scene)
     except TypeError:
         value = -1
     if isinstance(scene, (bool, np.bool_)) or not 0 <= value < N_SCENES:
-        raise HarnessError(f"A3DS scene id {scene!r}: expected a whole number from 0 to {N_SCENES - 1}")
+        raise InputError(f"A3DS scene id {scene!r}; expected a whole number from 0 to {N_SCENES - 1}", value=scene)
     return value
 
 
 def check_ids(scenes: Iterable[Any]) -> np.ndarray:
-    """(B,) int64 ids; raises :class:`HarnessError` naming the first that is not a scene."""
+    """Return scene ids as an int64 array ``(B,)``; raise :class:`InputError` that names the first invalid one."""
     array = np.asarray(scenes if isinstance(scenes, (np.ndarray, Sequence)) else list(scenes))
     if array.ndim != 1:
-        raise HarnessError(f"A3DS scene ids of shape {array.shape}: expected a flat list")
+        raise InputError(f"A3DS scene ids of shape {array.shape}; expected a flat list")
     if array.size and array.dtype.kind not in "iu":
         return np.array([check_id(scene) for scene in array.tolist()], dtype=np.int64)
     wrong = (array < 0) | (array >= N_SCENES)
@@ -84,30 +89,36 @@ def check_ids(scenes: Iterable[Any]) -> np.ndarray:
 
 
 def indices(scenes: Iterable[Any]) -> np.ndarray:
-    """(B, 6) int64 factor indices of the scenes (B,)."""
+    """Return the factor indices of scenes ``(B,)``, int64 ``(B, 6)``; raises as :func:`check_ids`."""
     return check_ids(scenes)[:, None] // np.array(STRIDES) % np.array(SIZES)
 
 
 def factors(scene: int) -> dict[str, int]:
-    """Factor name -> value index of one scene; raises :class:`HarnessError` for an id outside 0...479,999."""
+    """Return factor name -> value index of one scene; raises as :func:`check_id`."""
     scene = check_id(scene)
     return {name: scene // stride % size for name, stride, size in zip(FACTORS, STRIDES, SIZES)}
 
 
 def scene_id(values: Mapping[str, int] | Sequence[int]) -> int:
-    """The id of the scene with these factor indices (a mapping by name, or six numbers in order)."""
+    """Return the id of the scene with these factor indices, a mapping by name or six numbers in order.
+
+    Raises :class:`InputError` for an unknown, missing or too large index.
+
+    >>> scene_id([0, 0, 0, 0, 3, 14])
+    59
+    """
     if isinstance(values, Mapping):
         for name in values:
             if name not in FACTORS:
-                raise HarnessError(f"unknown A3DS factor '{name}'{did_you_mean(name, FACTORS)}")
+                raise InputError(f"unknown A3DS factor '{name}'{did_you_mean(name, FACTORS)}", value=name)
         values = [values.get(name, -1) for name in FACTORS]
     if len(values) != 6 or any(not 0 <= value < size for value, size in zip(values, SIZES)):
-        raise HarnessError(f"A3DS factor indices {list(values)}: expected six numbers below {list(SIZES)}")
+        raise InputError(f"A3DS factor indices {list(values)}; expected six numbers below {list(SIZES)}")
     return sum(int(value) * stride for value, stride in zip(values, STRIDES))
 
 
 def phrases(scene: int) -> dict[str, str]:
-    """Factor name -> phrase of one scene."""
+    """Return factor name -> phrase of one scene."""
     return {name: PHRASES[k][index] for k, (name, index) in enumerate(factors(scene).items())}
 
 
@@ -124,6 +135,7 @@ _LOCATION = (
 
 
 def _exhaustive() -> list[str]:
+    """Return the 20 patterns of the exhaustive grammar."""
     object_ = "<scale> <object_hue> <shape>"
     standing = [f"a {object_} standing {location}" for location in _LOCATION]
     standing[1] = standing[1].removesuffix(" wall")  # the published grammar ends this one sentence without its noun
@@ -137,16 +149,17 @@ def _exhaustive() -> list[str]:
 
 
 def _short() -> list[str]:
+    """Return the 27 patterns of the short grammar."""
     plain = ("<scale> <shape>", "<object_hue> <shape>", *(f"<shape> {place}" for place in _PLACE))
     placed = [f"<{word}> <shape> {place}" for word in ("scale", "object_hue") for place in _PLACE]
     objects = [f"a {phrase}" for phrase in (*plain, *placed)]
-    said = [f"the <shape> is {what}" for what in (*_PLACE, "<scale>", "<object_hue>")]
-    return [*(f"there is {phrase}" for phrase in objects), *objects, *said]
+    statements = [f"the <shape> is {what}" for what in (*_PLACE, "<scale>", "<object_hue>")]
+    return [*(f"there is {phrase}" for phrase in objects), *objects, *statements]
 
 
 @cache
 def _pattern(kind: Kind) -> str:
-    """All captions of one kind, a line each, as one %-pattern over the six phrases: one formatting per scene."""
+    """Return all captions of one kind as one %-pattern with a line per caption, so that a scene takes one formatting."""
     pattern = "\n".join({"exhaustive": _exhaustive, "short": _short}[kind]())
     for name in FACTORS:
         pattern = pattern.replace(f"<{name}>", f"%({name})s")
@@ -155,20 +168,20 @@ def _pattern(kind: Kind) -> str:
 
 def _check_kind(kind: str) -> None:
     if kind not in get_args(Kind):
-        raise HarnessError(f"unknown kind of A3DS captions '{kind}': expected exhaustive or short")
+        raise InputError(f"kind of A3DS captions is {kind!r}; expected exhaustive or short", value=kind)
 
 
 def captions(scene: int, kind: Kind = "exhaustive") -> list[str]:
-    """The 20 exhaustive or 27 short captions of one scene, in the order in which the grammar derives them.
+    """Return the 20 exhaustive or 27 short captions of one scene, in the order in which the grammar derives them.
 
-    Raises :class:`HarnessError` for an id outside 0...479,999 or another ``kind``.
+    Raises :class:`InputError` for an id outside 0...479,999 or another ``kind``.
     """
     _check_kind(kind)
     return (_pattern(kind) % phrases(scene)).split("\n")
 
 
 def caption_sets(scenes: Iterable[Any] | None = None, kind: Kind = "exhaustive") -> Iterator[list[str]]:
-    """The captions of many scenes (None: of all 480,000), one list after the other; memory stays that of one block."""
+    """Yield the captions of each scene, all 480,000 by default; memory is that of one block of 4096 scenes."""
     _check_kind(kind)
     pattern, ids = _pattern(kind), np.arange(N_SCENES) if scenes is None else check_ids(scenes)
     for start in range(0, len(ids), 4096):

@@ -1,0 +1,1 @@
+"""Readers: a path or parameters go in, examples with their references come out."""

@@ -1,4 +1,4 @@
-"""The ``a3ds`` reader: reference games on 3D Shapes, made on request; nothing is downloaded or stored."""
+"""The ``a3ds`` reader: reference games on 3D Shapes, generated when read; nothing is downloaded or stored."""
 
 from __future__ import annotations
 
@@ -7,19 +7,41 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 from harness.contracts import Example
-from harness.errors import HarnessError
+from harness.errors import InputError
+from harness.files.captions import positive
 from harness.tasks.a3ds.scene import captions
-from harness.tasks.a3ds.testsets import Outside, chosen_sets, pairs
+from harness.tasks.a3ds.testsets import Outside, pairs, set_names
 
 References = Literal["exhaustive", "short", "both"]
 
 
 class ReferenceGames:
-    """Pairs of target and distractor with the target's captions as references (20 exhaustive, 27 short, or all 47).
+    """Examples of pairs of target and distractor scene; the references are captions of the target.
 
-    ``sets``: groups (``one``, ``two``, ``three``: features shared) or single sets (``one/shape``); None: all thirteen. ``pairs``: of
-    each set (the paper: 7500). ``outside``: features beyond the shared ones are ``free`` or forced ``different``. ``Example.meta``
-    holds ``target_id``, ``distractor_id``, ``category`` (the set) and ``group``.
+    ``Example.meta`` holds ``target_id``, ``distractor_id``, ``category`` (the set) and ``group``.
+
+    Parameters
+    ----------
+    sets : str or list of str, optional
+        Groups of test sets (``one``, ``two``, ``three``, by the number of shared features) or single sets (``one/shape``); all
+        thirteen by default.
+    pairs : int, default 500
+        Number of pairs of each set; 7500 in the paper.
+    seed : int, default 0
+        Seed of the pairs.
+    outside : {"free", "different"}, default "free"
+        Features beyond the shared ones: drawn freely, or different in target and distractor.
+    references : {"exhaustive", "short", "both"}, default "exhaustive"
+        Captions per example: 20 exhaustive ones, 27 short ones, or all 47.
+
+    Raises
+    ------
+    InputError
+        For an unknown option and a number of pairs below 1.
+
+    References
+    ----------
+    Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS" (ACL 2023), section 4.
     """
 
     def __init__(
@@ -31,17 +53,24 @@ class ReferenceGames:
         outside: Outside = "free",
         references: References = "exhaustive",
     ) -> None:
-        if references not in get_args(References):
-            raise HarnessError(f"unknown references '{references}' of A3DS: expected exhaustive, short or both")
-        if outside not in get_args(Outside):
-            raise HarnessError(f"unknown 'outside' '{outside}' of A3DS: expected free or different")
-        if pairs < 1:
-            raise HarnessError(f"A3DS test sets of {pairs} pairs: expected at least 1")
-        self.sets, self.pairs, self.seed = chosen_sets(sets), pairs, seed
+        for name, value, options in (
+            ("references", references, get_args(References)),
+            ("outside", outside, get_args(Outside)),
+        ):
+            if value not in options:
+                raise InputError(
+                    f"{name} is {value!r}; expected one of {', '.join(options)}",
+                    parameter=name,
+                    value=value,
+                    expected=options,
+                )
+        positive(pairs, "pairs")
+        self.sets, self.pairs, self.seed = set_names(sets), pairs, seed
         self.outside: Outside = outside
         self.references: References = references
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         settings = {
             "sets": self.sets,
             "pairs": self.pairs,
@@ -52,19 +81,19 @@ class ReferenceGames:
         return f"a3ds:1:{json.dumps(settings, sort_keys=True)}"
 
     def describe(self) -> str:
-        """Where the examples come from, for the manifest."""
+        """Return a description of the examples for the manifest of a run."""
         return (
             f"A3DS scenes by number, {len(self.sets)} sets of {self.pairs} pairs, other features {self.outside}, "
             f"{self.references} captions"
         )
 
     def __iter__(self) -> Iterator[Example]:
-        """The games, one of each set in turn, so that a limit takes from all of them alike."""
-        drawn = {name: pairs(name, self.pairs, seed=self.seed, outside=self.outside).tolist() for name in self.sets}
+        """Yield the games, one of each set in turn, so that a limit takes equally many of each set."""
+        games = {name: pairs(name, self.pairs, seed=self.seed, outside=self.outside).tolist() for name in self.sets}
         kinds = ("exhaustive", "short") if self.references == "both" else (self.references,)
         for number in range(self.pairs):
             for name in self.sets:
-                target, distractor = drawn[name][number]
+                target, distractor = games[name][number]
                 yield Example(
                     id=f"{name}/{number:05d}",
                     references=tuple(text for kind in kinds for text in captions(target, kind)),

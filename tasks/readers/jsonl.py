@@ -8,18 +8,40 @@ from typing import Any
 
 from harness.contracts import Example, PathParam
 from harness.errors import InputError
-from harness.files import captions as checks
 from harness.files import records as files
-from harness.tasks.readers.karpathy import check_splits, chosen_splits
+from harness.files.caption_file import CaptionFile
+from harness.files.columns import REFERENCE_COLUMNS, check_mapping, find_columns
+from harness.files.examples import RowReader
+from harness.tasks.readers.splits import check_splits, split_names
 
 
-class TableReader:
-    """One record an example (its references in a list or in several columns), or one record a caption (gathered by id).
+class TableReader(CaptionFile):
+    """Examples of a table, gzipped or not.
 
-    ``columns`` names what is not found by its usual name: ``id`` (null numbers the records), ``references`` (a name, a
-    pattern such as ``caption_*``, or a list of names), ``media``, ``source``, ``split``. Other fields go to ``Example.meta``,
-    except ``candidates``. ``skip_without_references`` passes over records that have none, instead of it being an error.
+    A record holds an example with all its references (in a list or in several columns) or one caption; then the records of
+    one id make one example. Fields that are not used go to ``Example.meta``, except ``candidates``.
+
+    Parameters
+    ----------
+    path : path
+        File of records.
+    columns : mapping, optional
+        Names of columns that do not have their usual name: ``id`` (null numbers the records), ``references`` (a name, a
+        pattern such as ``caption_*``, or a list of names), ``media``, ``source``, ``split``.
+    split : str or list of str, optional
+        Splits to read; all by default.
+    media_root : str, optional
+        Folder put before the media names.
+    limit_references : int, optional
+        Number of references per example, the first ones of each; all by default.
+    allow_empty : bool, default False
+        Accept empty references.
+    skip_without_references : bool, default False
+        Skip records without references, which are errors by default.
     """
+
+    name = "jsonl"
+    what = "file of examples"
 
     def __init__(
         self,
@@ -32,50 +54,54 @@ class TableReader:
         allow_empty: bool = False,
         skip_without_references: bool = False,
     ) -> None:
-        self.path = files.existing(path, "file of examples")
-        self.columns = checks.check_mapping(columns)
-        self.splits = chosen_splits(split)
-        self.media_root = media_root
-        self.limit_references = checks.positive(limit_references, "limit_references")
-        self.allow_empty = allow_empty
+        super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
+        self.columns = check_mapping(columns)
+        self.splits = split_names(split)
         self.skip_without_references = skip_without_references
 
-    def fingerprint(self) -> str:
-        params = {
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that change the examples, for the fingerprint."""
+        return {
+            **super().parameters(),
             "columns": self.columns,
             "split": self.splits,
-            "limit_references": self.limit_references,
-            "allow_empty": self.allow_empty,
-            "media": self.media_root,
             "skip_without_references": self.skip_without_references,
         }
-        return files.fingerprint("jsonl", [self.path], params)
 
     def __iter__(self) -> Iterator[Example]:
-        """Raises :class:`InputError` for a column or split that is not there, duplicate ids, and examples without references."""
+        """Yield the examples.
+
+        Raises :class:`InputError` for an unknown column or split, duplicate ids, and examples without references.
+        """
         rows = files.records(self.path)
         if self.skip_without_references:
-            named = self.columns.get("references")
-            names = checks.REFERENCE_COLUMNS if named is None else [named] if isinstance(named, str) else list(named)
+            references = self.columns.get("references")
+            names = (
+                REFERENCE_COLUMNS if references is None else [references] if isinstance(references, str) else references
+            )
             rows = (row for row in rows if any(row.fields.get(name) for name in names))
         first = next(rows, None)
         if first is None:
             raise InputError("the file holds no records", str(self.path))
-        columns = checks.find_columns(self.columns, first.fields, first.where, split=bool(self.splits))
-        reader = checks.RowReader(columns, self.allow_empty, self.limit_references, self.media_root)
-        yield from reader.examples(self._chosen(chain([first], rows), columns.split))
+        columns = find_columns(self.columns, first.fields, first.where, split=bool(self.splits))
+        reader = RowReader(columns, self.allow_empty, self.limit_references, self.media_root)
+        yield from reader.examples(self._of_splits(chain([first], rows), columns.split))
 
-    def _chosen(self, rows: Iterator[files.Record], column: str | None) -> Iterator[files.Record]:
+    def _of_splits(self, rows: Iterator[files.Record], column: str | None) -> Iterator[files.Record]:
+        """Yield the rows of the selected splits; raise :class:`InputError` at the end for a split without rows."""
         if not self.splits:
             yield from rows
             return
         if column is None:
             raise InputError(
-                f"split {', '.join(self.splits)} is asked for, but the records have no column 'split'", str(self.path)
+                f"the records have no column 'split' to select {', '.join(self.splits)} from",
+                str(self.path),
+                parameter="split",
+                value=self.splits,
             )
         present: dict[str, None] = {}
         for row in rows:
             present[str(row.fields.get(column))] = None
             if row.fields.get(column) in self.splits:
                 yield row
-        check_splits(self.splits, list(present), str(self.path))
+        check_splits(self.splits, present, str(self.path))

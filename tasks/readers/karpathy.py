@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.contracts import Example, PathParam
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
+from harness.files.caption_file import CaptionFile
+from harness.files.examples import examples_by_image, with_root
 from harness.tasks.readers.coco import section
+from harness.tasks.readers.splits import check_splits, split_names
 
 
-class KarpathySplits:
-    """``{"images": [{"sentences": [{"raw"}], "split", "cocoid" or "imgid", "filename"}]}``, gzipped or not.
+class KarpathySplits(CaptionFile):
+    """Examples of a file of Karpathy splits, gzipped or not.
 
-    ``split`` is one of the file's (``train``, ``restval``, ``val``, ``test``), a list of them, or None for all. The id of an
-    example is ``cocoid`` where the images have one and ``imgid`` otherwise, or the field named by ``id``.
+    The file holds ``{"images": [{"sentences": [{"raw"}], "split", "cocoid" or "imgid", "filename"}]}``. ``Example.meta``
+    holds ``split``.
+
+    Parameters
+    ----------
+    path : path
+        File of the splits.
+    split : str or list of str, optional
+        Splits of the file (``train``, ``restval``, ``val``, ``test``); all by default.
+    id : str, optional
+        Field of the ids; by default ``cocoid`` for images that have one, else ``imgid``.
+    media_root : str, optional
+        Folder put before the media names.
+    limit_references : int, optional
+        Number of references per example, the first ones of each; all by default.
+    allow_empty : bool, default False
+        Accept empty references.
     """
+
+    name = "karpathy"
+    what = "file of Karpathy splits"
 
     def __init__(
         self,
@@ -29,25 +50,16 @@ class KarpathySplits:
         limit_references: int | None = None,
         allow_empty: bool = False,
     ) -> None:
-        self.path = files.existing(path, "file of Karpathy splits")
-        self.splits = chosen_splits(split)
+        super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
+        self.splits = split_names(split)
         self.id = id
-        self.media_root = media_root
-        self.limit_references = checks.positive(limit_references, "limit_references")
-        self.allow_empty = allow_empty
 
-    def fingerprint(self) -> str:
-        params = {
-            "split": self.splits,
-            "id": self.id,
-            "limit_references": self.limit_references,
-            "allow_empty": self.allow_empty,
-            "media": self.media_root,
-        }
-        return files.fingerprint("karpathy", [self.path], params)
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that change the examples, for the fingerprint."""
+        return {**super().parameters(), "split": self.splits, "id": self.id}
 
     def __iter__(self) -> Iterator[Example]:
-        """Raises :class:`InputError` for a split the file lacks, duplicate ids, and images without sentences."""
+        """Yield the examples; raise :class:`InputError` for an unknown split, duplicate ids and images without sentences."""
         rows = list(section(files.load_json(self.path), "images", str(self.path)))
         check_splits(self.splits, [row.fields.get("split") for row in rows], str(self.path))
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
@@ -64,25 +76,10 @@ class KarpathySplits:
                 checks.caption(sentence.get("raw"), at, what="reference", allow_empty=self.allow_empty)
                 for at, sentence in files.list_items(record.get("sentences", []), f"{where}, sentences")
             ]
-        yield from checks.examples_by_image(
+        yield from examples_by_image(
             images, references, str(self.path), noun="image", limit_references=self.limit_references
         )
 
-    def _media(self, record: Any) -> str | None:
+    def _media(self, record: Mapping[str, Any]) -> str | None:
         name, folder = record.get("filename"), record.get("filepath")
-        return checks.with_root(f"{folder}/{name}" if folder and name else name, self.media_root)
-
-
-def chosen_splits(split: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One split or several as a tuple; empty for all."""
-    if split is None:
-        return ()
-    return (split,) if isinstance(split, str) else tuple(split)
-
-
-def check_splits(chosen: Sequence[str], present: Sequence[Any], where: str) -> None:
-    """Raises :class:`InputError` for a split that no record has, naming those there are."""
-    known = list(dict.fromkeys(str(name) for name in present if name is not None))
-    for name in chosen:
-        if name not in known:
-            raise InputError(f"no split '{name}'{did_you_mean(name, known)}; found {', '.join(known) or 'none'}", where)
+        return with_root(f"{folder}/{name}" if folder and name else name, self.media_root)

@@ -1,4 +1,4 @@
-"""The ``synthetic-texts`` reader: every text of one length over a small vocabulary, each an example."""
+"""The ``synthetic-texts`` reader: all texts of one length over a small vocabulary."""
 
 from __future__ import annotations
 
@@ -7,27 +7,45 @@ from collections.abc import Iterator
 
 from harness.contracts import Example
 from harness.errors import InputError
+from harness.files.captions import positive
 
 
 class SyntheticTexts:
-    """All ``vocabulary ** length`` texts of the words w0, w1, ..., in the order of base-V numbers, first word most significant.
+    """Examples of all ``vocabulary ** length`` texts of the words w0, w1, ..., one reference each.
 
-    A model that scores them token by token gives its whole distribution. Source: Li et al. (ICML 2020), section 6.1 (V = 4, L = 3).
+    The texts come in the order of base-V numbers, the first word most significant. The token scores of all of them are the
+    whole distribution of a model.
+
+    Parameters
+    ----------
+    vocabulary : int, default 4
+        Number of words V.
+    length : int, default 3
+        Number of words per text L; ``vocabulary ** length`` is at most 4096.
+
+    References
+    ----------
+    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
+    (ICML 2020), section 6.1 (V = 4, L = 3).
     """
 
     def __init__(self, *, vocabulary: int = 4, length: int = 3) -> None:
         for name, value in (("vocabulary", vocabulary), ("length", length)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"synthetic-texts: {name} is {value!r}; expected a whole number of at least 1")
+            if positive(value, name) is None:
+                raise InputError(f"{name} is null; expected a whole number of at least 1", parameter=name)
         if vocabulary**length > 4096:
             raise InputError(
-                f"synthetic-texts: {vocabulary} words and length {length} make {vocabulary**length} texts; at most 4096"
+                f"{vocabulary} words and length {length} make {vocabulary**length} texts; expected at most 4096",
+                parameter="length",
+                value=length,
             )
         self.vocabulary, self.length = vocabulary, length
 
     def fingerprint(self) -> str:
+        """Return the parameters as text."""
         return f"synthetic-texts|V:{self.vocabulary}|L:{self.length}"
 
     def __iter__(self) -> Iterator[Example]:
+        """Yield the texts; their ids are their base-V numbers in decimal."""
         for number, words in enumerate(itertools.product(range(self.vocabulary), repeat=self.length)):
             yield Example(str(number), (" ".join(f"w{k}" for k in words),))

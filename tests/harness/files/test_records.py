@@ -1,4 +1,4 @@
-"""Every broken file is told in one line that says where."""
+"""Records of files, and one-line errors with the place in the file."""
 
 from __future__ import annotations
 
@@ -32,27 +32,35 @@ def message(call, *args) -> str:
 
 def test_missing_file_names_the_nearest(tmp_path):
     write(tmp_path / "captions_val2014.json", "{}")
-    told = message(files.existing, str(tmp_path / "captions_val2041.json"), "file of COCO annotations")
-    assert told == (
+    text = message(files.existing, str(tmp_path / "captions_val2041.json"), "file of COCO annotations")
+    assert text == (
         f"{tmp_path}/captions_val2041.json: no such file of COCO annotations; did you mean 'captions_val2014.json'?"
     )
 
 
-def test_folder_is_no_file(tmp_path):
+def test_path_errors_name_the_parameter(tmp_path):
+    write(tmp_path / "captions.json", "{}")
+    with pytest.raises(InputError) as caught:
+        files.existing(tmp_path / "caption.json", parameter="corpus")
+    error = caught.value
+    assert (error.parameter, error.value, error.nearest) == ("corpus", str(tmp_path / "caption.json"), "captions.json")
+
+
+def test_folders_are_refused(tmp_path):
     assert message(files.existing, str(tmp_path)) == f"{tmp_path}: is a folder; expected a file"
 
 
-def test_path_that_is_no_text():
+def test_path_of_another_type():
     assert message(files.existing, None) == "the path of the file is None; expected text"
 
 
-def test_truncated_json_tells_the_byte(tmp_path):
+def test_truncated_json_names_the_byte(tmp_path):
     path = write(tmp_path / "a.json", '[{"caption": "é"}, {"cap')
-    told = message(files.load_json, path)
-    assert told == f"{path}: not JSON at byte 21: Unterminated string starting at (the file breaks off after 25 bytes)"
+    text = message(files.load_json, path)
+    assert text == f"{path}: not JSON at byte 21: Unterminated string starting at (the file breaks off after 25 bytes)"
 
 
-def test_not_json_tells_the_byte(tmp_path):
+def test_invalid_json_names_the_byte(tmp_path):
     path = write(tmp_path / "a.json", '{"a": dog}')
     assert message(files.load_json, path) == f"{path}: not JSON at byte 6: Expecting value"
 
@@ -78,7 +86,7 @@ def test_nan_is_refused(tmp_path, name):
         ('[[1, 2], {"k\\"": -Infinity}]', ": record 2: 'k\\\"'"),
     ],
 )  # fmt: skip
-def test_the_record_that_holds_nan_is_named(tmp_path, text, place):
+def test_nan_names_its_record(tmp_path, text, place):
     path = write(tmp_path / "a.json", text)
     assert message(files.load_json, path).startswith(f"{path}{place}: found ")
 
@@ -93,26 +101,26 @@ def test_nested_too_deeply(tmp_path):
     assert message(files.load_json, path).startswith(f"{path}: not readable as JSON: ")
 
 
-def test_byte_order_mark_is_passed_over(tmp_path):
+def test_byte_order_mark_is_skipped(tmp_path):
     assert files.load_json(write(tmp_path / "a.json", b"\xef\xbb\xbf[1]")) == [1]
 
 
-def test_gzip_is_told_by_content(tmp_path):
+def test_gzip_is_detected_by_content(tmp_path):
     path = write(tmp_path / "no_suffix", gzip.compress(b'[{"a": 1}]'))
     assert files.load_json(path) == [{"a": 1}]
     assert [row.fields for row in files.records(path)] == [{"a": 1}]
 
 
-def test_gzip_cut_off(tmp_path):
+def test_truncated_gzip(tmp_path):
     path = write(tmp_path / "a.json.gz", gzip.compress(json.dumps(list(range(5000))).encode())[:-200])
     assert message(files.load_json, path).startswith(f"{path}: the gzip file is broken or cut off: ")
 
 
-def test_json_lines_tell_line_and_byte(tmp_path):
+def test_json_lines_name_line_and_byte(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"id": 1}\n\n{"id": 2, "x": [1\n')
-    told = message(files.records, path)
-    assert told.startswith(f"{path}:3: not JSON at byte 28: Expecting ',' delimiter")
-    assert told.endswith("(the line breaks off after 17 bytes)")
+    text = message(files.records, path)
+    assert text.startswith(f"{path}:3: not JSON at byte 28: Expecting ',' delimiter")
+    assert text.endswith("(the line breaks off after 17 bytes)")
 
 
 def test_json_lines_of_lists_are_refused(tmp_path):
@@ -120,9 +128,26 @@ def test_json_lines_of_lists_are_refused(tmp_path):
     assert message(files.records, path) == f"{path}:2: found a list; expected an object"
 
 
-def test_json_list_tells_the_record(tmp_path):
+def test_json_list_names_the_record(tmp_path):
     path = write(tmp_path / "a.json", '[{"id": 1}, "dog"]')
     assert message(files.records, path) == f"{path}: record 2: found text; expected an object"
+
+
+def test_keys_that_occur_twice_are_refused_in_whole_files(tmp_path):
+    path = write(tmp_path / "a.json", '{"a": {"1": 2, "1": 3}}')
+    assert message(files.load_json, path) == f"{path}: the key '1' occurs twice in one object"
+
+
+def test_first_byte(tmp_path):
+    for content, expected in (("  [1]", b"["), ('\n{"a": 1}', b"{"), ("", b"")):
+        assert files.first_byte(write(tmp_path / "a", content)) == expected
+
+
+def test_kinds_of_values():
+    values = [None, True, 3, 0.5, "a", [], {}, b"x"]
+    assert [files.kind(value) for value in values] == [
+        "null", "true", "the number 3", "the number 0.5", "text", "a list", "an object", "a bytes",
+    ]  # fmt: skip
 
 
 def test_parquet_rows(tmp_path):
@@ -139,7 +164,7 @@ def test_broken_parquet(tmp_path):
     assert message(files.records, path).startswith(f"{path}: not readable as Parquet after record 0: ")
 
 
-def test_fingerprint_follows_content_and_parameters(tmp_path):
+def test_fingerprint_depends_on_content_and_parameters(tmp_path):
     path = write(tmp_path / "a.json", "[1]")
     first = files.fingerprint("coco", [path], {"k": 1})
     assert first == files.fingerprint("coco", [path], {"k": 1})
@@ -156,7 +181,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_what_was_written_is_read(value):
+def test_written_json_is_read_back(value):
     data = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
     try:
         data.decode("utf-8")
@@ -166,7 +191,7 @@ def test_what_was_written_is_read(value):
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_json_or_an_input_error(data):
+def test_other_bytes_raise_an_input_error(data):
     try:
         json.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8"), parse_constant=lambda name: 1 / 0)
     except (ValueError, ZeroDivisionError):

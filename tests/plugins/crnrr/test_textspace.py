@@ -30,10 +30,14 @@ def test_induced_ngrams_and_expected_bleu(golden):
         for model in case["models"]:
             q = pareto(PAIRS["LL-SE"], p, -model["beta"])
             for n in (1, 2, 3):
-                own, other = (ngram_distribution(x, 4, 3, n) for x in (q, p))
+                shares_q, shares_p = (ngram_distribution(x, 4, 3, n) for x in (q, p))
                 expected = model[f"CN-{n}"]
-                found = {"CR": own @ other, "NRR": -(own @ own), "CND": ((own - other) ** 2).sum()}
-                assert found == pytest.approx(expected, abs=1e-12)
+                values = {
+                    "CR": shares_q @ shares_p,
+                    "NRR": -(shares_q @ shares_q),
+                    "CND": ((shares_q - shares_p) ** 2).sum(),
+                }
+                assert values == pytest.approx(expected, abs=1e-12)
                 expected = model[f"BS-{n}"]
                 assert expected_bleu(q, p, tables[n]) == pytest.approx(expected["BLEU"], abs=1e-12)
                 assert expected_nsbleu(q, tables[n]) == pytest.approx(expected["NSBLEU"], abs=1e-12)
@@ -42,11 +46,11 @@ def test_induced_ngrams_and_expected_bleu(golden):
 def test_texts_of_one_word(golden):
     case = golden["unigram_special_case"]
     for value in case["values"]:
-        found = unigram_bleu_pair(np.array(case["Q"]), np.array(case["P"]), value["R"], value["C"])
-        assert found == pytest.approx((value["E_BLEU"], value["E_NSBLEU"]), abs=1e-12)
+        values = unigram_bleu_pair(np.array(case["Q"]), np.array(case["P"]), value["R"], value["C"])
+        assert values == pytest.approx((value["E_BLEU"], value["E_NSBLEU"]), abs=1e-12)
 
 
-def test_oracle_is_a_distribution_that_sharpens_with_sigma():
+def test_entropy_of_the_oracle_decreases_with_sigma():
     entropies = []
     for sigma in (0.1, 1.0, 3.0):
         p = oracle(sigma, seed=0)

@@ -1,13 +1,14 @@
 """Exact discrepancies of known distributions."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from harness.adapters.textspace.adapter import LstmOracle
 from harness.contracts import TokenScores
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 from harness.plugins.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
 from harness.plugins.discrepancy.textspace import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
 from harness.tasks.readers.synthetic_texts import SyntheticTexts
@@ -24,14 +25,14 @@ def scored(p):
 
 def test_the_distribution_is_read_in_any_order():
     p = LstmOracle(sigma=1.0).distribution()
-    found, size, length = distribution_of(scored(p)[::-1])
-    np.testing.assert_allclose(found, p, rtol=1e-12)
+    result, size, length = distribution_of(scored(p)[::-1])
+    np.testing.assert_allclose(result, p, rtol=1e-12)
     assert (size, length) == (4, 3)
 
 
-def test_not_a_distribution_over_all_texts():
+def test_missing_texts_and_other_sums_are_refused():
     p = np.full(64, 1 / 64)
-    with pytest.raises(InputError, match="holds 63 scored texts; 4 words and length 3 make 64"):
+    with pytest.raises(InputError, match="found the scores of 63 texts; 4 words and length 3 make 64"):
         distribution_of(scored(p)[:63])
     with pytest.raises(InputError, match="sum to 0.5"):
         distribution_of(scored(p / 2))
@@ -49,21 +50,37 @@ def test_torch_forms_agree_with_enumeration(golden):
         assert quality(torch.tensor(q)).item() == pytest.approx(expected_bleu(q, p, table), rel=1e-12)
         assert diversity(torch.tensor(q)).item() == pytest.approx(expected_nsbleu(q, table), rel=1e-12)
         quality, diversity = ngram_pair(p, 4, 3, n)
-        own, other = (ngram_distribution(x, 4, 3, n) for x in (q, p))
-        assert quality(torch.tensor(q)).item() == pytest.approx(own @ other, rel=1e-12)
-        assert diversity(torch.tensor(q)).item() == pytest.approx(-own @ own, rel=1e-12)
+        shares_q, shares_p = (ngram_distribution(x, 4, 3, n) for x in (q, p))
+        assert quality(torch.tensor(q)).item() == pytest.approx(shares_q @ shares_p, rel=1e-12)
+        assert diversity(torch.tensor(q)).item() == pytest.approx(-shares_q @ shares_q, rel=1e-12)
 
 
 def test_bleu_can_gain_over_the_real_distribution_and_cr_nrr_cannot():
     metric = ExactDiscrepancy(orders=[2], starts=1, steps=300)
-    found = metric.evaluate_scores(list(LstmOracle(sigma=1.0).score_references(EXAMPLES)))
-    assert found["BS-2"] > 1e-3 and 0 < found["BS-2 rate"] < 1
-    assert found["CN-2"] < 1e-12
-    assert abs(found["LL-SE"]) < 1e-9 and abs(found["CR-NRR"]) < 1e-9
-    assert found["LL-NRR"] > 1e-3 and found["CR-SE"] > 1e-4
+    values = metric.evaluate_scores(list(LstmOracle(sigma=1.0).score_references(EXAMPLES)))
+    assert values["BS-2"] > 1e-3 and 0 < values["BS-2 rate"] < 1
+    assert values["CN-2"] < 1e-12
+    assert abs(values["LL-SE"]) < 1e-9 and abs(values["CR-NRR"]) < 1e-9
+    assert values["LL-NRR"] > 1e-3 and values["CR-SE"] > 1e-4
 
 
-def test_quality_and_diversity_of_the_oracle_itself():
-    found = TextSpace(sigma=1.0).evaluate_scores(list(LstmOracle(sigma=1.0).score_references(EXAMPLES)))
-    assert found["LL"] == pytest.approx(-found["SE"])
-    assert found["CR"] == pytest.approx(-found["NRR"])
+def test_quality_and_diversity_of_the_oracle():
+    values = TextSpace(sigma=1.0).evaluate_scores(list(LstmOracle(sigma=1.0).score_references(EXAMPLES)))
+    assert values["LL"] == pytest.approx(-values["SE"])
+    assert values["CR"] == pytest.approx(-values["NRR"])
+
+
+def test_signatures_and_invalid_parameters():
+    assert ExactDiscrepancy(orders=[2], steps=5).signature() == "text-space-qdisc|n:2|starts:3|steps:5|penalty:2|seed:0"
+    assert TextSpace(sigma=0.5, seed=1).signature() == "text-space|sigma:0.5|seed:1|H:32"
+    options: dict[str, Any] = {"orders": [0], "steps": 1.5, "penalty": 0}
+    for parameter, value in options.items():
+        with pytest.raises(HarnessError, match=f"text-space-qdisc: {parameter} is") as caught:
+            ExactDiscrepancy(**{parameter: value})
+        assert caught.value.parameter == parameter
+    with pytest.raises(HarnessError, match="sigma is -1"):
+        TextSpace(sigma=-1)
+
+
+def test_metrics_have_no_values_per_example():
+    assert TextSpace(sigma=0.5).per_example(scored(np.full(64, 1 / 64))) == {}

@@ -1,4 +1,4 @@
-"""Corpus BLEU and Self-BLEU against golden values and the comparison of all pairs."""
+"""Corpus BLEU and Self-BLEU against golden values and the definition."""
 
 import json
 import math
@@ -43,12 +43,12 @@ def test_definition(candidates, references):
     np.testing.assert_allclose(self_bleu_each(candidates), each, atol=1e-12)
 
 
-def test_golden(golden):
+def test_golden_values(golden):
     golden = json.loads((golden / "crnrr/crnrr_corpora_golden.json").read_text())
     for case in golden["tiny"] + golden["real"]:
         q, p = ([s.split() if isinstance(s, str) else s for s in case[side]] for side in ("candidate", "reference"))
         np.testing.assert_allclose(corpus_bleu(q, p), case["BLEU"], atol=1e-12, err_msg=case["name"])
-        if "self_BLEU" in case and len(q) > 1:  # of one sentence nothing is defined; the file has 0
+        if "self_BLEU" in case and len(q) > 1:  # undefined for one sentence; the file has 0
             np.testing.assert_allclose(self_bleu(q), case["self_BLEU"], atol=1e-12, err_msg=case["name"])
 
 

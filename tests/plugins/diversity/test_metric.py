@@ -1,4 +1,6 @@
-"""The run metrics of diversity against their definitions on plain lists."""
+"""The diversity metrics against their definitions."""
+
+import gzip
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ def run(metric, items=SETS):
     return metric.stats(batch, features, metric.fit(features.references, features))
 
 
-def test_all_meet_the_contract():
+def test_all_are_metrics():
     for metric in (SelfBleu(), Distinct(), VocabularySize(), PairwiseBleu(), Novelty()):
         assert isinstance(metric, Metric)
 
@@ -68,11 +70,30 @@ def test_novelty(tmp_path):
     (tmp_path / "train.txt").write_text("a dog runs\nthe the the\n")
     metric = Novelty(corpus=str(tmp_path / "train.txt"), tokenizer="none")
     assert metric.per_example(run(metric)).tolist() == [0.5, 0.5, 1.0]
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="no such file of texts") as caught:
         Novelty(corpus=str(tmp_path / "none.txt"))
+    assert caught.value.parameter == "corpus"
 
 
-def test_bad_orders():
-    for make in (lambda: SelfBleu(n=0), lambda: Distinct(n=1.5), lambda: PairwiseBleu(n=5)):
-        with pytest.raises(HarnessError, match="expected an integer from 1"):
-            make()
+def test_invalid_orders():
+    for create in (lambda: SelfBleu(n=0), lambda: Distinct(n=1.5), lambda: PairwiseBleu(n=5)):  # type: ignore[arg-type]
+        with pytest.raises(HarnessError, match="expected an integer of at least 1") as caught:
+            create()
+        assert caught.value.parameter == "n"
+
+
+def test_signatures_hold_the_parameters(tmp_path):
+    assert SelfBleu(n=2, negative=True).signature() == "nsbleu|n:2|pooled|tok:ptb"
+    assert SelfBleu(conditional=True).signature() == "self-bleu|n:4|per-example|tok:ptb"
+    assert Distinct().signature() == "distinct|n:2|tok:ptb"
+    assert VocabularySize().signature() == "vocabulary|tok:ptb"
+    assert PairwiseBleu().signature() == "pairwise-bleu|n:4|smooth:add-one|tok:ptb"
+    assert Novelty().signature() == "novelty|corpus:references|tok:ptb"
+    (tmp_path / "train.txt").write_text("a dog\n")
+    assert Novelty(corpus=str(tmp_path / "train.txt")).signature() == "novelty|corpus:c7929c8af322|tok:ptb"
+
+
+def test_gzipped_corpus_of_novelty(tmp_path):
+    (tmp_path / "train.gz").write_bytes(gzip.compress(b"a dog runs\n\nthe the the\n"))
+    metric = Novelty(corpus=str(tmp_path / "train.gz"), tokenizer="none")
+    assert metric.per_example(run(metric)).tolist() == [0.5, 0.5, 1.0]

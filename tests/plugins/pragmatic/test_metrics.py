@@ -1,4 +1,4 @@
-"""The metrics of a run: undefined examples, several captions, categories."""
+"""The metrics: undefined examples, several captions, categories."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
 
 
 def batch(*sets, features):
-    made = [
+    sets_of_captions = [
         CaptionSet(f"g{k}", tuple(texts), ("a",), meta={"target_id": TARGET, "distractor_id": OTHER, "group": group})
         for k, (texts, group) in enumerate(sets)
     ]
-    return features.batch(made)
+    return features.batch(sets_of_captions)
 
 
 def test_scores_and_undefined_examples():
@@ -42,25 +42,25 @@ def test_scores_and_undefined_examples():
     assert math.isnan(metrics.RedundantMention(feature="object_hue").stats(games, features, None)[0, 0])
 
 
-def test_several_captions_are_averaged_where_defined():
+def test_score_of_an_example_is_the_mean_of_the_defined_scores():
     features = FeatureCache()
     games = batch((["a cyan ball", "a ball"], "one"), features=features)
     assert metrics.Discriminativity().stats(games, features, None)[0, 0] == 0.5
     assert metrics.ContrastiveEfficiency().stats(games, features, None)[0, 0] == 1
 
 
-def test_a_category_leaves_the_others_out():
+def test_a_category_excludes_other_examples():
     features = FeatureCache()
     games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
-    found = metrics.Discriminativity(category="two")
-    assert found.spec.name == "discriminativity(two)"
-    assert np.isnan(found.stats(games, features, None)).ravel().tolist() == [True, False]
-    assert found.signature() != metrics.Discriminativity().signature()
+    metric = metrics.Discriminativity(category="two")
+    assert metric.spec.name == "discriminativity(two)"
+    assert np.isnan(metric.stats(games, features, None)).ravel().tolist() == [True, False]
+    assert metric.signature() != metrics.Discriminativity().signature()
 
 
-def test_modes_and_mistakes():
+def test_modes_and_invalid_parameters():
     assert metrics.Discriminativity(mode="authors-script").spec.name == "discriminativity(authors-script)"
-    with pytest.raises(HarnessError, match="script has no optimal-discriminativity"):
+    with pytest.raises(HarnessError, match="script has no optimal-discriminativity; expected mode paper"):
         metrics.OptimalDiscriminativity(mode="authors-script")
     with pytest.raises(HarnessError, match="did you mean 'shape'"):
         metrics.RedundantMention(feature="shap")
@@ -70,7 +70,7 @@ def test_modes_and_mistakes():
         metrics.Discriminativity().stats(bare, features, None)
 
 
-def test_listener_accuracy_takes_any_listener():
+def test_listener_accuracy_of_any_listener():
     class Half:
         def fingerprint(self):
             return "half"

@@ -1,4 +1,4 @@
-"""What the parser reads out of free captions."""
+"""Readings of free captions."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from harness.tasks.a3ds import scene
     ],
 )  # fmt: skip
 def test_free_captions(text, expected):
-    found = parse(text)
-    assert {k: v for k, v in found.items() if k not in ("bare", "contradictions", "unread")} == expected
-    assert (found["bare"], found["contradictions"], found["unread"]) == ([], [], [])
+    reading = parse(text)
+    assert {k: v for k, v in reading.items() if k not in ("bare", "contradictions", "unread")} == expected
+    assert (reading["bare"], reading["contradictions"], reading["unread"]) == ([], [], [])
 
 
-def test_bare_colours_contradictions_and_unknown_words_are_told():
+def test_bare_colours_contradictions_and_unknown_words():
     assert parse("red")["bare"] == ["red"]
     assert parse("a red ball is blue")["contradictions"] == ["object_hue"]
     assert parse("a tiny ball that is giant")["contradictions"] == ["scale"]
@@ -48,22 +48,23 @@ def test_bare_colours_contradictions_and_unknown_words_are_told():
     assert parse("") == {"bare": [], "contradictions": [], "unread": []}
 
 
-def test_all_grammar_captions_of_some_scenes_are_read_right():
+def test_captions_of_the_grammar():
     ids = np.random.default_rng(0).integers(0, scene.N_SCENES, 60)
-    for kind, mentions in (("exhaustive", 6), ("short", None)):
-        texts = [text for found in scene.caption_sets(ids, kind) for text in found]
+    kinds: tuple[scene.Kind, ...] = ("exhaustive", "short")
+    for kind in kinds:
+        texts = [text for captions in scene.caption_sets(ids, kind) for text in captions]
         values = np.repeat(scene.indices(ids), len(texts) // len(ids), axis=0)
         readings = read(texts)
-        said = readings.masks > 0
+        mentioned = readings.masks > 0
         true = (readings.masks >> values.astype(np.uint16) & 1).astype(bool)
-        assert (said == true).all()
+        assert (mentioned == true).all()
         assert not readings.unread
         assert not readings.contradictions.any()
-        assert said.any(1).all() and (mentions is None or said.all())
+        assert mentioned.any(1).all() and (kind == "short" or mentioned.all())
 
 
 @pytest.mark.large_sets("a3ds/speaker_predictions_unpaired.jsonl.gz")
-def test_published_speaker_output_is_read_but_for_unk(shared):
+def test_published_speaker_output_has_no_unknown_word_but_unk(shared):
     with gzip.open(shared / "data/a3ds/speaker_predictions_unpaired.jsonl.gz", "rt") as file:
         texts = [json.loads(line)["prediction"] for line in file]
     readings = read(texts)

@@ -1,4 +1,4 @@
-"""The metric object: names, tiers, directions, and its numbers from token scores."""
+"""The metric: names, tiers, directions, and values from token scores."""
 
 import numpy as np
 import pytest
@@ -20,16 +20,16 @@ def scores_of(dataset):
 DATASET = [[[(0.5, 0), (0.25, 1), (0.9, 0)], [(0.125, 0)]], [[(0.0, 7), (1.0, 0)]]]
 
 
-def test_it_meets_the_protocol_and_gives_the_functions_numbers():
+def test_values_are_those_of_the_functions():
     metric = Pregen(all=True)
     assert isinstance(metric, TokenScoreMetric)
     assert (metric.spec.level, metric.signature()) == ("model", "pregen|all")
-    found = metric.evaluate_scores(scores_of(DATASET))
-    assert tuple(found) == NAMES
-    np.testing.assert_allclose(list(found.values()), evaluate(DATASET), rtol=1e-12)
+    values = metric.evaluate_scores(scores_of(DATASET))
+    assert tuple(values) == NAMES
+    np.testing.assert_allclose(list(values.values()), evaluate(DATASET), rtol=1e-12)
 
 
-def test_tiers_name_and_names_choose():
+def test_names_and_tiers_select_metrics():
     assert Pregen(tiers=["mean", "max", "normcount", "prefix0"]).names == ("mean_max_normcount_prefix0",)
     assert Pregen().names == Pregen(tiers={"captions": "max"}).names == ("mean_max_normcount_prefix0",)
     assert Pregen(tiers=["*", "*", "*", "*"]).names == NAMES
@@ -38,7 +38,7 @@ def test_tiers_name_and_names_choose():
     assert Pregen(names=["max_join_pplx_none", "max_join_prob_none"]).spec.higher_is_better is None
 
 
-def test_per_example_leaves_join_out_and_resampling_repeats_images():
+def test_values_per_example_and_resamples():
     metric = Pregen(names=["mean_join_pplx_none", "mean_max_count_none"])
     assert {k: v.tolist() for k, v in metric.per_example(scores_of(DATASET)).items()} == {
         "mean_max_count_none": [3.0, 2.0]
@@ -59,7 +59,7 @@ def test_per_example_leaves_join_out_and_resampling_repeats_images():
         ({"names": []}, HarnessError, "empty"),
     ],
 )
-def test_bad_parameters(params, error, message):
+def test_invalid_parameters(params, error, message):
     with pytest.raises(error, match=message):
         Pregen(**params)
 
@@ -74,6 +74,6 @@ def test_bad_parameters(params, error, message):
         ([], [], "the caption has no tokens"),
     ],
 )
-def test_bad_token_scores(logs, ranks, message):
+def test_invalid_token_scores(logs, ranks, message):
     with pytest.raises(InputError, match=message):
         Pregen().evaluate_scores([[TokenScores(np.array(logs), np.array(ranks))]])

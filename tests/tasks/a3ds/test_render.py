@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.errors import HarnessError
+from harness.errors import InputError
 from harness.tasks.a3ds.render import contact_sheet, render
 from harness.tasks.a3ds.scene import FACTORS, factors, scene_id
 
@@ -22,13 +22,13 @@ def test_shape_type_and_determinism():
     assert (pictures.shape, pictures.dtype) == ((4, 64, 64, 3), np.uint8)
     assert (pictures == render(np.array(ids))).all()
     assert (pictures[0] == pictures[3]).all()
-    assert (render([12_345])[0] == pictures[2]).all()  # what else is in the batch changes nothing
+    assert (render([12_345])[0] == pictures[2]).all()  # independent of the rest of the batch
     assert render([]).shape == (0, 64, 64, 3)
 
 
-def test_hues_are_where_they_belong():
-    seen = picture()
-    red, cyan, yellow = seen[60, 5], seen[5, 32], seen[30, 28]
+def test_hues_of_floor_wall_and_object():
+    pixels = picture()
+    red, cyan, yellow = pixels[60, 5], pixels[5, 32], pixels[30, 28]
     assert red[0] > 200
     assert red[1:].max() < 60
     assert cyan[0] < 60
@@ -58,5 +58,5 @@ def test_size_and_side_of_the_corner():
 
 def test_contact_sheet_and_bad_ids():
     assert contact_sheet([1, 2, 3], columns=2).shape == (128, 128, 3)
-    with pytest.raises(HarnessError, match="from 0 to 479999"):
+    with pytest.raises(InputError, match="from 0 to 479999"):
         render([480_000])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
+from harness.errors import InputError
 from harness.tasks.a3ds import scene
 
 
@@ -70,18 +70,18 @@ def test_all_scenes_are_enumerated_lazily():
 
 
 @pytest.mark.parametrize("bad", [-1, 480_000, 1.5, "3", True, None])
-def test_ids_outside_are_refused(bad):
+def test_invalid_ids(bad):
     for call in (scene.factors, scene.captions, lambda i: scene.indices([0, i])):
         if bad is True and call is not scene.factors:
             continue  # a list [0, True] is a numpy array of integers
-        with pytest.raises(HarnessError, match="from 0 to 479999"):
+        with pytest.raises(InputError, match="from 0 to 479999"):
             call(bad)
 
 
-def test_kind_and_factor_names_are_checked():
-    with pytest.raises(HarnessError, match="exhaustive or short"):
+def test_unknown_kinds_and_factors():
+    with pytest.raises(InputError, match="exhaustive or short"):
         scene.captions(0, "long")  # type: ignore[arg-type]
-    with pytest.raises(HarnessError, match="did you mean 'shape'"):
+    with pytest.raises(InputError, match="did you mean 'shape'"):
         scene.scene_id({"shap": 1})
-    with pytest.raises(HarnessError, match="six numbers"):
+    with pytest.raises(InputError, match="six numbers"):
         scene.scene_id([0, 0, 0, 8, 0, 0])

@@ -1,4 +1,4 @@
-"""Telling the format of a file of references by its content."""
+"""Detection of the format of a file of references by its content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.auto import AutoReader
+from harness.tasks.readers.auto import AutoReader, MappingReader
+from harness.tasks.readers.coco import CocoCaptions
 
 COCO = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}
 KARPATHY = {
@@ -38,7 +39,7 @@ MSRVTT = {
     ],
 )
 @pytest.mark.parametrize("zipped", [False, True])
-def test_formats_are_told_by_content(tmp_path, content, kind, zipped):
+def test_formats_are_detected_by_content(tmp_path, content, kind, zipped):
     file = tmp_path / "refs"
     file.write_bytes(gzip.compress(content.encode()) if zipped else content.encode())
     reader = AutoReader(path=str(file))
@@ -56,7 +57,34 @@ def test_formats_are_told_by_content(tmp_path, content, kind, zipped):
         ("", "neither JSON"),
     ],
 )
-def test_what_is_no_file_of_references_is_told(tmp_path, content, message):
+def test_other_files_are_refused(tmp_path, content, message):
     (tmp_path / "refs").write_text(content)
     with pytest.raises(InputError, match=message):
         list(AutoReader(path=str(tmp_path / "refs")))
+
+
+def test_description_and_fingerprint_are_those_of_the_format(tmp_path):
+    path = tmp_path / "refs.json"
+    path.write_text(json.dumps(COCO))
+    reader = AutoReader(path=str(path), limit_references=2)
+    assert reader.describe() == "refs.json (coco)"
+    assert reader.fingerprint() == CocoCaptions(path=str(path), limit_references=2).fingerprint()
+
+
+def test_mapping_reader(tmp_path):
+    path = tmp_path / "refs.json"
+    path.write_text(json.dumps({"1": ["a", "b"], "x": ["c"]}))
+    reader = MappingReader(path=str(path), limit_references=1)
+    assert [(item.id, item.references) for item in reader] == [("1", ("a",)), ("x", ("c",))]
+    assert reader.fingerprint() != MappingReader(path=str(path)).fingerprint()
+
+
+def test_errors_name_the_parameter(tmp_path):
+    path = tmp_path / "refs"
+    with pytest.raises(InputError) as caught:
+        AutoReader(path=str(path))
+    assert caught.value.parameter == "path"
+    path.write_text("a dog")
+    with pytest.raises(InputError) as caught:
+        AutoReader(path=str(path))
+    assert (caught.value.parameter, caught.value.value) == ("path", str(path))

@@ -1,4 +1,4 @@
-"""The hf reader on datasets from disk, in each of the layouts. Nothing is fetched."""
+"""Hugging Face datasets from disk, in each of the layouts. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ datasets = pytest.importorskip("datasets")
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def local_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
 
@@ -36,7 +36,7 @@ def read(**params):
     return [(item.id, item.references) for item in HuggingFaceDataset(**params)]
 
 
-def told(**params) -> str:
+def error_message(**params) -> str:
     with pytest.raises(InputError) as caught:
         read(**params)
     assert "\n" not in str(caught.value)
@@ -61,7 +61,7 @@ FLICKR30K = {"img_id": ["0", "1"], "caption": [["a", "b"], ["c"]], "filename": [
         ("flickr30k", FLICKR30K, [("0", ("a", "b")), ("1", ("c",))]),
     ],
 )
-def test_ready_mappings(saved, mapping, columns, expected, streaming):
+def test_mappings_of_usual_layouts(saved, mapping, columns, expected, streaming):
     assert read(path=saved(columns), mapping=mapping, streaming=streaming) == expected
 
 
@@ -69,31 +69,34 @@ def test_rows_of_one_split_column(saved):
     assert read(path=saved(FLICKR30K), mapping="flickr30k", where={"split": "test"}) == [("1", ("c",))]
 
 
-def test_own_columns(saved):
+def test_columns_of_the_parameter(saved):
     path = saved({"key": ["x", "y"], "texts": [["a"], ["b"]]})
     assert read(path=path, columns={"id": "key", "references": "texts"}) == [("x", ("a",)), ("y", ("b",))]
     assert read(path=path, columns={"id": None, "references": "texts"}) == [("0", ("a",)), ("1", ("b",))]
 
 
-def test_captions_one_a_row_need_not_be_together_unless_streamed(saved):
+def test_rows_of_one_id_need_not_be_adjacent_unless_streamed(saved):
     path = saved({"id": [1, 2, 1], "caption": ["a", "b", "c"]})
     assert read(path=path) == [("1", ("a", "c")), ("2", ("b",))]
-    assert told(path=path, streaming=True) == (
-        f"{path}: row 3: the id '1' comes again after others; a stream needs the rows of one id together"
+    assert error_message(path=path, streaming=True) == (
+        f"{path}: row 3: the id '1' recurs after other ids; in a stream the rows of one id must be adjacent"
     )
 
 
 def test_splits(saved):
     path = saved({"train": FLICKR8K, "test": {"caption_0": ["z"], "caption_1": ["y"], "image": ["w"]}})
     assert read(path=path, mapping="flickr8k", split="test") == [("0", ("z", "y"))]
-    assert told(path=path, mapping="flickr8k") == f"{path}: has several splits: choose one with split: train, test"
-    assert told(path=path, mapping="flickr8k", split="tets") == (
+    assert (
+        error_message(path=path, mapping="flickr8k")
+        == f"{path}: has several splits; expected the parameter 'split' with one of train, test"
+    )
+    assert error_message(path=path, mapping="flickr8k", split="tets") == (
         f"{path}: no split 'tets'; did you mean 'test'?; found train, test"
     )
 
 
 def test_images_are_not_decoded(saved, tmp_path):
-    """Only the columns that are used are read: a column of pictures that cannot be decoded does no harm."""
+    """Only the columns in use are read: pictures that cannot be decoded are no error."""
     columns = {"id": [1], "captions": [["a"]], "image": [{"bytes": b"no picture", "path": None}]}
     features = datasets.Features(
         {"id": datasets.Value("int64"), "captions": [datasets.Value("string")], "image": datasets.Image()}
@@ -115,7 +118,7 @@ def test_files(tmp_path, streaming):
     assert read(path=str(folder / "test.parquet"), streaming=streaming) == expected
 
 
-def test_fingerprint_follows_the_files(saved, tmp_path):
+def test_fingerprint_depends_on_the_files(saved, tmp_path):
     first = HuggingFaceDataset(path=saved(FLICKR8K, "a"), mapping="flickr8k").fingerprint()
     assert first == HuggingFaceDataset(path=str(tmp_path / "a"), mapping="flickr8k").fingerprint()
     other = {**FLICKR8K, "caption_0": ["e", "f"]}
@@ -125,32 +128,47 @@ def test_fingerprint_follows_the_files(saved, tmp_path):
 
 
 def test_bad_input(saved, tmp_path):
-    assert told(path="./nothing/here.parquet") == (
+    assert error_message(path="./nothing/here.parquet") == (
         "./nothing/here.parquet: no such file or folder, and not the name of a dataset (owner/name)"
     )
-    assert told(path="owner/none").startswith("owner/none: the datasets library cannot load it: ")
+    assert error_message(path="owner/none").startswith("owner/none: the datasets library cannot load it: ")
     broken = tmp_path / "broken.json"
     broken.write_text("[{")
-    assert told(path=str(broken)).startswith(f"{broken}: the datasets library cannot load it: ")
+    assert error_message(path=str(broken)).startswith(f"{broken}: the datasets library cannot load it: ")
     odd = tmp_path / "data.xyz"
     odd.write_text("")
-    assert "cannot tell the format from the name; expected .parquet, .json" in told(path=str(odd))
+    assert "the name has the unknown suffix '.xyz'; expected .parquet, .json" in error_message(path=str(odd))
     path = saved({"id": [1, 1], "captions": [["a"], ["b"]]}, "twice")
-    assert told(path=path) == f"{path}: row 2: the id '1' occurs twice (first in {path}: row 1)"
+    assert error_message(path=path) == f"{path}: row 2: the id '1' occurs twice (first in {path}: row 1)"
     path = saved({"id": [1], "captions": [[""]]}, "empty")
-    assert told(path=path) == f"{path}: row 1: empty reference '' (allow_empty: true keeps it)"
+    assert error_message(path=path) == f"{path}: row 1: empty reference '' (allow_empty: true keeps it)"
     path = saved({"id": [1], "words": ["a"]}, "other")
-    assert told(path=path) == (
+    assert error_message(path=path) == (
         f"{path}: no column of captions; found 'id', 'words' (name it with columns: {{references: ...}})"
     )
-    assert told(path=path, mapping="coco") == (
+    assert error_message(path=path, mapping="coco") == (
         f"{path}: the mapping finds no column for 'references': expected one of sentences_raw, sentences, captions,"
         " answer, caption; found id, words (name it with columns)"
     )
-    assert told(path=path, where={"splti": "a"}) == f"{path}: where: no column 'splti'"
+    assert error_message(path=path, where={"splti": "a"}) == f"{path}: where: no column 'splti'"
 
 
 def test_unknown_mapping():
     with pytest.raises(UnknownName, match=r"unknown mapping 'flickr8'; did you mean 'flickr8k'\?"):
         HuggingFaceDataset(path="a/b", mapping="flickr8")
     assert set(MAPPINGS) == {"coco", "flickr8k", "flickr30k"}
+
+
+def test_errors_name_the_parameter(saved):
+    path = saved(FLICKR30K)
+    cases = [
+        ("path", {"path": "./none.parquet"}),
+        ("mapping", {"path": path, "mapping": "coco"}),
+        ("where", {"path": path, "where": {"splti": "test"}}),
+        ("columns", {"path": path, "columns": {"id": "key"}}),
+        ("limit_references", {"path": path, "limit_references": 0}),
+    ]
+    for parameter, params in cases:
+        with pytest.raises(InputError) as caught:
+            read(**params)
+        assert caught.value.parameter == parameter

@@ -1,4 +1,4 @@
-"""Every text over a small vocabulary."""
+"""All texts of one length over a small vocabulary."""
 
 import pytest
 
@@ -18,6 +18,10 @@ def test_texts_in_the_order_of_their_numbers():
     ("params", "message"),
     [({"vocabulary": 0}, "vocabulary is 0"), ({"length": 2.5}, "length is 2.5"), ({"length": 20}, "at most 4096")],
 )
-def test_mistakes(params, message):
+def test_invalid_parameters(params, message):
     with pytest.raises(InputError, match=message):
         SyntheticTexts(**params)
+
+
+def test_fingerprint_holds_the_parameters():
+    assert SyntheticTexts(vocabulary=3, length=2).fingerprint() == "synthetic-texts|V:3|L:2"

@@ -1,4 +1,4 @@
-"""The sample that ships: enough scenes, ten different captions each, as varied as people's."""
+"""The shipped sample: sixty scenes with ten different captions each, of varied length."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def path(root):
 
 
 def test_sixty_scenes_with_ten_captions(path):
-    found = list(CocoCaptions(path=str(path)))
-    assert len(found) >= 60
-    assert all(len(set(item.references)) == 10 for item in found)
-    every = [text for item in found for text in item.references]
+    examples = list(CocoCaptions(path=str(path)))
+    assert len(examples) >= 60
+    assert all(len(set(item.references)) == 10 for item in examples)
+    every = [text for item in examples for text in item.references]
     assert len(set(every)) == len(every)
 
 
@@ -28,7 +28,7 @@ def test_captions_vary_in_length_within_a_scene(path):
         assert max(lengths) >= 2 * min(lengths), item.media
 
 
-def test_says_whose_it_is(path):
+def test_description_and_licence(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     assert "written for this project" in data["info"]["description"]
     assert data["licenses"][0]["name"] == "Apache License 2.0"

@@ -1,0 +1,171 @@
+"""Column names of tables of examples: usual names, and names from the ``columns`` parameter of a reader."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import InputError, did_you_mean, nearest_name
+from harness.files.captions import ID_COLUMNS
+from harness.files.records import kind
+
+REFERENCE_COLUMNS = ("references", "captions", "caption", "sentences")
+"""Usual names of the column of references, in order of preference; likewise for the columns below."""
+MEDIA_COLUMNS = ("media", "media_path", "file_name", "filename", "filepath", "image_path", "video_path")
+SOURCE_COLUMNS = ("source", "context")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Column names of a table of examples."""
+
+    id: str | None
+    """Column of the ids; None numbers the rows from 0."""
+    captions: tuple[str, ...]
+    """Columns of the references: one column of lists or of single captions, or several columns of single captions."""
+    media: str | None = None
+    """Column of the media names."""
+    source: str | None = None
+    """Column of the source texts; a list is joined by line breaks."""
+    split: str | None = None
+    """Column of the split names."""
+
+    def used(self) -> list[str]:
+        """Return the distinct columns in use, in the order of the fields."""
+        names = [self.id, *self.captions, self.media, self.source, self.split]
+        return list(dict.fromkeys(name for name in names if name))
+
+
+COLUMN_NAMES = ("id", "references", "media", "source", "split")
+
+
+def check_mapping(columns: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the ``columns`` parameter of a reader as a dict; raise :class:`InputError` for an unknown key."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise InputError(
+            f"columns is {kind(columns)}; expected a mapping such as {{id: image_id, references: captions}}",
+            parameter="columns",
+            value=columns,
+        )
+    for name in columns:
+        if name not in COLUMN_NAMES:
+            raise InputError(
+                f"columns has no '{name}'{did_you_mean(name, COLUMN_NAMES)}; expected some of {', '.join(COLUMN_NAMES)}",
+                parameter="columns",
+                value=name,
+                expected=COLUMN_NAMES,
+                nearest=nearest_name(name, COLUMN_NAMES),
+            )
+    return dict(columns)
+
+
+def find_columns(columns: Mapping[str, Any], present: Iterable[str], where: str, *, split: bool = False) -> Columns:
+    """Return the columns of a table: those named by the parameter ``columns``, and the usual names for the others.
+
+    Parameters
+    ----------
+    columns : mapping
+        Key of :data:`COLUMN_NAMES` -> column name, or a list of alternatives; for ``references`` also a pattern
+        (``caption_*``) or a list of columns and patterns; None for a column that is not used.
+    present : iterable of str
+        Column names of the table.
+    where : str
+        Place of the table for messages.
+    split : bool, default False
+        Look for the column ``split`` too.
+
+    Raises
+    ------
+    InputError
+        For a column that the table lacks, and when the table has no column of ids or of captions.
+
+    Examples
+    --------
+    >>> find_columns({"id": "key"}, ["key", "caption_0", "caption_1"], "here").captions
+    ('caption_0', 'caption_1')
+    """
+    present = list(present)
+    references = columns.get("references")
+    if references is None:
+        usual = _usual(REFERENCE_COLUMNS, present)
+        names = [usual] if usual else fnmatch.filter(present, "caption_*")
+        if not names:
+            raise _column_error(
+                f"no column of captions; found {_quoted(present)} (name it with columns: {{references: ...}})", where
+            )
+    else:
+        names = [match for name in _as_list(references) for match in _matching(name, present, where)]
+    return Columns(
+        id=_id_column(columns, present, where),
+        captions=tuple(names),
+        media=_one(columns, "media", MEDIA_COLUMNS, present, where),
+        source=_one(columns, "source", SOURCE_COLUMNS, present, where),
+        split=_one(columns, "split", ("split",), present, where) if split or columns.get("split") else None,
+    )
+
+
+def _id_column(columns: Mapping[str, Any], present: Sequence[str], where: str) -> str | None:
+    if "id" in columns and columns["id"] is None:
+        return None
+    column = _one(columns, "id", ID_COLUMNS, present, where)
+    if column is None:
+        raise _column_error(
+            f"no column of ids; found {_quoted(present)} (name it with columns: {{id: ...}}, or {{id: null}} numbers the rows)",
+            where,
+        )
+    return column
+
+
+def _one(columns: Mapping[str, Any], key: str, usual: Sequence[str], present: Sequence[str], where: str) -> str | None:
+    """Return the first present column of those under ``key``, or of the usual ones without that key; None for a null."""
+    if key not in columns:
+        return _usual(usual, present)
+    if columns[key] is None:
+        return None
+    choices = _as_list(columns[key])
+    column = _usual(choices, present)
+    if column is None:
+        raise _missing_column(str(choices[0]), present, where)
+    return column
+
+
+def _matching(name: Any, present: Sequence[str], where: str) -> list[str]:
+    """Return the columns that a name or pattern stands for; raise :class:`InputError` when there are none."""
+    name = str(name)
+    columns = [name] if name in present else fnmatch.filter(present, name)
+    if not columns:
+        raise _missing_column(name, present, where)
+    return columns
+
+
+def _missing_column(name: str, present: Sequence[str], where: str) -> InputError:
+    return _column_error(
+        f"no column '{name}'{did_you_mean(name, present)}; found {_quoted(present)}",
+        where,
+        value=name,
+        expected=present,
+        nearest=nearest_name(name, present),
+    )
+
+
+def _column_error(
+    message: str, where: str, *, value: object = None, expected: Iterable[str] = (), nearest: str | None = None
+) -> InputError:
+    return InputError(message, where, parameter="columns", value=value, expected=expected, nearest=nearest)
+
+
+def _usual(names: Sequence[str], present: Sequence[str]) -> str | None:
+    """Return the first of ``names`` that is present, or None."""
+    return next((name for name in names if name in present), None)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) or "none"

@@ -1,0 +1,50 @@
+"""Weighted sentences and bootstrap intervals."""
+
+import numpy as np
+import pytest
+
+from harness.plugins.crnrr.counting import Vocabulary
+from harness.plugins.crnrr.ngrams import cr_nrr_cnd
+from harness.plugins.crnrr.resampling import FIELDS, grams_of, intervals, per_unit, weighted, words_of
+
+RNG = np.random.default_rng(4)
+
+
+def sentences(count):
+    return [RNG.choice(list("abcd"), RNG.integers(1, 7)).tolist() for _ in range(count)]
+
+
+def test_weighted_sentences_equal_repeated_sentences():
+    q, p = sentences(12), sentences(12)
+    weights = RNG.integers(0, 3, (4, 12))
+    vocabulary = Vocabulary()
+    grams_q, grams_p = grams_of([words_of(q, vocabulary), words_of(p, vocabulary)], 2)
+    for row, result in zip(weights, weighted(grams_q, grams_p, 2, weights, np.ones((4, 12)))):
+        repeated = [sentence for sentence, times in zip(q, row) for _ in range(times)]
+        expected = cr_nrr_cnd(repeated, p, 2)
+        assert [getattr(result, field) for field in FIELDS] == [getattr(expected, field) for field in FIELDS]
+
+
+def test_weights_must_be_whole_numbers():
+    grams = grams_of([words_of([["a", "b"]], Vocabulary())], 1)
+    with pytest.raises(ValueError, match="whole numbers"):
+        weighted(grams[0], grams[0], 1, np.array([[0.5]]), np.array([[1.0]]))
+
+
+def test_sums_per_unit():
+    (grams,) = grams_of([words_of([["a", "a", "b"], ["a"], []], Vocabulary())], 1)
+    totals, within, squares = per_unit(grams, 3)
+    assert (totals.tolist(), within.tolist(), squares.tolist()) == ([3, 1, 0], [5, 1, 0], [9, 1, 0])
+
+
+def test_intervals_cover_the_value_and_shrink():
+    rng = np.random.default_rng(0)
+    corpus = [rng.choice(list("abcdefgh"), 6).tolist() for _ in range(800)]
+    small = intervals(corpus[:50], corpus[400:450], 1, samples=200, rng=rng)
+    large = intervals(corpus[:400], corpus[400:], 1, samples=200, rng=rng)
+    for field in ("cr", "nrr", "cnd"):
+        value = getattr(cr_nrr_cnd(corpus[:50], corpus[400:450], 1), field)
+        (low, high), (lower, upper) = small[field] or (0, 0), large[field] or (0, 0)
+        assert low < value < high
+        assert upper - lower < high - low
+    assert intervals([["a"]], [["a"]], 2, samples=5, rng=rng)["cr"] is None

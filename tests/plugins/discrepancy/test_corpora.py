@@ -1,0 +1,48 @@
+"""Quality and diversity of corpora against the functions on tokens."""
+
+import numpy as np
+import pytest
+
+from harness.plugins.crnrr.counting import Vocabulary
+from harness.plugins.crnrr.metric import Cr, Nrr
+from harness.plugins.crnrr.ngrams import cr_nrr_cnd
+from harness.plugins.discrepancy.bleu import CorpusBleu
+from harness.plugins.discrepancy.corpora import corpus_of, largest_quality, point, sides
+from harness.plugins.diversity.corpus_bleu import corpus_bleu, self_bleu
+
+
+def split(texts):
+    return [text.split() for text in texts]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_points_agree_with_the_functions_on_tokens(scene, n):
+    candidates, references, features, batch = scene
+    q, p = sides(CorpusBleu(tokenizer="none").stats(batch, features, None))
+    expected = cr_nrr_cnd(split(candidates), split(references), n)
+    assert point("CR-NRR", q, p, n) == pytest.approx((expected.cr, expected.nrr), rel=1e-12)
+    bleu, repetition = corpus_bleu(split(candidates), split(references), n)[-1], self_bleu(split(candidates), n)[-1]
+    assert point("BLEU-NSBLEU", q, p, n) == pytest.approx((bleu, -repetition), rel=1e-12)
+
+
+def test_largest_quality(scene):
+    _, references, features, batch = scene
+    _, p = sides(CorpusBleu(tokenizer="none").stats(batch, features, None))
+    every = [cr_nrr_cnd([sentence], split(references), 2).cr or 0.0 for sentence in split(references)]
+    assert largest_quality("CR-NRR", p, 2) == pytest.approx(max(every))
+    assert largest_quality("BLEU-NSBLEU", p, 2) == 1.0
+
+
+def test_points_agree_with_the_metrics(scene):
+    _, _, features, batch = scene
+    stats = Cr(n=2, tokenizer="none").stats(batch, features, None)
+    q, p = sides(stats)
+    assert point("CR-NRR", q, p, 2) == pytest.approx((Cr(n=2).reduce(stats), Nrr(n=2).reduce(stats)), rel=1e-12)
+
+
+def test_corpora_without_ngrams_have_no_values():
+    vocabulary = Vocabulary()
+    q, p = (corpus_of([["a"], ["b"]], vocabulary) for _ in range(2))
+    assert np.isnan(point("CR-NRR", q, p, 2)).all()
+    assert np.isnan(largest_quality("CR-NRR", p, 2))
+    assert q.lengths.tolist() == [1, 1]
