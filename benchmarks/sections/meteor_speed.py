@@ -118,7 +118,7 @@ def _measure(n_examples: int) -> dict[str, float]:
     """Return seconds of loading and computing, and peak memory in MB."""
     from harness.plugins.compiled.chunks import n_threads
     from harness.plugins.meteor import engine as meteor
-    from harness.plugins.meteor.lexicon.lexicon import installed_lexicon
+    from harness.plugins.meteor.lexicon.disk_cache import installed_lexicon
 
     lexicon, _ = timed(installed_lexicon)
     kernels, _ = timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))
