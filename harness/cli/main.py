@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from harness import __version__
+from harness.cli.options import entry_module
 from harness.cli.parser import Parser
 
 VERBS = {
@@ -48,13 +49,13 @@ def _help(commands: dict[str, str]) -> str:
     )
 
 
-def _commands() -> dict[str, tuple[str, str]]:
-    """Return verb -> module name and help text: the built-in verbs, then those of manifests."""
+def _commands() -> dict[str, str]:
+    """Return verb -> help text: the built-in verbs, then those of manifests."""
     from harness.registry import current
 
-    commands = {name: pair for name, pair in VERBS.items() if _exists(pair[0])}
+    commands = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
     for entry in current().entries("commands"):
-        commands.setdefault(entry.name, (entry.target.partition(":")[0], entry.summary))
+        commands.setdefault(current().bare_name(entry), entry.summary)
     return commands
 
 
@@ -97,7 +98,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     commands = _commands()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_help({name: text for name, (_, text) in commands.items()}), end="")
+        print(_help(commands), end="")
         return 0
     verb, rest = arguments[0], arguments[1:]
     if verb not in commands:
@@ -105,7 +106,7 @@ def _dispatch(arguments: list[str]) -> int:
         if added is not None:
             return added
         raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, commands)}; verbs are {', '.join(commands)}")
-    module = importlib.import_module(commands[verb][0])
+    module = importlib.import_module(VERBS[verb][0]) if verb in VERBS else entry_module("commands", verb)
     if hasattr(module, "dispatch"):  # a verb with subcommands
         code = module.dispatch(rest)
         if code is not None:

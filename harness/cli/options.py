@@ -5,6 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from types import ModuleType
+
+
+def entry_module(kind: str, name: str) -> ModuleType:
+    """Import and return the module of a registered command or trainer; raise :class:`HarnessError` when it cannot be imported."""
+    from harness.registry import current
+
+    entry = current().get(kind, name)
+    current().load(kind, entry.full_name)
+    return sys.modules[entry.target.partition(":")[0]]
 
 
 def add_registry(parser: argparse.ArgumentParser) -> None:

@@ -6,8 +6,8 @@ harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
 from __future__ import annotations
 
 import argparse
-import importlib
 
+from harness.cli.options import entry_module
 from harness.cli.parser import Parser
 
 
@@ -40,10 +40,7 @@ def dispatch(arguments: list[str]) -> int | None:
     """Run ``harness train SYSTEM ...`` with the arguments of the system and return its exit code; None without a system."""
     if not arguments or arguments[0].startswith("-"):
         return None
-    from harness.registry import current
-
-    entry = current().get("trainers", arguments[0])
-    module = importlib.import_module(entry.target.partition(":")[0])
-    parser = Parser(prog=f"harness train {entry.name}", description=module.__doc__)
+    module = entry_module("trainers", arguments[0])
+    parser = Parser(prog=f"harness train {arguments[0]}", description=module.__doc__)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(arguments[1:])) or 0)

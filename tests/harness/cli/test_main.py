@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from harness.cli.main import main
+from harness.registry import catalogue
+
 SCORED = ("score", "--candidates", "refs.json", "--references", "refs.json")
 TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
 NAN = "nan.json: 'b': record 2: found NaN; JSON numbers are finite"
@@ -110,3 +113,40 @@ def test_a_mistake_is_one_line_and_code_2(project, arguments, message):
 
 def test_debug_shows_the_traceback(project):
     assert "Traceback" in harness("--debug", "run", "missing.yaml", cwd=project).stderr
+
+
+# --------------------------------------------------------------------------- verbs of manifests
+COMMAND = '''"""Count words."""
+
+def add_arguments(parser):
+    parser.add_argument("text")
+
+def run(args):
+    print(len(args.text.split()))
+'''
+
+
+@pytest.fixture
+def counting(project):
+    """A project whose registry adds the verb ``count``."""
+    (project / "count_words.py").write_text(COMMAND)
+    with (project / "registry.yaml").open("a") as file:
+        file.write('commands: {count: {import: "count_words:run", summary: count the words of a text}}\n')
+    catalogue._load.cache_clear()
+    yield project
+    sys.modules.pop("count_words", None)
+
+
+def test_a_local_registry_adds_a_verb(counting, capsys):
+    assert main(["count", "a b c"]) == 0
+    assert capsys.readouterr().out == "3\n"
+    assert main(["--help"]) == 0
+    assert "count the words of a text" in capsys.readouterr().out
+    assert main(["count"]) == 2
+    assert "count: the following arguments are required: text" in capsys.readouterr().err
+
+
+def test_a_verb_that_cannot_be_imported_is_one_line(counting, capsys):
+    (counting / "count_words.py").write_text("1 / 0\n")
+    assert main(["count", "a"]) == 2
+    assert "command 'mine/count' (count_words:run) could not be imported: ZeroDivisionError" in capsys.readouterr().err

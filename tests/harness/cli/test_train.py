@@ -45,8 +45,7 @@ def test_help_lists_the_systems(toy, capsys):
     assert "clipcap" in capsys.readouterr().out
 
 
-def test_a_system_is_run_with_its_own_arguments(toy, capsys, monkeypatch):
-    monkeypatch.syspath_prepend(str(toy))
+def test_a_system_is_run_with_its_own_arguments(toy, capsys):
     assert main(["train", "toy", "--epochs", "3"]) == 0
     assert capsys.readouterr().out == "epochs 3\n"
     assert main(["train", "mine/tvt"]) == 0
@@ -57,6 +56,12 @@ def test_a_system_is_run_with_its_own_arguments(toy, capsys, monkeypatch):
 def test_a_built_in_system_keeps_its_bare_name(toy, capsys):
     assert main(["train", "tvt"]) == 2
     assert "SPEC.yaml, --output" in capsys.readouterr().err
+
+
+def test_a_system_that_cannot_be_imported_is_one_line(toy, capsys):
+    (toy / "toy_trainer.py").write_text("import nothing_of_this_name\n")
+    assert main(["train", "toy"]) == 2
+    assert "trainer 'toy' needs the package 'nothing_of_this_name'" in capsys.readouterr().err
 
 
 def test_an_unknown_system_is_an_error(toy, capsys):
