@@ -1,4 +1,4 @@
-"""Tables of metric columns: from a TSV or CSV file, or from run directories, one row per system or per example."""
+"""Tables of metric columns, from a TSV or CSV file or from run directories, with one row per system or per example."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import csv
 import gzip
 import json
 import math
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,13 +23,13 @@ RowKind = Literal["system", "example"]
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
-    """Numbers by column, labels by column; all of one length."""
+    """Number columns and label columns of equal length n."""
 
     source: str
     numbers: Mapping[str, np.ndarray]
-    """(n,) float64 per column, NaN where a cell is empty."""
+    """Column -> numbers, float64, shape (n,), NaN where a cell is empty."""
     labels: Mapping[str, Sequence[str]]
-    """Columns that are not numbers."""
+    """Column -> texts, length n; also a number column whose integers exceed the precision of float64."""
 
     def __len__(self) -> int:
         for column in (*self.numbers.values(), *self.labels.values()):
@@ -37,7 +37,10 @@ class ColumnTable:
         return 0
 
     def groups(self, column: str) -> list[str]:
-        """The label of every row in ``column`` (numbers are written out); raises :class:`UnknownName`."""
+        """Return the label of each row in ``column``, length n; numbers with all their digits.
+
+        Raises :class:`UnknownName` with the nearest column for an unknown one.
+        """
         if column in self.labels:
             return list(self.labels[column])
         if column in self.numbers:
@@ -46,55 +49,58 @@ class ColumnTable:
         raise UnknownName(f"{self.source} has no column '{column}'{did_you_mean(column, options)}")
 
     def matrix(self, columns: Sequence[str]) -> np.ndarray:
-        """(n, len(columns))."""
+        """Return number columns as an array, float64, shape (n, len(columns))."""
         return np.stack([self.numbers[name] for name in columns], axis=1)
 
 
 def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> ColumnTable:
-    """One table file, or any number of run directories (``rows``: one row per model and decoding, or per example).
+    """Return the table of one file, or of any number of run directories.
 
-    Raises :class:`InputError` for what cannot be read, with the line.
+    With ``rows`` ``system`` a run has one row per model and decoding, with ``example`` one row per model, decoding and example.
+    Raises :class:`InputError`, with the line where there is one, for a source that cannot be read.
     """
     paths = [Path(source) for source in sources]
     if not paths:
-        raise InputError("no table and no run directory given")
+        raise InputError("expected a table file or run directories; found none")
     folders = [path for path in paths if path.is_dir()]
     if len(folders) == len(paths):
         return _from_runs(paths, rows)
     if len(paths) > 1 or folders:
-        raise InputError("give one table file or any number of run directories, not both")
+        raise InputError("expected one table file or any number of run directories, not both")
     if not paths[0].is_file():
         raise InputError("no such file or run directory", str(paths[0]))
     return read_table(paths[0])
 
 
 def read_table(path: Path) -> ColumnTable:
-    """A tab- or comma-separated file with a header line, gzipped or not; ``inf`` is a number, an empty cell is NaN."""
+    """Return the table of a tab- or comma-separated file with a header line, gzipped or not.
+
+    ``inf`` is a number, an empty cell NaN. Raises :class:`InputError` with the line of a mistake.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
-    with cast("TextIO", opener(path, "rt", encoding="utf-8", newline="")) as file:
+    with opener(path, "rt", encoding="utf-8", newline="") as file:
         first = file.readline()
         delimiter = "\t" if "\t" in first else ","
-        header = next(csv.reader([first], delimiter=delimiter), list[str]())
+        header = next(csv.reader([first], delimiter=delimiter), [])
         if not header:
             raise InputError("is empty; expected a header line and rows", str(path))
-        double = next((name for name, count in Counter(header).items() if count > 1), None)
+        double = next((name for k, name in enumerate(header) if name in header[:k]), None)
         if double is not None:
-            raise InputError(f"the column '{double}' comes twice", f"{path}:1")
+            raise InputError(f"the column '{double}' occurs twice", f"{path}:1")
         cells = list(_lines(path, file, delimiter, len(header)))
-    return _typed(str(path), {name: tuple(row[k] for row in cells) for k, name in enumerate(header)})
+    columns = dict(zip(header, zip(*cells))) if cells else dict.fromkeys(header, ())
+    return _typed(str(path), columns)
 
 
-def from_records(source: str, records: Iterable[Mapping[str, object]]) -> ColumnTable:
-    """A table of mappings column -> number or text; a column that a record lacks is missing there."""
+def from_records(source: str, records: Iterable[Mapping[str, Any]]) -> ColumnTable:
+    """Return the table of mappings column -> number or text; the cell of a column that a record lacks is empty."""
     records = list(records)
     names = list(dict.fromkeys(name for record in records for name in record))
     return _typed(source, {name: tuple(_cell(record.get(name)) for record in records) for name in names})
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, float):  # numpy's float64 too
-        return repr(float(value))
-    return "" if value is None else str(value)
+def _cell(value: Any) -> str:
+    return "" if value is None else (repr(float(value)) if isinstance(value, (float, np.floating)) else str(value))
 
 
 def _number_text(value: float) -> str:
@@ -112,13 +118,23 @@ def _lines(path: Path, file: Iterable[str], delimiter: str, width: int) -> Itera
         yield row
 
 
+def _has_exact_integers(cells: Sequence[str], values: np.ndarray) -> bool:
+    """Return False when an integer of the cells differs from its value (n,), because it has more digits than float64 holds."""
+    large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= 2.0**53)).tolist()
+    return not any(re.fullmatch(r"\s*[+-]?\d+\s*", cells[row]) and int(cells[row]) != int(values[row]) for row in large)
+
+
 def _typed(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnTable:
     numbers: dict[str, np.ndarray] = {}
     labels: dict[str, Sequence[str]] = {}
     for name, cells in columns.items():
         try:
-            numbers[name] = np.array([np.nan if c.strip().lower() in MISSING else float(c) for c in cells], np.float64)
+            values = np.array([np.nan if c.strip().lower() in MISSING else float(c) for c in cells], np.float64)
         except ValueError:
+            labels[name] = cells
+            continue
+        numbers[name] = values
+        if not _has_exact_integers(cells, values):
             labels[name] = cells
     return ColumnTable(source, numbers, labels)
 

@@ -1,8 +1,8 @@
 """Correlation studies: two groups of metric columns, pooled and per group of rows.
 
-The dropping rule ``published`` is that of Tanti et al. (2018): a column of the first group leaves the study altogether when
-in any group of rows, or over all rows, it holds an infinity or is constant. With ``never`` a coefficient is undefined only
-where it is undefined. Rows are never dropped for an infinity; rows in which a chosen column is missing are left out, counted.
+The dropping rule ``published`` is that of Tanti et al. (2018): a column of the first group is dropped from the study when
+it has an infinity or is constant in any group of rows, or over all rows. With ``never`` no column is dropped; its undefined
+coefficients are NaN. An infinity drops no row. Rows with an empty cell in a selected column are omitted and counted.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ DropRule = Literal["published", "never"]
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """The correlations of every x column with every y column in every group of rows; the group ``all`` is last."""
+    """Correlations of every x column with every y column in every group of rows; the group ``all`` is last."""
 
     source: str
     x: tuple[str, ...]
     y: tuple[str, ...]
     tables: Mapping[str, CorrelationTable]
-    """Group -> coefficients (len(x), len(y))."""
-    dropped: Mapping[str, str] = field(default_factory=dict[str, str])
-    """x column -> why it left the study, ``inf in mscoco``."""
+    """Group -> coefficients, each of shape (len(x), len(y))."""
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """x column -> reason why it was dropped, such as ``inf in mscoco``."""
     left_out: int = 0
-    """Number of rows in which a chosen column is missing."""
+    """Number of rows with an empty cell in a selected column."""
     by: str | None = None
     """Column of the groups."""
     table: ColumnTable | None = None
@@ -47,23 +47,24 @@ class Study:
 
     @property
     def groups(self) -> tuple[str, ...]:
+        """Names of the groups, ``all`` last."""
         return tuple(self.tables)
 
     def record(self, x: str, y: str, group: str = ALL) -> dict[str, Any]:
-        """All coefficients of one pair in one group; None where undefined."""
+        """Return all coefficients of one pair of columns in one group; None where undefined."""
         table, at = self.tables[group], (self.x.index(x), self.y.index(y))
         values = {"r": table.r, "r2": table.r2, "p": table.p, "spearman": table.spearman, "kendall": table.kendall}
         numbers = {name: None if np.isnan(array[at]) else float(array[at]) for name, array in values.items()}
         return {"x": x, "y": y, "group": group, "n": table.n, **numbers}
 
     def best(self, y: str, count: int | None = None, group: str = ALL) -> list[str]:
-        """The x columns by falling R² with ``y``, undefined ones left out; ties keep the order of the columns."""
+        """Return the x columns by descending R² with ``y``, without undefined ones; ties keep the order of the columns."""
         r2 = self.tables[group].r2[:, self.y.index(y)]
         order = np.argsort(np.where(np.isnan(r2), np.inf, -r2), kind="stable")
-        return [self.x[int(k)] for k in order if not np.isnan(r2[k])][:count]
+        return [self.x[k] for k in order if not np.isnan(r2[k])][:count]
 
     def records(self, count: int | None = None) -> list[dict[str, Any]]:
-        """For every y its best x columns (all by default), each in every group."""
+        """Return the coefficients of every y with its best ``count`` x columns (None: all), in every group."""
         return [self.record(x, y, group) for y in self.y for x in self.best(y, count) for group in self.groups]
 
 
@@ -105,23 +106,23 @@ def grouping(table: ColumnTable, by: str | None) -> str | None:
 
 
 def choose(table: ColumnTable, selection: str) -> list[str]:
-    """Number columns by a comma-separated list of column names, patterns (``mean_*``) and metric names.
+    """Return the number columns of a comma-separated list of column names, patterns (``mean_*``) and metric names.
 
-    A metric name stands for all its columns in the table: those called ``name(...)``, and those that the metric lists as its
-    own (``column_names``). Raises :class:`UnknownName` with the nearest column.
+    A metric name selects all its columns in the table: those called ``name(...)``, and those that the metric declares in
+    ``column_names``. Raises :class:`UnknownName` with the nearest column.
     """
     names = list(table.numbers)
-    chosen: list[str] = []
+    columns: list[str] = []
     for item in filter(None, (part.strip() for part in selection.split(","))):
-        found = [item] if item in table.numbers else fnmatch.filter(names, item)
-        found = found or [name for name in names if name.startswith(f"{item}(")] or _of_metric(item, names)
-        if not found:
+        matches = [item] if item in table.numbers else fnmatch.filter(names, item)
+        matches = matches or [name for name in names if name.startswith(f"{item}(")] or _of_metric(item, names)
+        if not matches:
             hint = did_you_mean(item, names)
             raise UnknownName(f"{table.source} has no number column '{item}'{hint}; it has {_some(names)}")
-        chosen.extend(found)
-    if not chosen:
-        raise HarnessError(f"no columns chosen by {selection!r}")
-    return list(dict.fromkeys(chosen))
+        columns.extend(matches)
+    if not columns:
+        raise HarnessError(f"{selection!r} selects no column", value=selection)
+    return list(dict.fromkeys(columns))
 
 
 def _of_metric(name: str, columns: Sequence[str]) -> list[str]:
@@ -147,8 +148,25 @@ def study(
 ) -> Study:
     """Correlate the columns ``x`` with the columns ``y`` over all rows and, with ``by``, within each of its groups.
 
-    ``groups`` orders (and restricts to) some values of ``by``; by default all, as they come. Raises :class:`InputError` when
-    a group has fewer than two usable rows or no x column is left.
+    Parameters
+    ----------
+    table : ColumnTable
+        The columns, n rows.
+    x, y : sequence of str
+        Number columns.
+    by : str, optional
+        Column of groups.
+    groups : sequence of str, optional
+        Groups to use, in this order; default: all, in order of first appearance.
+    drop : {"published", "never"}
+        Rule for x columns with infinities and constant ones, see the module.
+
+    Raises
+    ------
+    UnknownName
+        An unknown column or group.
+    InputError
+        A group has fewer than two complete rows, or no x column is left.
     """
     labels = np.array(table.groups(by)) if by else np.full(len(table), ALL)
     names = list(dict.fromkeys(labels.tolist())) if groups is None else list(groups)
@@ -162,17 +180,17 @@ def study(
     for name, mask in masks.items():
         if mask.sum() < 2:
             raise InputError(
-                f"the group '{name}' has {int(mask.sum())} rows with all chosen columns; at least two are needed",
+                f"the group '{name}' has {int(mask.sum())} rows without empty cells; at least two are needed",
                 table.source,
             )
     dropped = _dropped(x, a, masks) if drop == "published" else {}
-    kept = [k for k, name in enumerate(x) if name not in dropped]
-    if not kept:
+    remaining = [k for k, name in enumerate(x) if name not in dropped]
+    if not remaining:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(dropped.items())[:3])
         raise InputError(f"no column is left to correlate ({reasons})", table.source)
-    tables = {name: correlate_columns(a[mask][:, kept], b[mask]) for name, mask in masks.items()}
+    tables = {name: correlate_columns(a[mask][:, remaining], b[mask]) for name, mask in masks.items()}
     missing = int((np.isin(labels, names) & ~usable).sum())
-    return Study(table.source, tuple(x[k] for k in kept), tuple(y), tables, dropped, missing, by, table)
+    return Study(table.source, tuple(x[k] for k in remaining), tuple(y), tables, dropped, missing, by, table)
 
 
 def _dropped(names: Sequence[str], columns: np.ndarray, masks: Mapping[str, np.ndarray]) -> dict[str, str]:
@@ -180,7 +198,7 @@ def _dropped(names: Sequence[str], columns: np.ndarray, masks: Mapping[str, np.n
     for k, name in enumerate(names):
         for group, mask in masks.items():
             values = columns[mask, k]
-            if np.isinf(values).any():  # asked first, as published: a column of nothing but inf is "inf"
+            if np.isinf(values).any():  # checked first, as published: a column of inf alone is "inf", not constant
                 reasons[name] = f"inf in {group}"
                 break
             if problem_of(values):

@@ -1,8 +1,8 @@
-"""Human judgments of captions as a table of metric columns beside human ones, per caption or per system.
+"""Human judgments of captions as a table with metric columns and columns of judgments, per caption or per system.
 
-A file of judgments is JSON Lines (``.gz`` or not), one item a line: ``references``, and either ``systems`` (system -> record, as
-THumB has it) or ``candidates`` (a list of records, as Composite has it). A record holds ``caption``, any numbers (the judgments) and
-perhaps ``is_own_reference``: the caption is one of the references, which is then taken out before it is scored.
+A file of judgments is JSON Lines (gzipped or not) with one item per line: ``references``, and either ``systems`` (system -> record, as
+in THumB) or ``candidates`` (a list of records, as in Composite). A record has a ``caption`` and numbers (the judgments). With
+``is_own_reference`` the caption is one of the references, which is then removed before the caption is scored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One caption of one system for one item, and what people said of it."""
+    """One caption of one system for one item, with its human judgments."""
 
     item: str
     system: str
@@ -36,7 +36,7 @@ class Judged:
 
 
 def read_judgments(path: Path) -> list[Judged]:
-    """All judged captions of a file; raises :class:`InputError` with the line at fault."""
+    """Return all judged captions of a file; raise :class:`InputError` with the line of a mistake."""
     if not path.is_file():
         raise InputError("no such file of judgments", str(path))
     opener = gzip.open if path.suffix == ".gz" else open
@@ -51,7 +51,9 @@ def read_judgments(path: Path) -> list[Judged]:
                 name = str(next((item[key] for key in ("id", "image_id", "file_name") if key in item), number))
                 judged.extend(_judged(name, str(system), record, references, where) for system, record in records)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"no judged item (references, and systems or candidates): {error!r}", where) from error
+                raise InputError(
+                    f"expected a judged item (references, and systems or candidates): {error!r}", where
+                ) from error
     if not judged:
         raise InputError("holds no judgments", str(path))
     return judged
@@ -60,8 +62,8 @@ def read_judgments(path: Path) -> list[Judged]:
 def _judged(item: str, system: str, record: Mapping[str, Any], references: tuple[str, ...], where: str) -> Judged:
     caption = str(record["caption"])
     if record.get("is_own_reference"):
-        own = _own_reference(caption, references, where)
-        references = references[:own] + references[own + 1 :]
+        index = _own_reference(caption, references, where)
+        references = references[:index] + references[index + 1 :]
     if not references:
         raise InputError(f"no references are left for the caption {caption!r:.60}", where)
     scores = {
@@ -75,7 +77,10 @@ def _judged(item: str, system: str, record: Mapping[str, Any], references: tuple
 
 
 def _own_reference(caption: str, references: tuple[str, ...], where: str) -> int:
-    """Index of the reference with the most letters in common order: the caption may have been retyped (case, blanks)."""
+    """Return the index of the reference most similar to the caption, which may differ in case and punctuation.
+
+    Raises :class:`InputError` when no reference has a similarity of at least 0.9.
+    """
     import difflib
 
     def plain(text: str) -> str:
@@ -83,15 +88,23 @@ def _own_reference(caption: str, references: tuple[str, ...], where: str) -> int
 
     ratios = [difflib.SequenceMatcher(None, plain(caption), plain(text)).ratio() for text in references]
     if max(ratios, default=0) < 0.9:
-        raise InputError(f"the caption {caption!r:.60} is said to be a reference, but none is like it", where)
+        raise InputError(
+            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", where
+        )
     return int(np.argmax(ratios))
 
 
 def judgment_table(path: Path, metrics: Sequence[Any], rows: RowKind = "example") -> ColumnTable:
-    """Columns of the metrics and of the judgments: a row per caption, or per system.
+    """Return the columns of metrics and of judgments, with one row per caption or per system.
 
-    A system's metrics are the corpus numbers of its captions, its judgments their means. Metrics are given as to
-    :func:`harness.score`. Document frequencies and other corpus state come from the references of all items.
+    Parameters
+    ----------
+    path : Path
+        File of judgments.
+    metrics : sequence
+        Metrics, as for :func:`harness.score`. Corpus state (document frequencies) comes from the references of all items.
+    rows : {"example", "system"}
+        One row per caption, or per system with corpus numbers and mean judgments.
     """
     judged, plans = read_judgments(path), caption_plans(metric_plans(metrics))
     sets = [CaptionSet(f"{j.item}/{j.system}", (j.caption,), j.references) for j in judged]

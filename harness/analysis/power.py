@@ -1,8 +1,8 @@
-"""Planning: how many candidates and references a metric needs, from a pilot run (Chan et al. 2022, Figure 3, as a tool).
+"""Estimation of the numbers of candidates and references that a metric needs, from a pilot run (Chan et al. 2022, Figure 3).
 
-Every example's candidates and references are put into a random order and cut to n and m; the permutation p-values of all
-examples are combined by the harmonic mean, as in a run. Repeats with other orders show the spread. *Power* at a size is the
-share of (example, repeat) pairs with p <= alpha: the chance that a single example of this kind is told apart.
+The candidates and references of every example are put into a random order and cut to n and m; the permutation p-values of all
+examples are combined by the harmonic mean, as in a run. Repeats with other orders show the spread. *Power* at a size is the share
+of (example, repeat) pairs with p <= alpha: the probability that the test of a single example is significant.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harness.stats.seeds import derive
 
 @dataclass(frozen=True)
 class Size:
-    """What a metric reaches with n candidates and m references."""
+    """Combined p-value and power of a metric with n candidates and m references."""
 
     model: str
     metric: str
@@ -37,7 +37,7 @@ class Size:
     """Harmonic-mean p over the examples; geometric mean over repeats."""
     p_low: float
     p_high: float
-    """Smallest and largest over repeats."""
+    """``p_low`` and ``p_high`` are the smallest and the largest combined p-value over repeats."""
     power: float
     examples: int
     method: str
@@ -75,12 +75,12 @@ def testable_plans(run: RunDir, labels: Sequence[str]) -> list[MetricPlan]:
 
 
 def shuffled(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
-    """Every example's candidates and references in a random order of its own."""
+    """Return the sets with the candidates and references of each example in a random order."""
     out: list[CaptionSet] = []
     for item in sets:
         rng = np.random.default_rng(derive(seed, item.id))
-        candidates = tuple(item.candidates[int(i)] for i in rng.permutation(len(item.candidates)))
-        references = tuple(item.references[int(i)] for i in rng.permutation(len(item.references)))
+        candidates = tuple(item.candidates[i] for i in rng.permutation(len(item.candidates)))
+        references = tuple(item.references[i] for i in rng.permutation(len(item.references)))
         out.append(replace(item, candidates=candidates, references=references))
     return out
 
@@ -97,7 +97,32 @@ def plan_sizes(
     limit: int | None = None,
     progress: Callable[[int], None] = lambda steps: None,
 ) -> list[Size]:
-    """p and power for every metric, model and size up to the pilot's; raises :class:`HarnessError` for a pilot too small."""
+    """Return p-value and power of every metric and model at every size.
+
+    Parameters
+    ----------
+    path : str or Path
+        Run directory of the pilot.
+    metrics : sequence of str
+        Labels of metrics; empty: all with p-values.
+    candidates, references : iterable of int, optional
+        Sizes, up to those of the pilot; default: 1 to the pilot's number of candidates, and the pilot's number of references.
+    repeats : int
+        Number of random orders.
+    alpha : float
+        Significance level of the test of one example.
+    seed : int
+        Seed of the random orders.
+    limit : int, optional
+        Number of examples that are used, from the first.
+    progress : callable
+        Called with 1 after each size of each metric and repeat.
+
+    Raises
+    ------
+    HarnessError
+        The pilot has no metric with p-values, or is too small for every size.
+    """
     run = RunDir.open(path)
     models, plans = pilot(run), testable_plans(run, metrics)
     out: list[Size] = []
@@ -120,7 +145,7 @@ def _runs(
     plans: Sequence[MetricPlan], sets: Sequence[CaptionSet], sizes_n: Sequence[int], sizes_m: Sequence[int],
     repeats: int, seed: int, progress: Callable[[int], None],
 ) -> dict[tuple[str, int, int], list[tuple[np.ndarray, str]]]:  # fmt: skip
-    """(metric, n, m) -> per repeat the p-values and the method."""
+    """Return (metric, n, m) -> p-values (B,) and method per repeat."""
     out: dict[tuple[str, int, int], list[tuple[np.ndarray, str]]] = {}
     significance = SignificanceSpec(method="exact")
     for repeat in range(repeats):

@@ -1,7 +1,7 @@
-"""Systems on strata of their examples: every metric computed anew on each stratum, corpus state included.
+"""Metrics of systems on strata of their examples; corpus state is fitted on each stratum.
 
-As in Tanti et al. (2018): a system's examples are sorted by a score of its captions (CIDEr-D with the document frequencies
-of the whole set), cut into 1..K strata, and on each stratum all metrics are computed as if it were the data set.
+Follows Tanti et al. (2018): the examples of a system are sorted by a score of its captions (CIDEr-D with the document frequencies of
+the whole set) and cut into 1..K strata; all metrics are computed on each stratum as on a data set.
 """
 
 from __future__ import annotations
@@ -55,13 +55,18 @@ def stratified(
     scorer: MetricPlan,
     token_scores: Mapping[str, Sequence[TokenScores]] | None = None,
 ) -> list[dict[str, object]]:
-    """One mapping per stratum of 1..``largest``: num_strata, stratum, and the value of every metric on it (None: undefined)."""
+    """Return one mapping per stratum, for 1 to ``largest`` strata: num_strata, stratum, and the value of every metric.
+
+    None is the value of a metric that is undefined. Raises :class:`InputError` for more strata than examples, or an undefined score.
+    """
     if not 1 <= largest <= len(sets):
         raise InputError(f"cannot make {largest} strata of {len(sets)} examples")
     per_example = _scored(scorer, sets)
     if np.isnan(per_example).any():
         at = int(np.argmax(np.isnan(per_example)))
-        raise InputError(f"'{scorer.label}' is undefined for the example '{sets[at].id}': no strata can be made of it")
+        raise InputError(
+            f"'{scorer.label}' is undefined for the example '{sets[at].id}'; strata need a score for every example"
+        )
     rows: list[dict[str, object]] = []
     for k in range(1, largest + 1):
         for s, members in enumerate(strata(per_example, k)):

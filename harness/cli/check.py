@@ -1,10 +1,10 @@
-"""Check a component against the contract of its kind: a plugin of your own, or anything that 'harness list' shows.
+"""Check a component against the contract of its kind: a class, a task file, or a registered component.
 
 harness check my_metrics:Words
 harness check trm --kind metrics --set distance=cider
 harness check my_task.yaml
 
-Exit codes: 0 all checks pass, 1 some fail, 2 there is no such thing.
+Exit codes: 0 all checks pass, 1 some checks fail, 2 there is no such component.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="package.module:Class, a task file, or a name that 'harness list' shows")
+    """Add the arguments of ``harness check``."""
+    parser.add_argument("target", help="package.module:Class, a task file, or a name of 'harness list'")
     parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a constructor parameter (may be repeated)"
@@ -33,21 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Run the checks and print their outcomes; return 1 when a check fails."""
     use_registry(args)
     from harness.testing.targets import checks_of, subject_of, targets
 
-    found = targets(args.target, args.kind, _params(args.set))
+    components = targets(args.target, args.kind, _params(args.set))
     rows: list[dict[str, Any]] = []
-    for target in found:
+    for target in components:
         checks = checks_of(target.kind)
-        skip = args.skip if len(found) == 1 else [name for name in args.skip if name in checks.names]
+        skip = args.skip if len(components) == 1 else [name for name in args.skip if name in checks.names]
         try:
-            with contextlib.redirect_stdout(io.StringIO()):  # what a component prints is told by a check
+            with contextlib.redirect_stdout(io.StringIO()):  # a check reports what a component prints
                 outcomes = checks.run(subject_of(target.kind, target.component), skip=skip)
         except HarnessError as error:
-            if len(found) == 1:
+            if len(components) == 1:
                 raise
-            print(f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr)  # others have the name
+            print(
+                f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr
+            )  # other kinds have the name too
             continue
         if not args.json:
             _print(target.label, target.kind, outcomes)
@@ -57,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if not rows:
         raise HarnessError(
-            f"nothing called '{args.target}' can be made: choose one with --kind and give its parameters"
+            f"no component '{args.target}' can be created: choose one with --kind and set its parameters with --set"
         )
     failed = sum(row["status"] == "fail" for row in rows)
     if args.json:
@@ -65,11 +69,12 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _params(given: list[str]) -> dict[str, Any]:
+def _params(texts: list[str]) -> dict[str, Any]:
+    """Return ``KEY=VALUE`` texts as parameters; values are YAML."""
     import yaml
 
-    params = {}
-    for text in given:
+    params: dict[str, Any] = {}
+    for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise HarnessError(f"--set {text}: expected KEY=VALUE")
@@ -86,8 +91,8 @@ def _print(label: str, kind: str, outcomes: list[Any]) -> None:
     for outcome in outcomes:
         print(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
     counts = {status: sum(o.status == status for o in outcomes) for status in SIGNS}
-    shown = [f"{number} {_status(status)}" for status, number in counts.items() if number]
-    print(f"  {', '.join(shown)}\n")
+    parts = [f"{number} {_status(status)}" for status, number in counts.items() if number]
+    print(f"  {', '.join(parts)}\n")
 
 
 def _status(status: str) -> str:

@@ -1,8 +1,8 @@
-"""Does model A beat model B? Paired tests on the same examples.
+"""Compare models by paired tests on the same examples.
 
   harness compare RUN              every pair of models of one run
   harness compare RUN_A RUN_B      the same models (or the only ones) of two runs
-  harness compare RUN::A RUN::B    two chosen models
+  harness compare RUN::A RUN::B    two models
 
 Per metric: mean difference of the per-example scores, bootstrap 95 % interval, two-sided sign-flip permutation p-value.
 """
@@ -20,9 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness compare``."""
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
-    parser.add_argument("--any-data", action="store_true", help="compare runs on different data by their ids")
+    parser.add_argument("--any-data", action="store_true", help="compare runs on different data by example ids")
     parser.add_argument(
-        "--draws", type=int, default=10_000, metavar="N", help="random sign patterns (exact up to 16 examples)"
+        "--draws",
+        type=int,
+        default=10_000,
+        metavar="N",
+        help="number of random sign patterns (all patterns up to 16 examples)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random sign patterns")
     add_json(parser)
@@ -52,7 +56,7 @@ def _print(rows: Sequence[Mapping[str, Any]]) -> None:
         table.add_column(name, justify="right")
     for header in ("metric", "A", "B", "A - B", "95 % interval", "p", "n"):
         table.add_column(header, justify="left" if header == "metric" else "right", no_wrap=True)
-    table.add_column("better")  # names break into lines, numbers never
+    table.add_column("better")  # names may wrap, numbers must not
     pair = None
     for row in rows:
         names = (row["system_a"], row["system_b"])

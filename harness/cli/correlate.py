@@ -18,29 +18,39 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness correlate``."""
     parser.add_argument("source", nargs="+", help="a TSV or CSV file (may be .gz), or run directories")
     parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
-    parser.add_argument("--y", required=True, metavar="COLUMNS", help="likewise: what x is held against")
-    parser.add_argument("--rows", choices=["system", "example"], default="system", help="what a row of a run is")
+    parser.add_argument("--y", required=True, metavar="COLUMNS", help="columns to correlate x with")
     parser.add_argument(
-        "--by", metavar="COLUMN", help="also within each group (default: 'dataset' if there is one); 'none'"
+        "--rows",
+        choices=["system", "example"],
+        default="system",
+        help="rows of a run: one per model and decoding, or one per example",
     )
-    parser.add_argument("--groups", metavar="A,B", help="these groups only, in this order")
+    parser.add_argument(
+        "--by",
+        metavar="COLUMN",
+        help="column of groups (default: 'dataset' where there are several); 'none': no groups",
+    )
+    parser.add_argument("--groups", metavar="A,B", help="groups to use, in this order")
     parser.add_argument(
         "--drop", choices=["published", "never"], default="published",
-        help="published: an x column with an infinity or constant in any group leaves the study",
+        help="published: drop an x column that is constant or infinite in any group",
     )  # fmt: skip
-    parser.add_argument("--top", type=int, metavar="K", help="the K best x columns of each y by R² (default: all)")
+    parser.add_argument(
+        "--top", type=int, metavar="K", help="print the K best x columns of each y by R² (default: all)"
+    )
     parser.add_argument("--plot", metavar="DIR", help="write best.png, ranking.png and, with --baseline, baseline.png")
     parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
     parser.add_argument(
         "--strata", type=int, nargs="?", const=5, metavar="K",
-        help="over runs: split each system's examples into 1..K strata by a score, and compute all metrics anew on each",
+        help="split the examples of each system of a run into 1..K strata by a score, and compute all metrics on each stratum",
     )  # fmt: skip
-    parser.add_argument("--strata-by", metavar="METRIC", help="the score that makes the strata")
+    parser.add_argument("--strata-by", metavar="METRIC", help="metric whose scores define the strata")
     parser.add_argument(
         "--judgments", metavar="METRICS",
-        help="the source is a file of human judgments; these metrics (separated by commas) become the columns of its captions",
+        help="read the source as human judgments; the comma-separated metrics become columns",
     )  # fmt: skip
     add_registry(parser)
     add_json(parser)
@@ -80,7 +90,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _metric_names(text: str) -> list[str]:
-    """``cider,bleu:n=4,tokenizer=none`` as its metrics: a part with ``=`` and no ``:`` goes on with the one before."""
+    """Return the metrics of ``cider,bleu:n=4,tokenizer=none``; a part with ``=`` but no ``:`` belongs to the part before.
+
+    >>> _metric_names("cider,bleu:n=4,tokenizer=none")
+    ['cider', 'bleu:n=4,tokenizer=none']
+    """
     names: list[str] = []
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         if names and "=" in part and ":" not in part:
@@ -91,12 +105,12 @@ def _metric_names(text: str) -> list[str]:
 
 
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
-    """One table for each y: its best x columns, pooled coefficients first, then R² within each group."""
+    """Print one table per y: its best x columns with pooled coefficients, then R² within each group."""
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
     print(f"{study.source}: {len(study.x)} columns against {len(study.y)}; rows: {sizes}")
     if study.left_out:
-        print(f"{study.left_out} rows left out: a chosen column is missing there")
+        print(f"{study.left_out} rows left out: a selected column is missing there")
     if study.dropped:
         print(f"{len(study.dropped)} columns dropped: {_counted(list(study.dropped.values()))}")
     for y in study.y:
@@ -108,15 +122,17 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
         print(head + "".join(f"  {'R² ' + group:>12}" for group in inner))
         for name in names:
             row = study.record(name, y)
-            cells = f"{_shown(row['r2'], '14.12f')} {_shown(row['r'], '9.4f')} {_shown(row['p'], '9.2e')}"
-            cells += f" {_shown(row['spearman'], '9.4f')} {_shown(row['kendall'], '9.4f')}"
-            parts = "".join(f"  {_shown(study.record(name, y, group)['r2'], '12.4f')}" for group in inner)
+            cells = (
+                f"{_number_text(row['r2'], '14.12f')} {_number_text(row['r'], '9.4f')} {_number_text(row['p'], '9.2e')}"
+            )
+            cells += f" {_number_text(row['spearman'], '9.4f')} {_number_text(row['kendall'], '9.4f')}"
+            parts = "".join(f"  {_number_text(study.record(name, y, group)['r2'], '12.4f')}" for group in inner)
             print(f"{name:<{width}}  {cells}{parts}")
         if not names:
             print("no column has a defined correlation")
 
 
-def _shown(value: float | None, form: str) -> str:
+def _number_text(value: float | None, form: str) -> str:
     return f"{'–':>{form.split('.')[0]}}" if value is None else f"{value:{form}}"
 
 

@@ -1,7 +1,8 @@
-"""``harness VERB ...``: finds the verb's module, parses, runs, and turns mistakes into one line and exit code 2.
+"""Entry point of the command line, ``harness VERB ...``.
 
-Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the verb asked for is imported.
-Exit codes: 0 done; 1 some examples failed; 2 the spec or the input is wrong; 130 interrupted (resumable).
+Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the module of the given verb is imported. A
+:class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed; 2 the spec or the input is wrong; 130
+interrupted (the run can be resumed).
 """
 
 from __future__ import annotations
@@ -11,24 +12,27 @@ import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from harness import __version__
+from harness.cli.options import entry_module
 from harness.cli.parser import Parser
 
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
-    "list": ("harness.cli.list", "what there is: adapters, tasks, readers, metrics, distances, embeddings"),
-    "show": ("harness.cli.show", "one thing's card: what it is, its parameters, an example"),
+    "list": ("harness.cli.list", "list adapters, tasks, readers, metrics, distances and embeddings"),
+    "show": ("harness.cli.show", "print the card of a component: description and parameters"),
     "validate": ("harness.cli.validate", "check a spec without running it"),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
-    "report": ("harness.cli.report", "an HTML page of one or several runs"),
-    "compare": ("harness.cli.compare", "does model A beat model B: paired tests between two runs"),
-    "correlate": ("harness.cli.correlate", "correlation between two groups of metrics over runs or a table"),
-    "power": ("harness.cli.power", "how many candidates and references reach a given p, from a pilot run"),
+    "report": ("harness.cli.report", "write an HTML page of one or several runs"),
+    "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
+    "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
+    "power": (
+        "harness.cli.power",
+        "estimate the numbers of candidates and references that reach a given p, from a pilot run",
+    ),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
-    "new-plugin": ("harness.cli.new_plugin", "write a plugin as a package of its own, with a test of its contract"),
+    "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
 
@@ -39,18 +43,20 @@ def _help(commands: dict[str, str]) -> str:
     return (
         "usage: harness [--version] [--debug] VERB ...\n\n"
         "Evaluate captions and other conditional text: distribution-aware metrics with exact p-values.\n\n"
-        "verbs:\n" + "\n".join(lines) + "\n\n'harness VERB --help' tells more. Start with: harness run coco\n"
+        "verbs:\n"
+        + "\n".join(lines)
+        + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness run coco\n"
     )
 
 
-def _commands() -> dict[str, Any]:
-    """Verb -> module name (ours, then the ones that manifests add)."""
+def _commands() -> dict[str, str]:
+    """Return verb -> help text: the built-in verbs, then those of manifests."""
     from harness.registry import current
 
-    found: dict[str, tuple[str, str]] = {name: pair for name, pair in VERBS.items() if _exists(pair[0])}
+    commands = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
     for entry in current().entries("commands"):
-        found.setdefault(entry.name, (entry.target.partition(":")[0], entry.summary))
-    return found
+        commands.setdefault(current().bare_name(entry), entry.summary)
+    return commands
 
 
 def _exists(module: str) -> bool:
@@ -58,7 +64,7 @@ def _exists(module: str) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line with arguments ``argv`` (default: those of the process) and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
     arguments = [item for item in arguments if item != "--debug"]
@@ -72,12 +78,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"harness: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("harness: interrupted; run the same command again to go on where it stopped", file=sys.stderr)
+        print("harness: interrupted; run the same command again to continue", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # a disk that is full, a folder that cannot be written
+    except OSError as error:  # a full disk or a folder without write permission, for example
         if debug:
             raise
         print(f"harness: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
@@ -92,7 +98,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     commands = _commands()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_help({name: text for name, (_, text) in commands.items()}), end="")
+        print(_help(commands), end="")
         return 0
     verb, rest = arguments[0], arguments[1:]
     if verb not in commands:
@@ -100,18 +106,18 @@ def _dispatch(arguments: list[str]) -> int:
         if added is not None:
             return added
         raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, commands)}; verbs are {', '.join(commands)}")
-    module = importlib.import_module(commands[verb][0])
-    if hasattr(module, "dispatch"):  # a verb with further verbs below it
-        done = module.dispatch(rest)
-        if done is not None:
-            return done
+    module = importlib.import_module(VERBS[verb][0]) if verb in VERBS else entry_module("commands", verb)
+    if hasattr(module, "dispatch"):  # a verb with subcommands
+        code = module.dispatch(rest)
+        if code is not None:
+            return code
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(rest)) or 0)
 
 
 def _from_hooks(verb: str, rest: list[str]) -> int | None:
-    """Run a verb added by a plugin's ``harness_commands`` hook; None when there is none of that name."""
+    """Run a verb that a plugin's ``harness_commands`` hook adds and return its exit code; None when no plugin adds it."""
     from harness.registry import current
     from harness.registry.hooks import Plugins
 

@@ -1,4 +1,4 @@
-"""Write a plugin as a package of its own: entry point, registry.yaml, a small component, a test that checks its contract, a card.
+"""Write the package of a new plugin: entry point, registry.yaml, a small component, a test of its contract, a card.
 
 harness new-plugin my-words --kind metric
 cd my-words && python -m pytest && harness check my_words.metric:MyWords
@@ -10,12 +10,14 @@ import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness new-plugin``."""
     parser.add_argument("name", help="name of the plugin: lower-case letters, digits and hyphens")
     parser.add_argument("--kind", default="metric", metavar="KIND", help="metric (default), adapter or task")
-    parser.add_argument("--output", metavar="DIR", help="folder to write to (default: ./NAME)")
+    parser.add_argument("--output", metavar="DIR", help="folder of the package (default: ./NAME)")
 
 
 def run(args: argparse.Namespace) -> int:
+    """Write the files of the package and print their paths."""
     from harness.testing.scaffold import new_plugin
 
     for path in new_plugin(args.name, args.kind, args.output):

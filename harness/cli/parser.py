@@ -1,4 +1,4 @@
-"""The argument parser of all verbs: a mistake is one line with the nearest name, told as every other mistake is."""
+"""The argument parser of all verbs: a mistake raises an error with the nearest name."""
 
 from __future__ import annotations
 
@@ -11,45 +11,48 @@ from typing import Any, NoReturn
 from harness.errors import HarnessError, did_you_mean
 
 _CHOICE = re.compile(
-    r"argument (?P<name>.+?): invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL
+    r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL
 )
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
 
 class Parser(argparse.ArgumentParser):
-    """``harness VERB``'s parser. Raises :class:`HarnessError` where argparse would print its usage and leave."""
+    """Argument parser of ``harness VERB``. Raises :class:`HarnessError` where argparse prints its usage and exits."""
 
-    def __init__(self, **options: Any) -> None:  # argparse makes the parsers below a parser by this signature
+    def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
         super().__init__(**{"formatter_class": _Formatter, **options})
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        given = sys.argv[1:] if args is None else list(args)
-        if self._subparsers is None:  # a verb below has options of its own
-            self._check_options(given)
-        return super().parse_args(given, namespace)
+        """Parse arguments; raise :class:`HarnessError` with the nearest option for an unknown one."""
+        arguments = sys.argv[1:] if args is None else list(args)
+        if self._subparsers is None:  # a subcommand has its own options
+            self._check_options(arguments)
+        return super().parse_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:
+        """Raise :class:`HarnessError` with the message of argparse, invalid choices with the nearest one."""
         match = _CHOICE.fullmatch(message)
         if match:
             choices = re.findall(r"'([^']*)'", match["choices"])
-            message = f"{match['name']}: no '{match['given']}'{did_you_mean(match['given'], choices)}; there are {', '.join(choices)}"
-        self._tell(message)
+            hint = did_you_mean(match["value"], choices)
+            message = f"{match['name']}: no '{match['value']}'{hint}; there are {', '.join(choices)}"
+        self._raise(message)
 
-    def _check_options(self, given: Sequence[str]) -> None:
-        """Tell the first option that there is not, before argparse tells what is missing because of it."""
-        known = self._option_string_actions
-        for token in given:
+    def _check_options(self, arguments: Sequence[str]) -> None:
+        """Raise :class:`HarnessError` for the first unknown option, before argparse reports arguments that it makes missing."""
+        options = self._option_string_actions
+        for token in arguments:
             if token == "--":
                 return
             name = token.partition("=")[0]
             if not token.startswith("-") or token == "-" or " " in name or _NUMBER.fullmatch(token):
                 continue
-            if not (any(option.startswith(name) for option in known) or token[:2] in known):
-                self._tell(f"no option '{name}'{did_you_mean(name, known)}")
+            if not (any(option.startswith(name) for option in options) or token[:2] in options):
+                self._raise(f"no option '{name}'{did_you_mean(name, options)}")
 
-    def _tell(self, message: str) -> NoReturn:
+    def _raise(self, message: str) -> NoReturn:
         verb = self.prog.removeprefix("harness").strip()
-        raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' tells more)")
+        raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the options)")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

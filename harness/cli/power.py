@@ -1,4 +1,4 @@
-"""How many candidates and references reach a given p or power: subsamples a pilot run, metric by metric.
+"""Estimate the numbers of candidates and references that reach a given p or power, from subsamples of a pilot run.
 
 harness power runs/pilot --target-p 0.05
 harness power runs/pilot --power 0.8 --alpha 0.05 --references 1..5
@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", help="a finished run: the pilot")
+    """Add the arguments of ``harness power``."""
+    parser.add_argument("run", help="run directory of the pilot")
     parser.add_argument(
         "--target-p", type=float, metavar="P", help="combined p-value to reach (default 0.05 without --power)"
     )
     parser.add_argument("--power", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
-    parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of a single example's test")
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, metavar="P", help="significance level of the test of one example"
+    )
     parser.add_argument(
         "--metric", action="append", default=[], metavar="LABEL", help="only this metric (may be repeated)"
     )
     parser.add_argument("--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's)")
     parser.add_argument("--references", metavar="1..5", help="numbers of references (default: the pilot's)")
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="random orders of the captions")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="number of random orders of the captions")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random orders")
     add_registry(parser)
     add_json(parser)
 

@@ -1,4 +1,4 @@
-"""Print the JSON Schema of a spec, with the names that the registry holds, so that editors complete it."""
+"""Print the JSON Schema of a spec with the registered names, for completion in editors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from harness.cli.options import add_registry, use_registry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness schema``."""
     add_registry(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Print the schema."""
     use_registry(args)
     from harness.spec.schema import json_schema
 

@@ -1,4 +1,4 @@
-"""Check a spec: syntax, keys, values, names and parameters; nothing is generated or scored."""
+"""Check syntax, keys, values, names and parameters of a spec; nothing is generated or scored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what a valid spec would run."""
+    """Print task, models, decodings and metrics of a valid spec."""
     from harness import api
 
     use_registry(args)

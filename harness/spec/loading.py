@@ -1,10 +1,11 @@
-"""From a YAML file to specs: includes, variants, environment variables, ``--set``, and errors with file and line.
+"""Loading of specs: includes, variants, environment variables, ``--set``, and errors with file and line.
 
-* ``include: [a.yaml, b.yaml]``: what the included files give lies beneath this file's own keys. When several of them bring a
-  ``dataset`` and this file brings none, it is a suite: one run for each, this file's keys on top.
-* ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first whose ``when`` holds (or that has none) is merged in.
-* ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a name that is not set is an error outside of ``when``.
-* a relative path is looked up beside the spec file first, then in the working directory.
+* ``include: [a.yaml, b.yaml]``: the keys of this file override those of the included files. When several included files have a
+  ``dataset`` and this file has none, the file is a suite: one run per included data set, each with the keys of this file.
+* ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first one whose ``when`` holds (or that has no ``when``)
+  is merged into the spec.
+* ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a variable that is not set is an error outside of ``when``.
+* A relative path is resolved beside the spec file, and where no such file exists, in the working directory.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from pydantic import ValidationError
@@ -29,33 +30,45 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 @dataclass(frozen=True)
 class LoadedSpec:
-    """A spec and the places of its parts, for errors found later than by validation."""
+    """A spec and the places of its parts, for errors after validation."""
 
     spec: Spec
     located: Located
 
     def where(self, *key: str | int | float | bool) -> str:
-        """``file:line`` of a part of the spec."""
+        """Return ``file:line`` of a part of the spec."""
         return self.located.where(key)
 
     def in_file(self, *key: str | int | float | bool) -> bool:
-        """Whether a part of the spec stands in a line of a file (and not on the command line)."""
+        """Return True for a part of the spec that comes from a line of a file, not from the command line."""
         return self.located.place(key)[1] > 0
 
 
 SpecSource = str | Path | Mapping[str, Any] | Spec | Located
-"""A file, the name of a shipped task, the content of a spec, or a content with places."""
+"""A file, the name of a shipped task, the content of a spec, or a content with its places."""
 
 
 def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[LoadedSpec]:
-    """The specs of a file (one, or several for a suite), a mapping (with places, where it has any), or a :class:`Spec`.
+    """Return the specs of a source: one, or several for a suite.
 
-    ``overrides`` are ``a.b=value`` strings, ``replace`` top-level values. Raises :class:`InputError` with ``file:line``.
+    Parameters
+    ----------
+    source : str, Path, mapping, Spec or Located
+        A file, the name of a shipped task, or the content of a spec.
+    overrides : sequence of str
+        ``a.b=value`` texts, as for ``--set``.
+    **replace
+        Top-level values; None leaves a key unchanged.
+
+    Raises
+    ------
+    InputError
+        A mistake in the spec, with ``file:line``.
     """
     if isinstance(source, Spec):
         source = source.model_dump()
     if isinstance(source, Mapping):
-        source = Located(dict(source), {(): ("spec", 0)})
+        source = Located(dict(cast("Mapping[str, Any]", source)), {(): ("spec", 0)})
     if isinstance(source, Located):
         trees = [_variant(source, Path.cwd())]
     else:
@@ -64,7 +77,7 @@ def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Any
 
 
 def _find(name: str) -> tuple[Path, str]:
-    """The file called ``name``, or the shipped task of that name (``coco``, ``tasks/coco.yaml``)."""
+    """Return path and displayed name of the file ``name``, or of the shipped task (``coco``, ``tasks/coco.yaml``)."""
     path = Path(name)
     if path.exists():
         return path, name
@@ -78,7 +91,7 @@ def _find(name: str) -> tuple[Path, str]:
 
 
 def _nearest(path: Path, short: str, tasks: Iterable[str]) -> str:
-    """The nearest file beside ``path``, else the nearest task."""
+    """Return ``; did you mean ...?`` with the nearest file beside ``path``, else with the nearest task."""
     folder = path.parent
     files = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*.yml")) if folder.is_dir() else []
     nearest = nearest_name(path.name, [file.name for file in files])
@@ -86,28 +99,28 @@ def _nearest(path: Path, short: str, tasks: Iterable[str]) -> str:
 
 
 # --------------------------------------------------------------------------- include
-def _with_includes(path: Path, shown: str, stack: tuple[Path, ...]) -> list[Located]:
+def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Located]:
+    """Return the specs of a file with its includes merged; ``stack`` holds the files that include it."""
     resolved = path.resolve()
-    tree = load(path, shown)
+    tree = load(path, name)
     if not isinstance(tree.data, dict):
-        raise InputError(f"a spec is a mapping of keys; found {type(tree.data).__name__}", shown)
+        raise InputError(f"a spec is a mapping of keys; found {type(tree.data).__name__}", name)
     tree = _variant(tree, path.parent)
-    includes = tree.data.pop("include", None)
+    includes: Any = tree.data.pop("include", None)
     if includes is None:
         return [tree]
-    places = tree.part(("include",))
-    names = [includes] if isinstance(includes, str) else includes
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError("include is a file name or a list of file names", Located(None, places).where(()))
+    places = Located(None, tree.part(("include",)))
+    names: Any = [includes] if isinstance(includes, str) else includes
+    if not isinstance(names, list) or not all(isinstance(item, str) for item in cast("list[Any]", names)):
+        raise InputError("include is a file name or a list of file names", places.where(()))
     bases: list[Located] = []
-    for index, name in enumerate(names):
-        where = Located(None, places).where((index,))
-        target = Path(name) if Path(name).is_absolute() or Path(name).exists() else path.parent / name
+    for index, item in enumerate(cast("list[str]", names)):
+        target = Path(item) if Path(item).is_absolute() or Path(item).exists() else path.parent / item
         if target.resolve() in (*stack, resolved):
             chain = " -> ".join(p.name for p in (*stack, resolved, target.resolve()))
-            raise InputError(f"the spec includes itself: {chain}", where)
+            raise InputError(f"the spec includes itself: {chain}", places.where((index,)))
         if not target.is_file():
-            raise InputError(f"included file '{name}' does not exist", where)
+            raise InputError(f"included file '{item}' does not exist", places.where((index,)))
         bases.extend(_with_includes(target, str(target), (*stack, resolved)))
     full = [base for base in bases if "dataset" in base.data]
     fragments = [base for base in bases if "dataset" not in base.data]
@@ -115,14 +128,14 @@ def _with_includes(path: Path, shown: str, stack: tuple[Path, ...]) -> list[Loca
         return [_merge([*full, *fragments, tree])]
     if len(full) > 1 and "task" in tree.data:
         raise InputError(
-            "a suite's parts keep their own task names (each has a run directory by that name); take 'task' out",
+            "a suite has no task name: each part has a run directory named after its own task; remove 'task'",
             tree.where(("task",)),
         )
     return [_merge([base, *fragments, tree]) for base in full]
 
 
 def _merge(trees: Iterable[Located]) -> Located:
-    """Top-level keys, later trees win."""
+    """Return the trees merged by their top-level keys; later trees override earlier ones."""
     merged = Located({}, {})
     for tree in trees:
         merged.places[()] = tree.places.get((), ("spec", 0))
@@ -133,32 +146,33 @@ def _merge(trees: Iterable[Located]) -> Located:
 
 # --------------------------------------------------------------------------- variants and strings
 def _variant(tree: Located, folder: Path) -> Located:
-    variants = tree.data.pop("variants", None)
+    """Return the tree with its variant merged in, environment variables expanded and paths resolved beside ``folder``."""
+    variants: Any = tree.data.pop("variants", None)
     if variants is not None:
-        places = tree.part(("variants",))
-        if not isinstance(variants, list) or not all(isinstance(item, dict) for item in variants):
-            raise InputError("variants is a list of mappings", Located(None, places).where(()))
-        for index, item in enumerate(variants):
-            at = Located(None, places)
-            if not _holds(item.pop("when", None), folder, at.where((index, "when"))):
+        places = Located(None, tree.part(("variants",)))
+        if not isinstance(variants, list) or not all(isinstance(item, dict) for item in cast("list[Any]", variants)):
+            raise InputError("variants is a list of mappings", places.where(()))
+        for index, item in enumerate(cast("list[dict[str, Any]]", variants)):
+            if not _holds(item.pop("when", None), folder, places.where((index, "when"))):
                 continue
             item["variant"] = item.pop("name", f"variant {index + 1}")
             for key, value in item.items():
-                tree.put((key,), value, at.part((index, key)))
+                tree.put((key,), value, places.part((index, key)))
             break
         else:
-            raise InputError("no variant's 'when' holds", Located(None, places).where(()))
+            raise InputError("no variant's 'when' holds", places.where(()))
     tree.data = _expand(tree, tree.data, (), folder)
     return tree
 
 
 def _holds(when: Any, folder: Path, where: str) -> bool:
+    """Return True when every path of a condition exists, in the working directory or in ``folder``."""
     if when is None:
         return True
-    if not isinstance(when, dict) or set(when) != {"exists"}:
+    if not isinstance(when, dict) or set(cast("dict[Any, Any]", when)) != {"exists"}:
         raise InputError("when is a mapping 'exists: PATH'", where)
-    values = when["exists"] if isinstance(when["exists"], list) else [when["exists"]]
-    for value in values:
+    paths = cast("dict[str, Any]", when)["exists"]
+    for value in cast("list[Any]", paths) if isinstance(paths, list) else [paths]:
         missing = [m[1] for m in _VARIABLE.finditer(str(value)) if m[2] is None and not os.environ.get(m[1])]
         if missing:
             return False
@@ -169,18 +183,20 @@ def _holds(when: Any, folder: Path, where: str) -> bool:
 
 
 def _expand(tree: Located, value: Any, key: Key, folder: Path) -> Any:
+    """Return a value with environment variables expanded and path parameters resolved beside ``folder``."""
     if isinstance(value, dict):
-        return {name: _expand(tree, item, (*key, name), folder) for name, item in value.items()}
+        items = cast("dict[Any, Any]", value).items()
+        return {name: _expand(tree, item, (*key, name), folder) for name, item in items}
     if isinstance(value, list):
-        return [_expand(tree, item, (*key, index), folder) for index, item in enumerate(value)]
+        return [_expand(tree, item, (*key, index), folder) for index, item in enumerate(cast("list[Any]", value))]
     if not isinstance(value, str):
         return value
 
     def replace(match: re.Match[str]) -> str:
-        found = os.environ.get(match[1]) or match[2]
-        if found is None:
+        text = os.environ.get(match[1]) or match[2]
+        if text is None:
             raise InputError(f"the environment variable {match[1]} is not set", tree.where(key))
-        return found
+        return text
 
     text = _VARIABLE.sub(replace, value)
     if text and is_path(tree.data, key) and not Path(text).is_absolute() and (folder / text).exists():
@@ -190,6 +206,7 @@ def _expand(tree: Located, value: Any, key: Key, folder: Path) -> Any:
 
 # --------------------------------------------------------------------------- --set and validation
 def _finish(tree: Located, overrides: Sequence[str], replace: Mapping[str, Any]) -> LoadedSpec:
+    """Return the validated spec of a tree with overrides and replaced top-level values."""
     for text in overrides:
         _set(tree, text)
     for name, value in replace.items():
@@ -202,6 +219,7 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Mapping[str, Any])
 
 
 def _set(tree: Located, text: str) -> None:
+    """Apply a ``KEY=VALUE`` text to the tree; raise :class:`InputError` for a key that does not fit."""
     name, equals, raw = text.partition("=")
     if not equals or not name:
         raise InputError(f"expected KEY=VALUE (for example decoding.temperature=0.7); found '{text}'", "--set")
@@ -214,23 +232,24 @@ def _set(tree: Located, text: str) -> None:
             if last:
                 here[part] = value
             elif isinstance(here, dict):
-                if isinstance(here.get(part), str):  # a bare component name gains parameters
-                    here[part] = {here[part]: {}}
-                here = here.setdefault(part, {})
+                mapping = cast("dict[Any, Any]", here)
+                if isinstance(mapping.get(part), str):  # a component name without parameters becomes a mapping
+                    mapping[part] = {mapping[part]: {}}
+                here = mapping.setdefault(part, {})
             else:
                 if isinstance(here[part], str):
                     here[part] = {here[part]: {}}
                 here = here[part]
         except (TypeError, IndexError, KeyError):
             raise InputError(
-                f"'{name}' does not lead anywhere: no '{part}' in {type(here).__name__}", "--set"
+                f"'{name}' is no key of the spec: no '{part}' in {type(cast(object, here)).__name__}", "--set"
             ) from None
     tree.places = {path: place for path, place in tree.places.items() if path[: len(parts)] != tuple(parts)}
     tree.places[tuple(parts)] = (f"--set {text}", 0)
 
 
 def explain(error: ValidationError, tree: Located) -> InputError:
-    """The first problem of a validation as one line with file, line, what was found and what was expected."""
+    """Return the first problem of a validation as an error with file and line, the value and the expected ones."""
     problems = sorted(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", tuple(map(str, e["loc"]))))
     problem = problems[0]
     loc: Key = tuple(part for part in problem["loc"] if _in_data(tree.data, problem["loc"], part))
@@ -245,26 +264,25 @@ def explain(error: ValidationError, tree: Located) -> InputError:
         return InputError(f"'{'.'.join(map(str, problem['loc']))}' is missing", parent)
     message = problem["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
-    found = "" if "found" in message else f"; found {_short(problem.get('input'))}"
-    return InputError(f"{label}: {message}{found}" if label else message, where)
+    suffix = "" if "found" in message else f"; found {_short(problem.get('input'))}"
+    return InputError(f"{label}: {message}{suffix}" if label else message, where)
 
 
 def _in_data(data: Any, loc: Sequence[Any], part: Any) -> bool:
-    """Whether ``part`` of a pydantic location is a key of the data (and not the name of a union branch)."""
-    here = data
+    """Return True when ``part`` of a pydantic location is a key of the data, not the name of a union branch."""
+    here: Any = data
     for step in loc:
-        known = (isinstance(here, dict) and step in here) or (
-            isinstance(here, list) and isinstance(step, int) and step < len(here)
-        )
+        is_key = isinstance(here, dict) and step in here
+        is_index = isinstance(here, list) and isinstance(step, int) and step < len(cast("list[Any]", here))
         if step == part:
-            return known
-        if known:
-            here = here[step]
+            return is_key or is_index
+        if is_key or is_index:
+            here = cast("Any", here)[step]
     return False
 
 
 def _fields_at(loc: Key) -> list[str]:
-    """Names of the fields of the model that stands at a path of :class:`Spec`."""
+    """Return the field names of the model at a path of :class:`Spec`; empty where there is none."""
     model: Any = Spec
     for part in loc:
         if isinstance(part, int):
@@ -284,6 +302,7 @@ def _fields_at(loc: Key) -> list[str]:
 
 
 def _short(value: Any) -> str:
+    """Return a value as YAML on one line of at most 80 characters."""
     text = (
         yaml.safe_dump(value, default_flow_style=True).strip().removesuffix("\n...")
         if not isinstance(value, str)

@@ -1,4 +1,4 @@
-"""The spec: what to run. pydantic models; unknown keys are errors; every list that is documented as an axis makes a grid.
+"""Models of a spec. Unknown keys are errors; a list in a field that is documented as an axis makes a grid.
 
 Loading from YAML (``include``, ``variants``, ``--set``, environment variables) is in :mod:`harness.spec.loading`.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -15,7 +15,7 @@ _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
 
 
 def expand_ranges(value: Any) -> Any:
-    """``"1..4"`` (alone or in a list) as ``[1, 2, 3, 4]``.
+    """Return a value with ranges such as ``"1..4"`` (alone or in a list) expanded to ``[1, 2, 3, 4]``.
 
     >>> expand_ranges(["1..3", 8])
     [1, 2, 3, 8]
@@ -25,15 +25,19 @@ def expand_ranges(value: Any) -> Any:
         return list(range(int(match[1]), int(match[2]) + 1)) if match else value
     if isinstance(value, list):
         out: list[Any] = []
-        for item in value:
-            expanded = expand_ranges(item)
-            out.extend(expanded if isinstance(expanded, list) else [expanded])
+        for item in cast("list[Any]", value):
+            out.extend(_items(expand_ranges(item)))
         return out
     return value
 
 
-def _no_nan(value: Any) -> Any:
-    for item in value if isinstance(value, list) else [value]:
+def _items(value: Any) -> list[Any]:
+    """Return the items of an axis: those of a list, or the value alone."""
+    return cast("list[Any]", value) if isinstance(value, list) else [value]
+
+
+def _finite(value: Any) -> Any:
+    for item in _items(value):
         if isinstance(item, float) and not math.isfinite(item):
             raise ValueError(f"found {item}; expected a finite number")
     return value
@@ -42,24 +46,27 @@ def _no_nan(value: Any) -> Any:
 def _component(value: Any) -> Any:
     if isinstance(value, str):
         return value
-    if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), (dict, type(None))):
-        name, params = next(iter(value.items()))
-        return {str(name): dict(params or {})}
+    if isinstance(value, dict) and len(cast("dict[Any, Any]", value)) == 1:
+        name, params = next(iter(cast("dict[Any, Any]", value).items()))
+        if params is None or isinstance(params, dict):
+            return {str(name): dict(cast("dict[str, Any]", params or {}))}
     raise ValueError(f"expected a name or one name with its parameters (name: {{parameter: value}}); found {value!r}")
 
 
 Component = Annotated[str | dict[str, dict[str, Any]], BeforeValidator(_component)]
 Count = Annotated[int, Field(ge=1)]
 CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
-FloatAxis = Annotated[float | list[float], BeforeValidator(_no_nan)]
+FloatAxis = Annotated[float | list[float], BeforeValidator(_finite)]
 
 
 class Strict(BaseModel):
+    """Immutable model that refuses unknown keys."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class DatasetSpec(BaseModel):
-    """A reader by name; its other keys are the reader's parameters."""
+    """A reader by name. The other keys are its parameters."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     reader: str
@@ -67,11 +74,12 @@ class DatasetSpec(BaseModel):
 
     @property
     def params(self) -> dict[str, Any]:
+        """Parameters of the reader."""
         return dict(self.model_extra or {})
 
 
 class DecodingSpec(Strict):
-    """How captions are drawn. Every field may be a list: a grid axis. Filters apply as temperature, top-k, top-p."""
+    """Decoding settings. A list in a field is a grid axis. Filters apply in the order temperature, top-k, top-p."""
 
     strategy: str | list[str] = "greedy"
     temperature: FloatAxis = 1.0
@@ -80,15 +88,15 @@ class DecodingSpec(Strict):
     beams: CountAxis | None = None
     length_penalty: FloatAxis = 0.0
     candidates: CountAxis | None = None
-    """Captions per example; sets of different sizes are nested (the set of 2 is the set of 1 plus one)."""
+    """Number of captions per example; sets of different sizes are nested (the set of 2 is the set of 1 and one more caption)."""
     max_length: CountAxis | None = None
     options: dict[str, Any] = {}
-    """What an adapter's own strategy takes."""
+    """Options of an adapter's own strategy."""
 
     @field_validator("temperature")
     @classmethod
     def _positive(cls, value: Any) -> Any:
-        for item in value if isinstance(value, list) else [value]:
+        for item in _items(value):
             if item <= 0:
                 raise ValueError(f"found {item:g}; a temperature is above 0 (use strategy: greedy for the limit of 0)")
         return value
@@ -96,17 +104,17 @@ class DecodingSpec(Strict):
     @field_validator("top_p")
     @classmethod
     def _share(cls, value: Any) -> Any:
-        for item in value if isinstance(value, list) else [value]:
+        for item in _items(value):
             if item is not None and not 0 < item <= 1:
                 raise ValueError(f"found {item:g}; expected a share in (0, 1]")
         return value
 
 
 class SignificanceSpec(Strict):
-    """Permutation p-values per example and how they are combined."""
+    """Permutation p-values per example and their combination."""
 
     method: Literal["none", "exact", "monte-carlo"] = "none"
-    """``exact`` enumerates all relabelings up to ``budget`` and falls to Monte Carlo (reported) beyond it."""
+    """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
     budget: Count = 200_000
     draws: Count = 10_000
     aggregate: Literal["harmonic-mean"] = "harmonic-mean"
@@ -114,7 +122,7 @@ class SignificanceSpec(Strict):
 
 
 class BootstrapSpec(Strict):
-    """Bootstrap over examples for the 95 % intervals; 0 samples switches them off."""
+    """Bootstrap over examples for the 95 % intervals; 0 samples: no intervals."""
 
     samples: Annotated[int, Field(ge=0)] = 1000
 
@@ -129,11 +137,11 @@ class ViewSpec(Strict):
     title: str = ""
     note: str = ""
     reference: dict[str, Any] = {}
-    """Published values to print beside ours: row label -> number."""
+    """Published values that are printed beside the results: column label -> number."""
     examples: Count | None = None
-    """Of a view of texts: how many examples (6 unless told)."""
+    """Number of examples of a view of texts (default 6)."""
     against: str | None = None
-    """Of a view of verdicts: the label of the model that the others are compared with."""
+    """Label of the model that a view of verdicts compares the others with."""
 
     @property
     def metrics(self) -> list[str]:
@@ -142,7 +150,7 @@ class ViewSpec(Strict):
 
     @property
     def heading(self) -> str:
-        """The title, or one from the contents."""
+        """The title, or the quantities of ``y``."""
         return self.title or ", ".join("all metrics" if name == "*" else name for name in self.metrics)
 
     @model_validator(mode="after")
@@ -154,7 +162,7 @@ class ViewSpec(Strict):
         if self.plot != "texts" and self.examples is not None:
             raise ValueError(f"examples belongs to 'plot: texts'; found plot: {self.plot}")
         if self.plot == "texts" and not isinstance(self.y, str):
-            raise ValueError("the y of a view of texts is one metric, by which examples are chosen")
+            raise ValueError("the y of a view of texts is one metric, which selects the examples")
         return self
 
 
@@ -164,13 +172,13 @@ class Spec(Strict):
     task: Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")]
     description: str = ""
     notice: str = ""
-    """Said loudly when the run starts, and kept in the manifest."""
+    """Notice that is printed when the run starts, and part of the manifest."""
     dataset: DatasetSpec
     models: Annotated[list[Component], Field(min_length=1)]
-    """Adapters by name with their parameters; ``label`` among the parameters names the model in tables."""
+    """Adapters by name with their parameters; the parameter ``label`` is the name of the model in tables."""
     decoding: DecodingSpec = DecodingSpec()
     references: CountAxis | None = None
-    """Use only the first so many references; a list is a grid axis (nested sets)."""
+    """Number of references that are used, from the first; a list is a grid axis (nested sets)."""
     metrics: Annotated[list[Component], Field(min_length=1)]
     """Metrics by name with their parameters; a list-valued parameter is a grid axis."""
     significance: SignificanceSpec = SignificanceSpec()
@@ -178,13 +186,15 @@ class Spec(Strict):
     views: list[ViewSpec] = []
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     limit: Annotated[int, Field(ge=0)] | None = None
-    """Only the first so many examples."""
+    """Number of examples that are used, from the first; None: all."""
     variant: str = ""
-    """Which of the file's variants was taken (set on loading)."""
+    """Name of the variant of the file, set on loading."""
 
     @model_validator(mode="before")
     @classmethod
     def _short_significance(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("significance"), str):
-            data = {**data, "significance": {"method": data["significance"]}}
-        return data
+        if not isinstance(data, dict):
+            return data
+        values = cast("dict[str, Any]", data)
+        method = values.get("significance")
+        return {**values, "significance": {"method": method}} if isinstance(method, str) else values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from harness.errors import HarnessError
 from harness.files.yaml_source import Key
@@ -37,16 +37,18 @@ def is_path(data: Mapping[str, Any], key: Key) -> bool:
 def _nearest_reader(data: Mapping[str, Any], key: Key) -> tuple[str | None, Key]:
     """Return the reader of the innermost ``{reader: NAME, ...}`` around a key, and the rest of the key below it."""
     here: Any = data
-    reader, below = None, key
+    reader: str | None = None
+    below = key
     for depth, part in enumerate(key):
-        if isinstance(here, Mapping) and isinstance(here.get("reader"), str):
-            reader, below = here["reader"], key[depth:]
-        here = here[part]
+        name = cast("Mapping[Any, Any]", here).get("reader") if isinstance(here, Mapping) else None
+        if isinstance(name, str):
+            reader, below = name, key[depth:]
+        here = cast("Any", here)[part]
     return reader, below
 
 
 def _below(kind: str, name: str, key: Key) -> bool:
-    """Return True when ``key``, relative to the parameters of a component, is one of its paths or of a nested component's."""
+    """Return True when ``key``, relative to the parameters of a component, is a path of it or of a component nested in it."""
     if key[0] in _paths_of(kind, name):
         return True
     for depth in range(1, len(key) - 1):  # {distance: {cider: {df: PATH}}}: a component within a parameter
@@ -61,7 +63,7 @@ def _is_registered(kind: str, name: str) -> bool:
 
 
 def _paths_of(kind: str, name: str) -> set[str]:
-    """Return the path parameters of a component; none for one that cannot be imported, which the plan reports."""
+    """Return the path parameters of a component; empty for one that cannot be imported, which the plan reports."""
     try:
         factory: Callable[..., object] = current().load(kind, name)
     except HarnessError:

@@ -63,11 +63,11 @@ def test_rows_are_captions_or_systems(tmp_path):
 @pytest.mark.parametrize(
     "item, message",
     [
-        ({"references": ["a"]}, r"t\.jsonl:1: no judged item"),
+        ({"references": ["a"]}, r"t\.jsonl:1: expected a judged item"),
         ({"references": ["a"], "candidates": [{"caption": "b"}]}, "has no judgments"),
         (
             {"references": ["a"], "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}]},
-            "none is like it",
+            "no reference is similar to it",
         ),
         ({"references": [], "candidates": [{"caption": "b", "s": 1}]}, "no references are left"),
     ],

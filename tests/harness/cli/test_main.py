@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from harness.cli.main import main
+from harness.registry import catalogue
+
 SCORED = ("score", "--candidates", "refs.json", "--references", "refs.json")
 TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
 NAN = "nan.json: 'b': record 2: found NaN; JSON numbers are finite"
@@ -68,7 +71,7 @@ def test_list_names_what_is_shipped(tmp_path):
         (["run", "spec.yaml", "--limt=3"], "run: no option '--limt'; did you mean '--limit'?"),
         (["run"], "run: the following arguments are required: spec"),
         (["run", "spec.yaml", "--limit", "x"], "run: argument --limit: invalid int value: 'x'"),
-        (["score", "-x"], "score: no option '-x' ('harness score --help' tells more)"),
+        (["score", "-x"], "score: no option '-x' ('harness score --help' lists the options)"),
         (["train", "a3ds", "--stge", "x"], "train a3ds: no option '--stge'; did you mean '--stage'?"),
         (
             [*SCORED, "-m", "cider", "--p-values", "exakt"],
@@ -108,71 +111,42 @@ def test_a_mistake_is_one_line_and_code_2(project, arguments, message):
     assert not (project / "runs").exists(), "nothing half-written"
 
 
-def test_train_lists_its_systems_and_a_built_in_keeps_its_bare_name(project):
-    with (project / "registry.yaml").open("a") as file:
-        file.write('trainers:\n  tvt: {import: "mine:x", summary: "mine"}\n')
-    assert "clipcap" in harness("train", "--help", cwd=project, check=True).stdout
-    assert "SPEC.yaml, --output" in harness("train", "tvt", cwd=project).stderr
-
-
 def test_debug_shows_the_traceback(project):
     assert "Traceback" in harness("--debug", "run", "missing.yaml", cwd=project).stderr
 
 
-def test_a_run_prints_a_table_and_returns_1_when_examples_failed(project):
-    done = harness("run", "spec.yaml", cwd=project)
-    assert done.returncode == 0, done.stderr
-    assert "length" in done.stdout
-    assert "↑" in done.stdout
-    failed = harness("run", "spec.yaml", "--set", "models=[{echo: {fail: [e1]}}]", "--output", "other", cwd=project)
-    assert failed.returncode == 1
-    assert "could not read it" in failed.stdout
+# --------------------------------------------------------------------------- verbs of manifests
+COMMAND = '''"""Count words."""
+
+def add_arguments(parser):
+    parser.add_argument("text")
+
+def run(args):
+    print(len(args.text.split()))
+'''
 
 
-def test_a_table_with_nothing_to_show_is_a_line(project):
-    view = '[{plot: table, x: model, y: "p:length", title: P}, {plot: table, x: model, y: length, title: L}]'
-    done = harness("run", "spec.yaml", "--set", f"views={view}", "--set", "significance=none", cwd=project, check=True)
-    assert "P: no values in this run" in done.stdout
-    assert "echo" in done.stdout.partition("P: no values")[2], "the next table is whole"
+@pytest.fixture
+def counting(project):
+    """A project whose registry adds the verb ``count``."""
+    (project / "count_words.py").write_text(COMMAND)
+    with (project / "registry.yaml").open("a") as file:
+        file.write('commands: {count: {import: "count_words:run", summary: count the words of a text}}\n')
+    catalogue._load.cache_clear()
+    yield project
+    sys.modules.pop("count_words", None)
 
 
-def test_validate_and_schema(project):
-    assert "valid" in harness("validate", "spec.yaml", cwd=project, check=True).stdout
-    schema = json.loads(harness("schema", cwd=project, check=True).stdout)
-    assert "length" in schema["properties"]["metrics"]["items"]["anyOf"][0]["enum"]
+def test_a_local_registry_adds_a_verb(counting, capsys):
+    assert main(["count", "a b c"]) == 0
+    assert capsys.readouterr().out == "3\n"
+    assert main(["--help"]) == 0
+    assert "count the words of a text" in capsys.readouterr().out
+    assert main(["count"]) == 2
+    assert "count: the following arguments are required: text" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        "{plot: table, x: decoding.candidates, by: model}",
-        "{plot: table, x: metric, by: decoding.candidates}",
-        "{plot: line, x: model}",
-    ],
-)
-def test_a_view_with_one_result_a_cell_passes(project, view):
-    done = harness("validate", "spec.yaml", *TWO_SIZES, "--set", f"views=[{view}]", cwd=project)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_view_that_would_pick_one_of_several_results_is_refused_with_its_place(project):
-    (project / "spec.yaml").write_text(
-        (project / "spec.yaml").read_text() + "views:\n  - {plot: bar, title: T, x: metric}\n"
-    )
-    done = harness("validate", "spec.yaml", "--set", "models=[{echo: {n: 1}}, {echo: {n: 2}}]", cwd=project)
-    assert done.returncode == 2
-    told = (
-        "the view 'T' has one cell for several results, which differ in model (echo, echo #2): make model its x or by"
-    )
-    assert done.stderr.strip() == f"harness: spec.yaml:9: {told}"
-
-
-def test_show_prints_a_card(project):
-    code = project / "mine_parts.py"
-    code.write_text(
-        code.read_text().replace("Mean number of words", "Mean ``number`` of words (see :class:`~a.b.Chars`)")
-    )
-    shown = harness("show", "length", cwd=project, check=True).stdout
-    assert "Mean number of words (see Chars) of the candidates" in shown
-    shown = harness("show", "length", cwd=project, check=True).stdout
-    assert "scale = 1.0" in shown
+def test_a_verb_that_cannot_be_imported_is_one_line(counting, capsys):
+    (counting / "count_words.py").write_text("1 / 0\n")
+    assert main(["count", "a"]) == 2
+    assert "command 'mine/count' (count_words:run) could not be imported: ZeroDivisionError" in capsys.readouterr().err

@@ -94,4 +94,4 @@ def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
     text = output(
         harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys
     )
-    assert len(re.findall(r"^model-with-a-long-name-\d +\d", text, flags=re.M)) == 6
+    assert len(re.findall(r"^ model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6

@@ -1,0 +1,59 @@
+"""``harness run``: table, JSON, exit codes, run directories."""
+
+from __future__ import annotations
+
+import json
+
+from harness.cli.main import main
+
+
+def test_a_run_prints_a_table_and_writes_to_the_folder_of_its_task(project, capsys):
+    assert main(["run", "spec.yaml"]) == 0
+    output = capsys.readouterr().out
+    assert "length ↑" in output
+    assert "run: runs/words" in output
+    assert (project / "runs" / "words" / "results.json").is_file()
+
+
+def test_failed_examples_give_code_1(project, capsys):
+    command = ["run", "spec.yaml", "--set", "models=[{echo: {fail: [e1]}}]", "--output", "other"]
+    assert main(command) == 1
+    assert "failed echo/e1: could not read it" in capsys.readouterr().out
+    assert main([*command, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["failed"] == {"echo/e1": "could not read it"}
+
+
+def test_json_has_the_results_and_nothing_else_is_printed(project, capsys):
+    (project / "spec.yaml").write_text((project / "spec.yaml").read_text() + "notice: careful\n")
+    assert main(["run", "spec.yaml", "--json", "--limit", "2", "--seed", "5", "--output", "r"]) == 0
+    captured = capsys.readouterr()
+    data = json.loads(captured.out)
+    assert (data["runs"], data["failed"], captured.err) == (["r"], {}, "")
+    assert [(record["metric"], record["n"]) for record in data["results"]] == [("length", 2)]
+    assert json.loads((project / "r" / "manifest.json").read_text())["seed"] == 5
+
+
+def test_a_notice_is_printed_on_stderr(project, capsys):
+    (project / "spec.yaml").write_text((project / "spec.yaml").read_text() + "notice: careful with this\n")
+    assert main(["run", "spec.yaml", "--output", "r"]) == 0
+    assert "careful with this" in capsys.readouterr().err
+
+
+def test_fresh_replaces_and_resume_needs_a_run(project, capsys):
+    assert main(["run", "spec.yaml", "--output", "r", "--resume"]) == 2
+    assert "holds no run to resume" in capsys.readouterr().err
+    assert main(["run", "spec.yaml", "--output", "r"]) == 0
+    assert main(["run", "spec.yaml", "--output", "r", "--seed", "1"]) == 2
+    assert "holds another run" in capsys.readouterr().err
+    assert main(["run", "spec.yaml", "--output", "r", "--seed", "1", "--fresh"]) == 0
+    assert main(["run", "spec.yaml", "--output", "r", "--seed", "1", "--resume"]) == 0
+    assert main(["run", "spec.yaml", "--fresh", "--resume"]) == 2
+    assert "--resume: not allowed with argument --fresh" in capsys.readouterr().err
+
+
+def test_a_view_without_values_is_a_line_and_the_next_one_is_printed(project, capsys):
+    views = '[{plot: table, x: model, y: "p:length", title: P}, {plot: table, x: model, y: length, title: L}]'
+    assert main(["run", "spec.yaml", "--set", f"views={views}", "--set", "significance=none"]) == 0
+    output = capsys.readouterr().out
+    assert "P: no values in this run" in output
+    assert "echo" in output.partition("P: no values")[2]

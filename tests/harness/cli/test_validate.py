@@ -1,0 +1,50 @@
+"""``harness validate``: valid specs, views, JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness.cli.main import main
+
+TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
+
+
+def test_a_valid_spec_is_described_and_nothing_is_written(project, capsys):
+    assert main(["validate", "spec.yaml", *TWO_SIZES]) == 0
+    assert capsys.readouterr().out == (
+        "spec.yaml: valid; task words, reader words\n  models: echo\n  decodings: 2\n  metrics: length\n"
+    )
+    assert not (project / "runs").exists()
+
+
+def test_json(project, capsys):
+    assert main(["validate", "spec.yaml", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row == {
+        "task": "words", "variant": "", "reader": "words", "models": ["echo"], "decodings": 1, "metrics": ["length"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "{plot: table, x: decoding.candidates, by: model}",
+        "{plot: table, x: metric, by: decoding.candidates}",
+        "{plot: line, x: model}",
+    ],
+)
+def test_a_view_with_one_result_per_cell_is_valid(project, view):
+    assert main(["validate", "spec.yaml", *TWO_SIZES, "--set", f"views=[{view}]"]) == 0
+
+
+def test_a_view_with_several_results_in_one_cell_is_refused_with_its_line(project, capsys):
+    (project / "spec.yaml").write_text(
+        (project / "spec.yaml").read_text() + "views:\n  - {plot: bar, title: T, x: metric}\n"
+    )
+    assert main(["validate", "spec.yaml", "--set", "models=[{echo: {n: 1}}, {echo: {n: 2}}]"]) == 2
+    message = (
+        "the view 'T' has one cell for several results, which differ in model (echo, echo #2): make model its x or by"
+    )
+    assert capsys.readouterr().err.strip() == f"harness: spec.yaml:9: {message}"
