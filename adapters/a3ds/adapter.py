@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Listener, Speaker
+from harness.adapters.a3ds.model import Listener, Speaker
 from harness.adapters.a3ds.rsa import rsa_strategy
 from harness.adapters.a3ds.vocabulary import END, MAX_LENGTH, PAD, START
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode, forced_scores

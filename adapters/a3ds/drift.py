@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Speaker
+from harness.adapters.a3ds.model import Speaker
 from harness.adapters.a3ds.vocabulary import END, START, Vocabulary
 from harness.tasks.a3ds import scene
 

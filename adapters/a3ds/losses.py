@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional
 
-from harness.adapters.a3ds.agents import Listener, Speaker
+from harness.adapters.a3ds.model import Listener, Speaker
 from harness.adapters.a3ds.vocabulary import END, PAD, START
 
 

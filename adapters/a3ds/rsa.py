@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Speaker
+from harness.adapters.a3ds.model import Speaker
 from harness.adapters.a3ds.vocabulary import PAD, START
 from harness.adapters.shared.decoding.decode import Decoded, DecodingBatch, Hypothesis, Step, Strategy, decode
 from harness.contracts import Decoding

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.games import Games, batches, draw_games
 from harness.adapters.a3ds.losses import play, sample_messages, structural_loss
 from harness.adapters.a3ds.vocabulary import WORDS

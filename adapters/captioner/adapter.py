@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from harness.adapters.captioner.images import image_features
+from harness.adapters.captioner.image_features import image_features
 from harness.adapters.captioner.model import END, Captioner, load
-from harness.adapters.captioner.recipe import Recipe, recipe_from
+from harness.adapters.captioner.training_data import Recipe, recipe_from
 from harness.adapters.captioner.training import stage_folder, train
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.decode import select_rows

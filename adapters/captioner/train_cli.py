@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.captioner.recipe import Recipe, recipe_from
+from harness.adapters.captioner.training_data import Recipe, recipe_from
 from harness.adapters.captioner.training import train
 from harness.adapters.shared.training.recipe import Trainer
 from harness.errors import HarnessError, InputError

@@ -20,7 +20,7 @@ import torch
 from torch.nn import functional
 
 from harness.adapters.captioner.model import END, Captioner
-from harness.adapters.captioner.recipe import Material, Recipe, material
+from harness.adapters.captioner.training_data import Material, Recipe, material
 from harness.errors import HarnessError, InputError, require
 
 IGNORED = -100

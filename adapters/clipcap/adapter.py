@@ -11,7 +11,7 @@ import torch
 
 from harness.adapters.clipcap.authors import STRATEGIES
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.clipcap.vectors import open_vectors
+from harness.adapters.clipcap.image_vectors import open_vectors
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness.adapters.shared.inputs.a3ds_inputs import SceneVectors

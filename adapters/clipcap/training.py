@@ -19,7 +19,7 @@ import torch
 from torch.nn import functional as F
 
 from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
-from harness.adapters.clipcap.vectors import open_vectors
+from harness.adapters.clipcap.image_vectors import open_vectors
 from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
 from harness.adapters.shared.layers.standardise import Standard
 from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe

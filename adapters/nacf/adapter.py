@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.nacf.arb import STRATEGIES
-from harness.adapters.nacf.base import VideoAdapter, weight_files
+from harness.adapters.nacf.authors import STRATEGIES
+from harness.adapters.nacf.video_adapter import VideoAdapter, weight_files
 from harness.adapters.nacf.layers import BOS, EOS
 from harness.adapters.nacf.model import ArbStep, Nacf
-from harness.adapters.nacf.refine import SHORTEST, Refinement, Refiner, likeliest_lengths
-from harness.adapters.nacf.sampling import drawn_lengths, length_temperature, picker
+from harness.adapters.nacf.iterative_refinement import SHORTEST, Refinement, Refiner, likeliest_lengths
+from harness.adapters.nacf.lengths import drawn_lengths, length_temperature, picker
 from harness.adapters.shared.decoding.batches import in_batches
 from harness.adapters.shared.decoding.decode import check_decoding
 from harness.adapters.shared.decoding.filters import uniforms

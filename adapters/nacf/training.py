@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.nacf.content_words import is_visual
+from harness.adapters.nacf.visual_words import is_visual
 from harness.adapters.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness.adapters.nacf.model import Encoded, Nacf
-from harness.adapters.nacf.videos import open_videos
-from harness.adapters.nacf.words import Words, split_words, vocabulary
+from harness.adapters.nacf.video_features import open_videos
+from harness.adapters.nacf.word_list import Words, split_words, vocabulary
 from harness.adapters.shared.layers.standardise import Standard
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report
@@ -71,7 +71,7 @@ class NacfRecipe(VideoRecipe):
     method: str = "NACF"
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
-    """NACF: the visual words; left out, all words that :func:`~harness.adapters.nacf.content_words.is_visual`."""
+    """NACF: the visual words; left out, all words that :func:`~harness.adapters.nacf.visual_words.is_visual`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.nacf.base import VideoAdapter
+from harness.adapters.nacf.video_adapter import VideoAdapter
 from harness.adapters.nacf.model import Encoded
-from harness.adapters.nacf.refine import likeliest_lengths
-from harness.adapters.nacf.sampling import drawn_lengths, length_temperature, picker
+from harness.adapters.nacf.iterative_refinement import likeliest_lengths
+from harness.adapters.nacf.lengths import drawn_lengths, length_temperature, picker
 from harness.adapters.o2na.model import O2na
-from harness.adapters.o2na.three_steps import (
+from harness.adapters.o2na.three_step_decoding import (
     Draws,
     Given,
     ObjectRefiner,

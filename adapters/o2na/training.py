@@ -15,7 +15,7 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.nacf.content_words import object_words
+from harness.adapters.nacf.visual_words import object_words
 from harness.adapters.nacf.layers import PAD, VIS
 from harness.adapters.nacf.training import IGNORED, Batch, VideoRecipe, VideoTrainer, cross_entropy, masked_words_loss
 from harness.adapters.o2na.model import O2na
@@ -32,7 +32,7 @@ class O2naRecipe(VideoRecipe):
 
     objects: Sequence[str] | str | None = None
     """Object words: a list, or a JSON file with one. Left out, scenes have their shapes, wall and floor, and caption files the words that
-    :func:`~harness.adapters.nacf.content_words.object_words` finds."""
+    :func:`~harness.adapters.nacf.visual_words.object_words` finds."""
     least_objects: int = 2
     """How often a word must stand as an object to be found."""
     hide_objects: float = 0.1

@@ -14,7 +14,7 @@ from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness.adapters.shared.decoding.types import select_rows
 from harness.adapters.shared.weights.checkpoint_config import weight_files
 from harness.adapters.shared.weights.checkpoints import file_fingerprint, load_checkpoint
-from harness.adapters.tvt.data import Views, WordList, collate, open_views
+from harness.adapters.tvt.views import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, Tvt, TvtStep
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import InputError
@@ -24,7 +24,7 @@ class TvtAdapter(LeftToRight):
     """A model that ``harness train tvt`` wrote.
 
     checkpoint: the run's folder. features: where they come from (default: as in training), see
-    :func:`harness.adapters.tvt.data.open_views`.
+    :func:`harness.adapters.tvt.views.open_views`.
     """
 
     def __init__(

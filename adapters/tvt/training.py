@@ -20,7 +20,7 @@ from harness.adapters.shared.layers.standardise import Standard
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report
 from harness.adapters.shared.weights.checkpoints import save_checkpoint
-from harness.adapters.tvt.data import Views, WordList, collate, open_views
+from harness.adapters.tvt.views import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
 from harness.contracts import Example
 from harness.stats.seeds import derive

@@ -23,7 +23,7 @@ from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.adapters.vlp.authors import STRATEGIES
 from harness.adapters.vlp.model import Vlp, VlpStep
 from harness.adapters.vlp.regions import RegionFiles, Regions
-from harness.adapters.vlp.sources import open_regions
+from harness.adapters.vlp.region_sources import open_regions
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 

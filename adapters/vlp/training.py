@@ -27,7 +27,7 @@ from harness.adapters.vlp.bert import BertSizes
 from harness.adapters.vlp.model import Vlp, VlpSizes
 from harness.adapters.vlp.objectives import Sentences, cloze, paired
 from harness.adapters.vlp.regions import Regions
-from harness.adapters.vlp.sources import open_regions
+from harness.adapters.vlp.region_sources import open_regions
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.stats.seeds import derive

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.rsa import literal_listener
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.contracts import Listener as ListenerContract

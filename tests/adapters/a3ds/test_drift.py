@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.a3ds.agents import Speaker, SpeakerSizes
+from harness.adapters.a3ds.model import Speaker, SpeakerSizes
 from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
 from harness.tasks.a3ds.scene import captions
 

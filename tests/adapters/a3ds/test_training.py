@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from harness.adapters.a3ds import train_cli
-from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.games import draw_games, similar_scenes
 from harness.adapters.a3ds.losses import play, sample_messages, structural_loss
 from harness.adapters.a3ds.training import TrainingPlan, train

@@ -10,9 +10,9 @@ import torch
 
 from harness.adapters.captioner import train_cli
 from harness.adapters.captioner.adapter import TrainedCaptioner
-from harness.adapters.captioner.images import image_features
+from harness.adapters.captioner.image_features import image_features
 from harness.adapters.captioner.model import ARCHITECTURES, END, Captioner, load
-from harness.adapters.captioner.recipe import Recipe, material
+from harness.adapters.captioner.training_data import Recipe, material
 from harness.adapters.captioner.training import stage_folder, train
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError

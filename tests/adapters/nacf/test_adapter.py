@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from harness.adapters.nacf.adapter import NacfAdapter
-from harness.adapters.nacf.refine import Refinement, Refiner
-from harness.adapters.nacf.videos import test_frames as frames_at_test
+from harness.adapters.nacf.iterative_refinement import Refinement, Refiner
+from harness.adapters.nacf.video_features import test_frames as frames_at_test
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.nacf.arb import STRATEGIES
+from harness.adapters.nacf.authors import STRATEGIES
 from harness.adapters.nacf.layers import BOS, EOS
 from harness.adapters.nacf.model import ArbStep, Nacf
-from harness.adapters.nacf.refine import Refinement, Refiner, likeliest_lengths
+from harness.adapters.nacf.iterative_refinement import Refinement, Refiner, likeliest_lengths
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.adapters.shared.decoding.types import select_rows
 from harness.contracts import Decoding

@@ -15,7 +15,7 @@ from toy_videos import COLOURS, SHAPES, toy_recipe, toy_videos
 from harness.adapters.nacf.model import Nacf
 from harness.adapters.o2na.adapter import O2naAdapter
 from harness.adapters.o2na.model import O2na
-from harness.adapters.o2na.three_steps import focus, least_length, read_objects
+from harness.adapters.o2na.three_step_decoding import focus, least_length, read_objects
 from harness.adapters.o2na.training import O2naRecipe, O2naTrainer, train
 from harness.adapters.shared.weights.checkpoints import load_checkpoint, looks_like, save_checkpoint
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView

@@ -12,7 +12,7 @@ import torch
 
 from harness.adapters.tvt import train_cli
 from harness.adapters.tvt.adapter import TvtAdapter
-from harness.adapters.tvt.data import SemSynAnViews, WordList
+from harness.adapters.tvt.views import SemSynAnViews, WordList
 from harness.adapters.tvt.model import Tvt, TvtSizes, TvtStep
 from harness.adapters.tvt.training import TvtRecipe, train
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView

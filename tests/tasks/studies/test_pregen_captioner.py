@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import harness
-from harness.adapters.captioner.recipe import Recipe
+from harness.adapters.captioner.training_data import Recipe
 from harness.analysis.correlate import choose, study
 from harness.analysis.strata import stratified_runs
 from harness.tasks.a3ds.scene import N_SCENES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from harness.adapters.captioner.recipe import Recipe
+from harness.adapters.captioner.training_data import Recipe
 from harness.adapters.shared.training.recipe import read_recipe, trainer
 from harness.spec.loading import load_specs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.adapters.nacf.content_words import ends_of_runs, is_visual, object_words
+from harness.adapters.nacf.visual_words import ends_of_runs, is_visual, object_words
 from harness.adapters.o2na.training import scene_objects
 from harness.tasks.a3ds.scene import captions
 

@@ -12,8 +12,8 @@ import torch
 
 from harness.adapters.nacf.layers import MASK, PAD
 from harness.adapters.nacf.model import Encoded, Nacf
-from harness.adapters.nacf.videos import Videos, open_videos
-from harness.adapters.nacf.words import Words
+from harness.adapters.nacf.video_features import Videos, open_videos
+from harness.adapters.nacf.word_list import Words
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.decode import forced_scores
 from harness.adapters.shared.decoding.left_to_right import ROWS, LeftToRight

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 import torch
 
-from harness.adapters.captioner.images import image_features
+from harness.adapters.captioner.image_features import image_features
 from harness.adapters.captioner.model import END, FIRST_WORD, UNKNOWN, check_architecture
 from harness.errors import HarnessError, did_you_mean
 from harness.tasks.a3ds.render import VERSION
@@ -35,7 +35,7 @@ class Recipe:
     """Captions of each scene, drawn from its 20 exhaustive or 27 short ones."""
     kind: str = "exhaustive"
     features: Any = "factors"
-    """Image features: see :func:`harness.adapters.captioner.images.image_features`."""
+    """Image features: see :func:`harness.adapters.captioner.image_features.image_features`."""
     epochs: int = 10
     width: int = 64
     """Of word vectors, image vector and LSTM."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.vocabulary import END, START, WORDS, Vocabulary
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding

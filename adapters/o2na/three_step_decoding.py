@@ -14,7 +14,7 @@ import torch
 
 from harness.adapters.nacf.layers import MASK, PAD, VIS
 from harness.adapters.nacf.model import Encoded
-from harness.adapters.nacf.refine import Pick, Refinement, Refiner, Slots
+from harness.adapters.nacf.iterative_refinement import Pick, Refinement, Refiner, Slots
 from harness.adapters.o2na.model import O2na
 from harness.adapters.shared.decoding.filters import draw
 from harness.contracts import Decoding

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.nacf.refine import Pick
+from harness.adapters.nacf.iterative_refinement import Pick
 from harness.adapters.shared.decoding.filters import draw
 from harness.contracts import Decoding
 from harness.errors import HarnessError
