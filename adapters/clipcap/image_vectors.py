@@ -1,4 +1,4 @@
-"""Where the ``clipcap`` adapter's image vectors come from, other than from CLIP itself."""
+"""Sources of image vectors for the ``clipcap`` adapter, other than CLIP itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from harness.errors import HarnessError
 
 
 def open_vectors(features: Any) -> FeatureFile | SceneVectors:
-    """A file of vectors by example id, or ``{scenes: {source: efficientnet-lite0}}``. Raises :class:`HarnessError` for anything else."""
+    """Return the source of image vectors that ``features`` specifies.
+
+    Parameters
+    ----------
+    features
+        Path of a file of vectors by example id, or ``{scenes: {source: efficientnet-lite0}}`` for rendered scenes.
+
+    Raises
+    ------
+    HarnessError
+        For any other value.
+    """
     if isinstance(features, (str, Path)):
         return FeatureFile(features)
     if isinstance(features, Mapping) and set(features) == {"scenes"}:
