@@ -1,4 +1,4 @@
-"""Where regions come from, behind one interface."""
+"""Common interface of region sources, and the choice between files and rendered scenes."""
 
 from __future__ import annotations
 
@@ -14,27 +14,41 @@ from harness.errors import HarnessError
 
 
 class RegionSource(Protocol):
-    """Regions by example."""
+    """Source of the regions of examples."""
 
     @property
     def name(self) -> str:
-        """Where they come from."""
+        """Name of the source, for error messages and fingerprints."""
         ...
 
     def files(self) -> list[Path]:
-        """What they depend on (for fingerprints), beyond the name."""
+        """Return the files that the regions depend on, for fingerprints."""
         ...
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` where it is seen at once that there are none."""
+        """Raise :class:`InputError` for examples that are known to have no regions; may compute regions ahead."""
         ...
 
-    def read(self, example: Example) -> Regions: ...
+    def read(self, example: Example) -> Regions:
+        """Return the regions of an example; raise :class:`InputError` if it has none."""
+        ...
 
 
 def open_regions(features: Any, boxes: str | Path | None = None) -> RegionSource:
-    """A path as :class:`RegionFiles` takes it, ``{path, boxes}``, or ``{scenes: {grid, view}}``. Raises :class:`HarnessError` for
-    anything else."""
+    """Return the source that ``features`` specifies.
+
+    Parameters
+    ----------
+    features
+        Path as :class:`RegionFiles` takes it, ``{path, boxes}``, or ``{scenes: {grid, view}}`` for rendered scenes.
+    boxes
+        h5 file of boxes, for a path.
+
+    Raises
+    ------
+    HarnessError
+        For any other value.
+    """
     if isinstance(features, (str, Path)):
         return RegionFiles(path=features, boxes=boxes)
     if isinstance(features, Mapping) and set(features) == {"scenes"}:
