@@ -1,4 +1,4 @@
-"""Word lists with NACF's special ids: from JSON, or out of the authors' ``info_corpus.pkl``."""
+"""Word lists with NACF's special words, from JSON or from the authors' ``info_corpus.pkl``."""
 
 from __future__ import annotations
 
@@ -12,24 +12,48 @@ from harness.adapters.shared.weights.checkpoint_config import read_json
 from harness.errors import InputError
 
 SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
+"""Special words in the order of their ids."""
 
 
 def split_words(text: str) -> list[str]:
-    """Lower-cased words without punctuation at their ends; tokens of punctuation alone are dropped, as in the authors' corpus."""
+    """Return the lower-cased words of a text without punctuation at their ends, as in the authors' corpus.
+
+    Tokens without a letter or digit are dropped.
+
+    >>> split_words("A man's dog runs , fast!")
+    ['a', "man's", 'dog', 'runs', 'fast']
+    """
     words = [word for word in text.lower().split() if any(ch.isalnum() for ch in word)]
     return [word.strip(".,!?;:\"'()") for word in words]
 
 
 def vocabulary(captions: Iterable[Sequence[str]], least: int = 1) -> list[str]:
-    """The special words, then words seen at least ``least`` times, most frequent first, then by spelling."""
+    """Return the special words, then the words with at least ``least`` occurrences, most frequent first, then in alphabetical order.
+
+    >>> vocabulary([["a", "dog"], ["the", "dog"]])[6:]
+    ['dog', 'a', 'the']
+    """
     counts = Counter(word for words in captions for word in words)
-    kept = [word for word, n in counts.items() if n >= least and word not in SPECIAL]
-    return [*SPECIAL, *sorted(kept, key=lambda word: (-counts[word], word))]
+    frequent = [word for word, n in counts.items() if n >= least and word not in SPECIAL]
+    return [*SPECIAL, *sorted(frequent, key=lambda word: (-counts[word], word))]
 
 
-class Words:
-    """``words[i]`` is the word of id i. ``source``: a JSON list, a JSON mapping of id to word, ``info_corpus.pkl`` (whose ``itoc``,
-    the category of each video, is kept as ``categories``), or the words themselves, then with the ``path`` they were found in."""
+class WordList:
+    """Words and their ids.
+
+    Parameters
+    ----------
+    source
+        JSON file with a list or a mapping of id to word, the authors' ``info_corpus.pkl`` (whose ``itoc``, the category of each video,
+        becomes ``categories``), or the words themselves.
+    path
+        File that the words were read from, for error messages, where ``source`` is the words.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist or does not hold words, or the ids are not 0 to N - 1.
+    """
 
     def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
         if isinstance(source, (str, Path)):
@@ -48,6 +72,7 @@ class Words:
         self.ids = {word: i for i, word in enumerate(self.words)}
 
     def _read(self) -> tuple[Any, dict[str, int]]:
+        """Return the list or mapping in the file, and the category of each video."""
         if not self.path.is_file():
             raise InputError("no such word list", str(self.path))
         if self.path.suffix == ".json":
@@ -64,15 +89,15 @@ class Words:
         return len(self.words)
 
     def text(self, ids: list[int]) -> str:
-        """Words up to the first end or padding; begin, mask and vis are passed over."""
-        out = []
+        """Return the words of ids up to the first end or padding; begin, mask and vis are left out."""
+        words = []
         for i in ids:
             if i in (PAD, EOS):
                 break
             if i not in (BOS, MASK, VIS):
-                out.append(self.words[i])
-        return " ".join(out)
+                words.append(self.words[i])
+        return " ".join(words)
 
     def encode(self, text: str) -> list[int]:
-        """Ids of :func:`split_words`."""
+        """Return the ids of the words of :func:`split_words`; unknown words have the id UNK."""
         return [self.ids.get(word, UNK) for word in split_words(text)]

@@ -1,4 +1,4 @@
-"""A toy set for the family: motion tells the colour, images the shape; captions of two lengths."""
+"""Artificial videos: motion features show the colour, image features the shape; captions have two lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = {"width": 32, "heads": 4, "inner": 64, "dropout": 0.1}
 
 
 def toy_videos(folder: Path) -> list[Example]:
-    """Writes m.npz, i.npz and captions.json; gives the examples, whose id starts with v."""
+    """Write m.npz, i.npz and captions.json, and return the examples, whose ids start with v."""
     random = np.random.default_rng(0)
     motion, image, captions = {}, {}, {}
     for i in range(60):
@@ -29,8 +29,9 @@ def toy_videos(folder: Path) -> list[Example]:
 
 
 def toy_recipe(folder: Path, **params) -> dict:
-    given = {
+    """Return the fields of a recipe for the artificial videos in ``folder``."""
+    defaults = {
         "features": {name: str(folder / f"{name}.npz") for name in "mi"}, "captions": str(folder / "captions.json"),
         "frames": 3, "model": SMALL, "epochs": 25, "batch": 20, "learning_rate": 5e-3,
     }  # fmt: skip
-    return {**given, **params}
+    return {**defaults, **params}
