@@ -1,13 +1,12 @@
-"""What TVT is trained on and reads: feature sequences of several views by example id, and captions.
+"""Feature sequences of several views by example id.
 
-Sources: files (one per view: .npz or .safetensors with (frames, width) or (width,) per id), the SemSynAN layout (an h5 file with arrays
-indexed by video number and a count of real frames), or rendered scenes seen by a moving camera, which stand in for videos.
+Sources are files (one per view: .npz or .safetensors with (frames, width) or (width,) per id), the SemSynAN layout (an h5 file with arrays
+indexed by video number and the number of frames of each video), or rendered scenes under a moving camera.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,56 +15,74 @@ import torch
 
 from harness.adapters.shared.inputs.a3ds_inputs import SceneViews, from_scenes
 from harness.adapters.shared.inputs.features import FeatureFile
-from harness.adapters.tvt.model import BOS, EOS, PAD, SPECIAL, UNK
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, require
 
 
 class Views(Protocol):
-    """Feature sequences by example."""
+    """Source of the feature sequences of examples."""
 
     @property
     def widths(self) -> Mapping[str, int]:
-        """Feature width by view."""
+        """Feature width of each view."""
         ...
 
     @property
     def name(self) -> str:
-        """Where they come from."""
+        """Name of the source, for fingerprints."""
         ...
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` for examples without features, as far as it is seen without reading them."""
+        """Raise :class:`InputError` for examples that are known to have no features; may compute features ahead."""
         ...
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
-        """(frames, width) float32 by view."""
+        """Return one array (frames, width) float32 per view."""
         ...
 
 
 class FileViews:
-    """``files``: view -> feature file by example id."""
+    """Views from one feature file each.
+
+    Parameters
+    ----------
+    files
+        View to feature file by example id.
+    """
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = {view: FeatureFile(path) for view, path in files.items()}
         self.widths = {}
         for view, file in self.files.items():
             if not file.arrays:
-                raise InputError("no features in it", str(file.path))
+                raise InputError("the file holds no features", str(file.path))
             self.widths[view] = int(np.asarray(next(iter(file.arrays.values()))).shape[-1])
         self.name = ",".join(str(file.path) for file in self.files.values())
 
     def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` with the ids of examples without features."""
         for file in self.files.values():
             file.check(examples)
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
+        """Return one array (frames, width) per view."""
         return {view: np.atleast_2d(file.row(example)) for view, file in self.files.items()}
 
 
 class SemSynAnViews:
-    """``path``: h5 file whose one group holds ``cnn_features`` and ``c3d_features`` (N, frames, width) and ``count_features`` (N,), by
-    video number (the digits of the example id)."""
+    """Views in the layout of the SemSynAN feature files.
+
+    Parameters
+    ----------
+    path
+        h5 file whose single group holds ``cnn_features`` and ``c3d_features`` (N, frames, width), and the number of frames
+        ``count_features`` (N,), by video number. The video number is the digits of the example id.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, is not a readable h5 file, or lacks an array.
+    """
 
     arrays = {"appearance": "cnn_features", "motion": "c3d_features"}  # noqa: RUF012
 
@@ -77,16 +94,17 @@ class SemSynAnViews:
         try:
             handle = h5py.File(self.path, "r")
         except OSError as error:
-            raise InputError(f"not a whole h5 file ({error})", str(self.path)) from error
+            raise InputError(f"not a readable h5 file ({error})", str(self.path)) from error
         groups = [handle[key] for key in handle if isinstance(handle[key], h5py.Group)]
         self.group = groups[0] if len(groups) == 1 else handle
         absent = [name for name in self.arrays.values() if name not in self.group]
         if absent:
-            raise InputError(f"no arrays {', '.join(absent)} in it", str(self.path))
+            raise InputError(f"the file holds no arrays {', '.join(absent)}", str(self.path))
         self.widths = {view: int(self.group[name].shape[-1]) for view, name in self.arrays.items()}
         self.name = str(self.path)
 
     def check(self, examples: Sequence[Example]) -> None:
+        """Raise :class:`InputError` for an example whose id holds no video number of the file."""
         for example in examples:
             self._number(example)
 
@@ -100,19 +118,31 @@ class SemSynAnViews:
         return int(digits)
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
+        """Return one array (frames, width) float32 per view."""
         number = self._number(example)
         frames = int(self.group["count_features"][number]) if "count_features" in self.group else None
-        found = {}
+        views = {}
         for view, name in self.arrays.items():
             array = np.asarray(self.group[name][number], dtype=np.float32)
-            found[view] = array[: max(1, frames)] if frames is not None else array
-            if not np.isfinite(found[view]).all():
-                raise InputError(f"the features of example '{example.id}' hold NaN or infinity", str(self.path))
-        return found
+            views[view] = array[: max(1, frames)] if frames is not None else array
+            if not np.isfinite(views[view]).all():
+                raise InputError(f"the features of example '{example.id}' contain NaN or infinity", str(self.path))
+        return views
 
 
 def open_views(features: Any) -> Views:
-    """``{view: file}``, ``{semsynan: file}``, or ``{scenes: {frames, stride}}``."""
+    """Return the source that ``features`` specifies.
+
+    Parameters
+    ----------
+    features
+        ``{view: file}``, ``{semsynan: file}``, or ``{scenes: {frames, stride}}`` for rendered scenes.
+
+    Raises
+    ------
+    HarnessError
+        For any other value.
+    """
     if not isinstance(features, Mapping) or not features:
         raise HarnessError(
             f"features is a mapping of views to files, or of semsynan or scenes to its settings; found {features!r}"
@@ -125,7 +155,15 @@ def open_views(features: Any) -> Views:
 
 
 def collate(rows: Sequence[Mapping[str, np.ndarray]]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """Views (B, frames, width) padded with zeros, and masks (B, frames), True at real frames."""
+    """Return a batch of B examples.
+
+    Returns
+    -------
+    views
+        One tensor (B, frames, width) per view, padded with zeros.
+    masks
+        One tensor (B, frames) per view, True at frames of the example.
+    """
     views, masks = {}, {}
     for name in rows[0]:
         longest = max(len(row[name]) for row in rows)
@@ -135,29 +173,3 @@ def collate(rows: Sequence[Mapping[str, np.ndarray]]) -> tuple[dict[str, torch.T
             views[name][i, : len(row[name])] = torch.from_numpy(np.ascontiguousarray(row[name]))
             masks[name][i, : len(row[name])] = True
     return views, masks
-
-
-class WordList:
-    """Lower-cased words split on spaces, with pad, bos, eos and unk first."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        if tuple(words[: len(SPECIAL)]) != SPECIAL:
-            raise InputError(f"a word list begins with {', '.join(SPECIAL)}")
-        self.words = list(words)
-        self.ids = {word: i for i, word in enumerate(words)}
-
-    @classmethod
-    def of(cls, captions: Iterable[str], least: int = 1) -> WordList:
-        """Words seen at least ``least`` times, most frequent first, then by spelling."""
-        counts = Counter(word for caption in captions for word in caption.lower().split())
-        kept = sorted((word for word, n in counts.items() if n >= least), key=lambda word: (-counts[word], word))
-        return cls([*SPECIAL, *kept])
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def encode(self, text: str) -> list[int]:
-        return [self.ids.get(word, UNK) for word in text.lower().split()]
-
-    def decode(self, ids: Sequence[int]) -> str:
-        return " ".join(self.words[i] for i in ids if i not in (PAD, BOS, EOS))
