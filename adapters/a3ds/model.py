@@ -1,52 +1,72 @@
-"""The reference game's agents: an LSTM speaker that sees target and distractor at every step, a dot-product listener.
+"""Agents of the reference game: an LSTM speaker that reads target and distractor at every step, and a dot-product listener.
 
-Tsvilodub & Franke 2023 (A3DS), after Lazaridou et al. 2020; parameter names are those of the published state dicts, sizes come
-from the stored shapes. ``B`` games, ``K`` images of a game (target first), ``T`` tokens, ``V`` words.
+Tsvilodub and Franke 2023 (A3DS), after Lazaridou, Potapenko and Tieleman 2020. The keys are those of the published state dicts, and sizes
+come from the shapes of the tensors.
+
+Shapes: ``B`` games, ``K`` images of a game (target first), ``D`` image features, ``T`` tokens, ``R`` captions, ``V`` words.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import nn
 
-from harness.adapters.a3ds.vocabulary import WORDS, Vocabulary
+from harness.adapters.a3ds.authors import joined_listener_state, read_state, save_state, stored_vocabulary
+from harness.adapters.a3ds.vocabulary import Vocabulary
 from harness.errors import HarnessError, InputError
 
 
 class SpeakerSizes(NamedTuple):
-    """Widths of a speaker; the published one is (47, 512, 512, 512, 2048)."""
+    """Widths of a speaker; the published ones are (47, 512, 512, 512, 2048)."""
 
     words: int
+    """Number of words, V."""
     embed: int
+    """Width of a word vector."""
     visual: int
+    """Width of a projected image."""
     hidden: int
+    """Width of the LSTM."""
     features: int
+    """Width of an image feature vector, D."""
 
 
 class ListenerSizes(NamedTuple):
-    """Widths of a listener; the published one is (49, 512, 512, 2048)."""
+    """Widths of a listener; the published ones are (49, 512, 512, 2048)."""
 
     words: int
+    """Number of words, V."""
     embed: int
+    """Width of a word vector."""
     hidden: int
+    """Width of the LSTM and of a projected image."""
     features: int
+    """Width of an image feature vector, D."""
 
 
 class Speaker(nn.Module):
-    """Says what tells the target from the distractor: at each step the LSTM reads [target; distractor; last word]."""
+    """Speaker of the game: at each step an LSTM reads [target; distractor; last word] and predicts the next word.
+
+    Parameters
+    ----------
+    sizes
+        Widths of the layers.
+    vocabulary
+        Words (default: the published ones); raises :class:`HarnessError` if their number is not ``sizes.words``.
+    meta
+        Information about the training, stored with the weights.
+    """
 
     def __init__(
         self, sizes: SpeakerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__()
         self.sizes, self.meta = sizes, dict(meta or {})
-        self.vocabulary = _fitting(vocabulary, sizes.words)
+        self.vocabulary = _checked_vocabulary(vocabulary, sizes.words)
         self.embed = nn.Embedding(sizes.words, sizes.embed)
         self.project = nn.Linear(sizes.features, sizes.visual)
         self.lstm = nn.LSTM(2 * sizes.visual + sizes.embed, sizes.hidden, batch_first=True)
@@ -54,10 +74,19 @@ class Speaker(nn.Module):
 
     @classmethod
     def load(cls, path: str | Path, vocabulary: str | Path | None = None) -> Speaker:
-        """From our safetensors, or a published state dict (``.pkl``, ``.pt``; read without unpickling code, or ``.npz``).
+        """Return the speaker of a file, in evaluation mode.
 
-        ``vocabulary``: JSON of word -> id, where the file was trained with other words than the published 47.
-        Raises :class:`InputError` for missing keys, shapes that do not fit together and a vocabulary of another size.
+        Parameters
+        ----------
+        path
+            safetensors file of this project, or a published state dict (``.pkl``, ``.pt`` or ``.npz``). No code of the file is run.
+        vocabulary
+            JSON file of word to id, for weights that were trained with other words than the published 47.
+
+        Raises
+        ------
+        InputError
+            If keys are missing, shapes do not fit together, or the vocabulary has another size.
         """
         state, meta = read_state(path)
         try:
@@ -68,26 +97,32 @@ class Speaker(nn.Module):
             raise InputError(f"no speaker: the key {error} is missing", str(path)) from None
         sizes = SpeakerSizes(words, embed, visual, hidden, features)
         speaker = cls(sizes, stored_vocabulary(path, words, vocabulary, meta), meta)
-        return _filled(speaker, state, path)
+        _load_state(speaker, state, path)
+        return speaker
 
     def image(self, features: torch.Tensor) -> torch.Tensor:
-        """(B, 2 visual): projected target and distractor of features (B, 2, D); a single image (B, 1, D) stands twice."""
-        seen = self.project(features.to(self.project.weight.dtype))
-        if seen.shape[1] == 1:
-            seen = seen.expand(-1, 2, -1)
-        return seen[:, :2].reshape(len(seen), -1)
+        """Return the projected target and distractor (B, 2 visual) of features (B, 2, D); a single image (B, 1, D) is repeated."""
+        images = self.project(features.to(self.project.weight.dtype))
+        if images.shape[1] == 1:
+            images = images.expand(-1, 2, -1)
+        return images[:, :2].reshape(len(images), -1)
 
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits (B, T, V) of the next token after each of ``tokens`` (B, T), START first; features (B, 2, D), target first.
+        """Return the logits (B, T, V) of the next token after each of ``tokens`` (B, T).
 
-        The LSTM starts from zeros.
+        Parameters
+        ----------
+        features
+            Image features (B, 2, D), target first.
+        tokens
+            Token ids (B, T), START first. The LSTM starts from zeros.
         """
         words = self.embed(tokens)
         image = self.image(features)[:, None].expand(-1, tokens.shape[1], -1)
         return self.linear(self.lstm(torch.cat([image, words], dim=-1))[0])
 
     def step(self) -> SpeakerStep:
-        """The speaker token by token, for :func:`harness.adapters.shared.decoding.decode.decode`."""
+        """Return the decoder step of the speaker, for :func:`harness.adapters.shared.decoding.decode.decode`."""
         return SpeakerStep(self)
 
     def save(self, path: str | Path, **meta: Any) -> None:
@@ -96,15 +131,18 @@ class Speaker(nn.Module):
 
 
 class SpeakerState(NamedTuple):
-    """What the LSTM holds of R captions: hidden and cell state, and the images' share of the gates."""
+    """State of the LSTM for R captions."""
 
     hidden: torch.Tensor
+    """Hidden state (R, hidden)."""
     cell: torch.Tensor
+    """Cell state (R, hidden)."""
     gates: torch.Tensor
+    """Contribution of the images to the gates (R, 4 hidden)."""
 
 
 class SpeakerStep:
-    """One LSTM step: the images' and each word's share of the gates are computed once, not at every step."""
+    """Decoder step of a speaker. The contributions of the images and of each word to the gates are computed once."""
 
     def __init__(self, speaker: Speaker) -> None:
         weights, width = dict(speaker.lstm.named_parameters()), 2 * speaker.sizes.visual
@@ -117,16 +155,16 @@ class SpeakerStep:
         self._speaker = speaker
 
     def start(self, features: torch.Tensor) -> SpeakerState:
-        """The state before START, for features (B, 2, D)."""
+        """Return the state before START, for image features (B, 2, D)."""
         with torch.no_grad():
             gates = self._speaker.image(features) @ self._image.T + self._bias
         zeros = gates.new_zeros(len(gates), self._speaker.sizes.hidden)
         return SpeakerState(zeros, zeros, gates)
 
     def __call__(self, tokens: torch.Tensor | None, state: SpeakerState) -> tuple[torch.Tensor, SpeakerState]:
-        """Logits (R, V) after ``tokens`` (R,) and the next state."""
+        """Return the logits (R, V) after ``tokens`` (R,) and the next state."""
         if tokens is None:
-            raise ValueError("the speaker's first token is START, never None")
+            raise ValueError("the first token of a speaker is START: batch.start must not be None")
         gates = state.gates + self._words[tokens] + state.hidden @ self._recurrent
         enter, forget, new, out = gates.chunk(4, dim=-1)
         cell = forget.sigmoid() * state.cell + enter.sigmoid() * new.tanh()
@@ -148,14 +186,24 @@ class _ImageEncoder(nn.Module):
 
 
 class Listener(nn.Module):
-    """Picks the image that a message describes: dot product of the message's last hidden state with each projected image."""
+    """Listener of the game: scores each image by the dot product of its projection with the message's last hidden state.
+
+    Parameters
+    ----------
+    sizes
+        Widths of the layers.
+    vocabulary
+        Words (default: the published ones); raises :class:`HarnessError` if their number is not ``sizes.words``.
+    meta
+        Information about the training, stored with the weights.
+    """
 
     def __init__(
         self, sizes: ListenerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__()
         self.sizes, self.meta = sizes, dict(meta or {})
-        self.vocabulary = _fitting(vocabulary, sizes.words)
+        self.vocabulary = _checked_vocabulary(vocabulary, sizes.words)
         self.rnn = _MessageEncoder(sizes)
         self.encoder = _ImageEncoder(sizes)
 
@@ -163,15 +211,25 @@ class Listener(nn.Module):
     def load(
         cls, path: str | Path, encoder: str | Path | None = None, vocabulary: str | Path | None = None
     ) -> Listener:
-        """From one file with keys ``rnn.*`` and ``encoder.*``, or from the authors' two files (message and image encoder).
+        """Return the listener of a file, in evaluation mode.
 
-        Raises :class:`InputError` as :meth:`Speaker.load`.
+        Parameters
+        ----------
+        path
+            File with keys ``rnn.*`` and ``encoder.*``, or the authors' file of the message encoder.
+        encoder
+            The authors' file of the image encoder, where ``path`` is the message encoder.
+        vocabulary
+            JSON file of word to id, for weights that were trained with other words than the published 47.
+
+        Raises
+        ------
+        InputError
+            As :meth:`Speaker.load`.
         """
         state, meta = read_state(path)
         if encoder is not None:
-            state = {f"rnn.{key}": value for key, value in state.items()}
-            image, _ = read_state(encoder)
-            state |= {f"encoder.{key}": value for key, value in image.items() if not key.startswith("resnet.")}
+            state = joined_listener_state(state, read_state(encoder)[0])
         try:
             words, embed = state["rnn.embed.weight"].shape
             hidden, features = state["encoder.embed.weight"].shape
@@ -180,15 +238,19 @@ class Listener(nn.Module):
         listener = cls(
             ListenerSizes(words, embed, hidden, features), stored_vocabulary(path, words, vocabulary, meta), meta
         )
-        return _filled(listener, state, path)
+        _load_state(listener, state, path)
+        return listener
 
     def message(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(B, hidden): last hidden state over messages (B, T) as they stand: END and all after it included, START not."""
+        """Return the last hidden state (B, hidden) over messages (B, T).
+
+        START is not part of a message; END and everything after it is.
+        """
         _, (hidden, _) = self.rnn.lstm(self.rnn.embed(tokens))
         return hidden[-1]
 
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Scores (B, K) of the images' features (B, K, D) for messages (B, T): logits of the choice."""
+        """Return scores (B, K) of images with features (B, K, D) for messages (B, T): logits of the choice."""
         return torch.einsum(
             "bkh,bh->bk", self.encoder.embed(features.to(self.encoder.embed.weight.dtype)), self.message(tokens)
         )
@@ -198,69 +260,15 @@ class Listener(nn.Module):
         save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
 
 
-# --------------------------------------------------------------------------- files
-def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """(float32 tensors by name, what we stored beside them); never runs code from the file."""
-    path = Path(path)
-    if not path.is_file():
-        raise InputError("no such checkpoint", str(path))
-    meta: dict[str, Any] = {}
-    try:
-        if path.suffix == ".safetensors":
-            from safetensors import safe_open
-
-            with safe_open(str(path), "pt") as file:
-                state = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
-                meta = json.loads((file.metadata() or {}).get("a3ds", "{}"))
-        elif path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                state = {key: torch.from_numpy(file[key]) for key in file.files}
-        else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise InputError(f"not a readable state dict ({str(error).splitlines()[0]})", str(path)) from error
-    if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise InputError("holds no plain state dict (names and tensors)", str(path))
-    return {key: value.float() for key, value in state.items()}, meta
-
-
-def save_state(path: str | Path, state: Mapping[str, torch.Tensor], meta: Mapping[str, Any]) -> None:
-    """Write tensors as float16 safetensors with ``meta`` as JSON in the header; the file appears whole or not at all."""
-    from safetensors.torch import save_file
-
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    save_file({k: v.half().contiguous() for k, v in state.items()}, partial, {"a3ds": json.dumps(meta, sort_keys=True)})
-    partial.replace(path)
-
-
-def stored_vocabulary(path: str | Path, count: int, given: str | Path | None, meta: Mapping[str, Any]) -> Vocabulary:
-    """The given JSON's words, else those in the file, else the published 47; raises :class:`InputError` if there are not ``count``."""
-    words: tuple[str, ...] = tuple(meta.get("words", WORDS))
-    if given is not None:
-        try:
-            table = json.loads(Path(given).read_text())
-            words = tuple(sorted(table, key=table.__getitem__)) if isinstance(table, dict) else tuple(table)
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"no JSON vocabulary of word -> id ({error})", str(given)) from None
-    if len(words) != count:
-        source = str(given) if given is not None else "the published vocabulary"
-        raise InputError(
-            f"checkpoint of {count} words, but {source} has {len(words)}: give its own vocabulary", str(path)
-        )
-    return Vocabulary(words)
-
-
-def _fitting(vocabulary: Vocabulary | None, count: int) -> Vocabulary:
+def _checked_vocabulary(vocabulary: Vocabulary | None, count: int) -> Vocabulary:
     vocabulary = vocabulary or Vocabulary()
     if len(vocabulary) != count:
         raise HarnessError(f"agent of {count} words with a vocabulary of {len(vocabulary)}")
     return vocabulary
 
 
-def _filled(agent: Any, state: Mapping[str, torch.Tensor], path: str | Path) -> Any:
-    """``agent`` with the weights of ``state``; raises :class:`InputError` where name or shape differs."""
+def _load_state(agent: Speaker | Listener, state: Mapping[str, torch.Tensor], path: str | Path) -> None:
+    """Load the weights of ``state`` and set evaluation mode; raise :class:`InputError` where a name or a shape differs."""
     expected = agent.state_dict()
     for key, value in expected.items():
         if key not in state:
@@ -271,4 +279,4 @@ def _filled(agent: Any, state: Mapping[str, torch.Tensor], path: str | Path) -> 
     if unknown:
         raise InputError(f"unknown key '{unknown[0]}'", str(path))
     agent.load_state_dict(state)
-    return agent.eval()
+    agent.eval()
