@@ -21,8 +21,8 @@ from scipy.stats import spearmanr
 
 import harness
 from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.agents import Speaker
 from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from harness.adapters.a3ds.model import Speaker
 from harness.contracts import Decoding
 from harness.plugins.pragmatic.scores import evaluate
 from harness.plugins.pregen.metric import BEST, Pregen

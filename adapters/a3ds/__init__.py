@@ -1,1 +1,1 @@
-"""A3DS: the reference game's speaker and listener, their training and their adapter."""
+"""A3DS: speaker and listener of the reference game, with their training."""

@@ -1,4 +1,4 @@
-"""The ``a3ds`` adapter: a trained speaker with its listener, as captioner, scorer of references and listener of the game."""
+"""The ``a3ds`` adapter: a speaker and a listener, as captioner, scorer of references and listener of the game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Listener, Speaker
+from harness.adapters.a3ds.model import Listener, Speaker
 from harness.adapters.a3ds.rsa import rsa_strategy
 from harness.adapters.a3ds.vocabulary import END, MAX_LENGTH, PAD, START
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode, forced_scores
@@ -19,20 +19,36 @@ from harness.errors import HarnessError, InputError, did_you_mean
 from harness.tasks.a3ds import pixels
 
 SHIPPED = Path(__file__).parent / "checkpoints"
+"""Folder of the shipped checkpoints."""
 STAGES = ("baseline", "short", "rp", "sp")
+"""Names of the shipped checkpoints."""
 _ROWS = 256
+"""Number of games per batch."""
 
 
 class A3DS:
     """Speaker and listener on scenes named in ``Example.meta`` (``target_id``, ``distractor_id`` or ``distractor_ids``).
 
-    ``checkpoint``: a shipped one (``baseline``; ``short``, taught short captions; ``rp``, ``sp``) or a speaker's file.
-    ``listener``: a shipped stage's (``rp``, ``sp``) or a file; None: the speaker's own, ``rp``'s for those that never played.
-    ``features`` and ``pictures`` say where image features come from (:func:`harness.tasks.a3ds.pixels.features`) and must be
-    those that the agents were trained on.
-
-    The speaker sees the target and the first distractor (without one, the target twice). Strategies: all of
+    The speaker reads the target and the first distractor (without one, the target twice). Strategies: all of
     :mod:`harness.adapters.shared.decoding.decode`, and ``rsa`` (:mod:`harness.adapters.a3ds.rsa`).
+
+    Parameters
+    ----------
+    checkpoint
+        A shipped checkpoint (``baseline``; ``short``, trained on short captions; ``rp``, ``sp``) or the file of a speaker.
+    listener
+        The listener of a shipped stage (``rp``, ``sp``) or a file. Default: the listener of the speaker's stage; that of ``rp`` for
+        speakers that have not played the game.
+    features, pictures
+        Image features as :func:`harness.tasks.a3ds.pixels.features` takes them. They must be those of the agents' training.
+    vocabulary
+        JSON file of word to id, for checkpoints with other words than the published 47.
+    listener_encoder
+        The authors' file of the listener's image encoder, where ``listener`` is their message encoder.
+
+    References
+    ----------
+    Tsvilodub and Franke 2023 (A3DS); Lazaridou, Potapenko and Tieleman 2020.
     """
 
     likelihood = "exact"
@@ -55,61 +71,62 @@ class A3DS:
         self._source = (features, pictures)
         self._loaded: dict[str, Any] = {}
 
-    # ------------------------------------------------------------------ parts, loaded when first needed
+    # ------------------------------------------------------------------ agents and features, loaded on first use
     @property
     def speaker(self) -> Speaker:
-        """The speaker; raises :class:`InputError` where it does not fit the image features."""
+        """The speaker. Raises :class:`InputError` if it does not fit the image features."""
         if "speaker" not in self._loaded:
             agent = Speaker.load(self._speaker_path, self._vocabulary)
-            self._fits(agent, self._speaker_path)
+            self._check_features(agent, self._speaker_path)
             self._loaded["speaker"] = agent
         return self._loaded["speaker"]
 
     @property
     def listener(self) -> Listener:
+        """The listener. Raises :class:`InputError` if it does not fit the image features."""
         if "listener" not in self._loaded:
             agent = Listener.load(self._listener_path, self._encoder)
-            self._fits(agent, self._listener_path)
+            self._check_features(agent, self._listener_path)
             self._loaded["listener"] = agent
         return self._loaded["listener"]
 
     @property
     def images(self) -> pixels.ImageFeatures:
-        """Where image features come from; its ``name`` says which pictures and which network."""
+        """Source of the image features; its ``name`` contains the pictures and the network."""
         return pixels.features(*self._source)
 
-    def _fits(self, agent: Speaker | Listener, path: Path) -> None:
+    def _check_features(self, agent: Speaker | Listener, path: Path) -> None:
         width, source = agent.sizes.features, self.images
         trained_on = agent.meta.get("features")
         if width != source.width or trained_on not in (None, source.name):
             raise InputError(
-                f"trained on {trained_on or 'features'} of width {width}; the features given are '{source.name}' of width "
+                f"trained on {trained_on or 'features'} of width {width}; the image features are '{source.name}' of width "
                 f"{source.width}",
                 str(path),
             )
 
     def fingerprint(self) -> str:
-        """Of speaker, listener and image features: ends with the names of network and picture source, for the manifest to tell."""
+        """Return a name that depends on the speaker, the listener and the image features, and ends with the name of the features."""
         return f"a3ds:{_digest(self._speaker_path)}:{_digest(self._listener_path)}:{self.images.name}"
 
     def listener_fingerprint(self) -> str:
-        """Of the listener and the image features alone: what a listener's choice depends on."""
+        """Return a name that depends on the listener and the image features only."""
         return f"a3ds:{_digest(self._listener_path)}:{self.images.name}"
 
     def describe(self) -> dict[str, Any]:
-        """For a manifest: pictures, features, training stage and sizes."""
+        """Return the image features, the stage of the training and the sizes, for the provenance of a run."""
         speaker = self.speaker
         return {"features": self.images.name, "stage": speaker.meta.get("stage"), "sizes": speaker.sizes._asdict()}
 
-    # ------------------------------------------------------------------ capabilities
+    # ------------------------------------------------------------------ generation, scores, listening
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for an example without a game, or a checkpoint that does not fit, before anything runs."""
+        """Raise :class:`InputError` for an example that names no target, or a checkpoint that does not fit the features."""
         for example in task.examples:
             _game(example)
-        self.speaker.eval()  # loads it, or says why not
+        self.speaker.eval()  # loads the checkpoint
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """Captions of the targets."""
+        """Yield captions of the target of each example."""
         step = self.speaker.step()
         for start in range(0, len(examples), _ROWS):
             part = examples[start : start + _ROWS]
@@ -122,11 +139,11 @@ class A3DS:
                 start=torch.full((len(part),), START),
                 ids=[example.id for example in part],
             )
-            own = {"rsa": rsa_strategy(self.speaker, features)}
-            yield from decode(step, decoding, batch, own).generations(self.speaker.vocabulary.decode)
+            strategies = {"rsa": rsa_strategy(self.speaker, features)}
+            yield from decode(step, decoding, batch, strategies).generations(self.speaker.vocabulary.decode)
 
     def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Log-probability and rank of every token of every reference, END counted; unknown words are scored as UNK."""
+        """Yield log-probability and rank of every token of every reference, END included; unknown words are scored as UNK."""
         words = self.speaker.vocabulary
         for start in range(0, len(examples), _ROWS):
             part = examples[start : start + _ROWS]
@@ -143,14 +160,14 @@ class A3DS:
         return TokenScores(log_probs, ranks, tuple(words[int(i)] for i in tokens[1 : length + 1]))
 
     def listen(self, examples: Sequence[Example], captions: Sequence[str]) -> np.ndarray:
-        """(B,) index of the image that the listener picks: 0 the target, 1.. the distractors; ties go to the first."""
-        choices: list[int] = []
-        for scores in self.listener_scores(examples, captions):
-            choices.append(int(scores.argmax()))
-        return np.array(choices, dtype=np.int64)
+        """Return the index (B,) of the image that the listener picks: 0 the target, from 1 the distractors; the first of equals.
+
+        Raises :class:`HarnessError` if there is not one caption per example.
+        """
+        return np.array([int(scores.argmax()) for scores in self.listener_scores(examples, captions)], dtype=np.int64)
 
     def listener_scores(self, examples: Sequence[Example], captions: Sequence[str]) -> Iterator[np.ndarray]:
-        """For each caption the listener's scores of the target and the distractors: logits of its choice."""
+        """Yield the listener's scores (K,) of the target and the distractors for each caption: logits of its choice."""
         if len(examples) != len(captions):
             raise HarnessError(f"listen: {len(captions)} captions for {len(examples)} examples")
         words = self.listener.vocabulary
@@ -164,7 +181,10 @@ class A3DS:
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 
     def _features(self, examples: Sequence[Example]) -> torch.Tensor:
-        """(B, K, D): target and distractors; a game with fewer of them repeats its target, which no score looks at."""
+        """Return image features (B, K, D) of targets and distractors.
+
+        Games with fewer images repeat their target; the scores of repeated targets are not used.
+        """
         games = [_game(example) for example in examples]
         width = max(2, max((1 + len(distractors) for _, distractors in games), default=2))
         scenes = [[target, *distractors, *[target] * (width - 1 - len(distractors))] for target, distractors in games]
@@ -173,20 +193,19 @@ class A3DS:
 
 
 def _game(example: Example) -> tuple[int, list[int]]:
-    """(target, distractors) of an example; raises :class:`InputError` where its meta names none."""
+    """Return the target and the distractors of an example; raise :class:`InputError` if its meta names no target."""
     meta = example.meta
     distractors = meta.get("distractor_ids", meta.get("distractor_id"))
     if meta.get("target_id") is None:
-        found = ", ".join(sorted(meta)) or "nothing"
-        raise InputError(
-            f"no 'target_id' in its meta (found {found}); use the reader 'a3ds'", f"example '{example.id}'"
-        )
+        keys = ", ".join(sorted(meta)) or "nothing"
+        raise InputError(f"no 'target_id' in its meta (found {keys}); use the reader 'a3ds'", f"example '{example.id}'")
     if distractors is None:
         return meta["target_id"], []
     return meta["target_id"], list(distractors) if isinstance(distractors, (list, tuple)) else [distractors]
 
 
 def _padded(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
+    """Return token ids (R, T) padded with PAD, at least ``width`` wide."""
     width = max(width, *(len(row) for row in rows)) if rows else width
     return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long).reshape(
         len(rows), width
@@ -194,6 +213,7 @@ def _padded(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
 
 
 def _checkpoint(name: str, agent: str) -> Path:
+    """Return the path of a shipped checkpoint or of a file; raise :class:`InputError` if there is none."""
     if name in STAGES:
         return SHIPPED / f"{name}.{agent}.safetensors"
     path = Path(name)

@@ -1,6 +1,6 @@
-"""What the agents learn from: structural and functional losses of the speaker, cross-entropy of the listener.
+"""Losses of the agents: structural and functional loss of the speaker, cross-entropy of the listener.
 
-``B`` games, ``T`` message tokens (24 at the published length), ``V`` words.
+Shapes: ``B`` games, ``D`` image features, ``T`` tokens of a message (24 at the published length), ``V`` words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional
 
-from harness.adapters.a3ds.agents import Listener, Speaker
+from harness.adapters.a3ds.model import Listener, Speaker
 from harness.adapters.a3ds.vocabulary import END, PAD, START
 
 
@@ -18,16 +18,35 @@ class Played(NamedTuple):
     """Losses and outcomes of a batch of games."""
 
     speaker: torch.Tensor
+    """Loss of the speaker, with gradient."""
     listener: torch.Tensor
+    """Loss of the listener, with gradient."""
     structural: float
+    """Structural loss."""
     functional: float
+    """Functional loss, with the entropy term."""
     entropy: float
+    """Mean entropy of the word distributions, in nats."""
     accuracy: float
+    """Share of games in which the listener's best image is the target."""
     length: float
+    """Mean number of tokens of a message, END counted."""
 
 
 def sample_messages(speaker: Speaker, features: torch.Tensor, length: int, generator: torch.Generator) -> torch.Tensor:
-    """(B, T) tokens drawn from the speaker (temperature 1); after END only PAD. No gradient."""
+    """Return messages (B, T) drawn from the speaker at temperature 1, without gradient.
+
+    Parameters
+    ----------
+    speaker
+        Speaker.
+    features
+        Image features (B, 2, D), target first.
+    length
+        Number of tokens T; tokens after END are PAD.
+    generator
+        Source of random numbers.
+    """
     with torch.no_grad():
         step = speaker.step()
         state = step.start(features)
@@ -45,17 +64,32 @@ def sample_messages(speaker: Speaker, features: torch.Tensor, length: int, gener
 
 
 def shifted(tokens: torch.Tensor) -> torch.Tensor:
-    """START and all but the last of ``tokens`` (B, T): what the speaker reads to predict them."""
+    """Return the speaker's inputs (B, T) for the prediction of ``tokens`` (B, T): START and all tokens but the last.
+
+    >>> shifted(torch.tensor([[7, 8, 1]])).tolist()
+    [[0, 7, 8]]
+    """
     return torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
 
 
 def structural_loss(
-    speaker: Speaker, features: torch.Tensor, captions: torch.Tensor, own: torch.Tensor | None
+    speaker: Speaker, features: torch.Tensor, captions: torch.Tensor, sample: torch.Tensor | None
 ) -> torch.Tensor:
-    """Mean cross-entropy over all slots (PAD counted) of captions (B, T + 1), START first; the speaker reads the caption itself
-    or, where given, its ``own`` sample (B, T)."""
-    read = captions[:, :-1] if own is None else shifted(own)
-    return functional.cross_entropy(speaker(features, read).transpose(1, 2), captions[:, 1:])
+    """Return the mean cross-entropy over all slots of the captions, PAD counted.
+
+    Parameters
+    ----------
+    speaker
+        Speaker.
+    features
+        Image features (B, 2, D), target first.
+    captions
+        Token ids (B, T + 1) of the references, START first.
+    sample
+        A sample (B, T) of the speaker that it reads instead of the caption, or None.
+    """
+    inputs = captions[:, :-1] if sample is None else shifted(sample)
+    return functional.cross_entropy(speaker(features, inputs).transpose(1, 2), captions[:, 1:])
 
 
 def play(
@@ -68,17 +102,36 @@ def play(
     structural_weight: float = 0.75,
     entropy_weight: float = 0.1,
 ) -> Played:
-    """One batch of the reference game (Lazaridou et al. 2020; Tsvilodub & Franke 2023, section 3).
+    """Play one batch of the reference game and return its losses.
 
-    The speaker's loss is ``w S + (1 - w) F``: S is the cross-entropy of the logits along its own sample against the reference, F is
-    REINFORCE, minus the reward (+1 where the listener picks the target, else -1) times the message's log-probability, minus the
-    entropy weight times the entropy of the word distributions. Log-probability and entropy are averaged over the tokens up to
-    END, so that S and F are both per slot. The listener's choice is drawn from its softmax; its loss is cross-entropy.
+    The speaker's loss is ``w S + (1 - w) F``. S is the cross-entropy of the logits along the speaker's sample against the reference. F is
+    the REINFORCE loss: minus the reward (+1 if the listener picks the target, else -1) times the log-probability of the message, minus the
+    entropy weight times the entropy of the word distributions. Log-probability and entropy are averaged over the tokens up to END, so S
+    and F are both per slot. The listener's choice is drawn from its softmax, and its loss is cross-entropy.
+
+    Parameters
+    ----------
+    speaker, listener
+        The agents.
+    features
+        Image features (B, 2, D), target first.
+    captions
+        Token ids (B, T + 1) of the references, START first.
+    generator
+        Source of random numbers.
+    structural_weight
+        The weight w, in [0, 1].
+    entropy_weight
+        Weight of the entropy.
+
+    References
+    ----------
+    Lazaridou, Potapenko and Tieleman 2020; Tsvilodub and Franke 2023, section 3.
     """
     messages = sample_messages(speaker, features, captions.shape[1] - 1, generator)
     logits = speaker(features, shifted(messages))
     structural = functional.cross_entropy(logits.transpose(1, 2), captions[:, 1:])
-    spoken = ((messages == END).cumsum(1) - (messages == END).long()) == 0  # up to END, itself counted
+    spoken = ((messages == END).cumsum(1) - (messages == END).long()) == 0  # up to END, END counted
     tokens = spoken.sum(1)
     log_probs = logits.log_softmax(-1)
     log_message = (log_probs.gather(-1, messages[..., None])[..., 0] * spoken).sum(1) / tokens

@@ -1,11 +1,14 @@
-"""Rational-speech-acts re-ranking: of several captions say the one that a literal listener would understand best.
+"""Rational-speech-acts re-ranking: of several captions, select the one that a literal listener understands best.
 
-Andreas & Klein 2016; Frank & Goodman 2012. The literal listener is the speaker itself turned round by Bayes' rule with a flat prior:
-L(target | u) = S(u | target) / sum over images of S(u | image), where S(u | image) is the speaker's probability of u for that image
-alone. The pragmatic speaker ranks proposals by ``log S(u) + alpha log L(target | u)``, S(u) being its probability in the game.
+Frank and Goodman 2012; Andreas and Klein 2016. The literal listener inverts the speaker by Bayes' rule with a flat prior:
+L(target | u) = S(u | target) / sum over images of S(u | image), where S(u | image) is the speaker's probability of u for a single image.
+The pragmatic speaker ranks proposals by log S(u) + alpha log L(target | u), where S(u) is the probability of u in the game.
 
-``decoding: {strategy: rsa, options: {alpha: 5, proposals: 20, propose: sample}}``; ``propose`` is ``sample`` (temperature, top_k and
-top_p as given) or ``beam``. alpha 0 gives the most probable proposal. The best ``candidates`` different proposals are returned.
+``decoding: {strategy: rsa, options: {alpha: 5, proposals: 20, propose: sample}}``. ``propose`` is ``sample`` (with temperature, top_k and
+top_p of the decoding) or ``beam``. With alpha 0 the most probable proposal wins. The result is the best ``candidates`` different
+proposals.
+
+Shapes: ``B`` games, ``K`` images of a game, ``D`` image features, ``H`` hypotheses.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Speaker
+from harness.adapters.a3ds.model import Speaker
 from harness.adapters.a3ds.vocabulary import PAD, START
 from harness.adapters.shared.decoding.decode import Decoded, DecodingBatch, Hypothesis, Step, Strategy, decode
 from harness.contracts import Decoding
@@ -25,23 +28,23 @@ _OPTIONS = ("alpha", "proposals", "propose")
 
 
 def rsa_strategy(speaker: Speaker, features: torch.Tensor) -> Strategy:
-    """The strategy for one batch of games with image features (B, K, D), target first."""
+    """Return the strategy for a batch of games with image features (B, K, D), target first."""
 
     def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
         alpha, inner = _settings(decoding)
-        proposed = decode(step, inner, batch)
+        count = decoding.candidates or 1
         examples = []
-        for game, hypotheses in zip(features, proposed):
+        for game, hypotheses in zip(features, decode(step, inner, batch)):
             different = list({tuple(h.tokens.tolist()): h for h in hypotheses}.values())
             ranked = _ranked(different, alpha * literal_listener(speaker, game, different)[:, 0])
-            wanted = decoding.candidates or 1
-            examples.append(tuple(ranked[min(k, len(ranked) - 1)] for k in range(wanted)))
+            examples.append(tuple(ranked[min(k, len(ranked) - 1)] for k in range(count)))
         return Decoded(tuple(examples), {"alpha": alpha, "proposals": inner.candidates})
 
     return search
 
 
 def _settings(decoding: Decoding) -> tuple[float, Decoding]:
+    """Return alpha and the decoding of the proposals; raise :class:`HarnessError` for invalid options."""
     options = dict(decoding.options)
     for name in options:
         if name not in _OPTIONS:
@@ -58,22 +61,35 @@ def _settings(decoding: Decoding) -> tuple[float, Decoding]:
 
 
 def literal_listener(speaker: Speaker, images: torch.Tensor, hypotheses: list[Hypothesis]) -> np.ndarray:
-    """(H, K) log-probability of each of the K images (K, D) given each caption, with a flat prior."""
+    """Return the log-probability (H, K) of each image given each caption, with a flat prior.
+
+    Parameters
+    ----------
+    speaker
+        Speaker that is inverted.
+    images
+        Image features (K, D).
+    hypotheses
+        H captions.
+    """
     width = max(len(h.tokens) for h in hypotheses)
     tokens = torch.full((len(hypotheses), width), PAD)
     for row, hypothesis in enumerate(hypotheses):
         tokens[row, : len(hypothesis.tokens)] = torch.from_numpy(hypothesis.tokens)
-    said = torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
-    read = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
-    alone = images[:, None, None].expand(-1, len(tokens), 2, -1).reshape(-1, 2, images.shape[-1])  # each image twice
+    inside = torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
+    inputs = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
+    single = (
+        images[:, None, None].expand(-1, len(tokens), 2, -1).reshape(-1, 2, images.shape[-1])
+    )  # target and distractor alike
     with torch.inference_mode():
-        log_probs = speaker(alone, read.repeat(len(images), 1)).double().log_softmax(-1)
-    own = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[..., 0]
-    total = (own * said.repeat(len(images), 1)).sum(1).reshape(len(images), len(tokens)).T
+        log_probs = speaker(single, inputs.repeat(len(images), 1)).double().log_softmax(-1)
+    token_scores = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[..., 0]
+    total = (token_scores * inside.repeat(len(images), 1)).sum(1).reshape(len(images), len(tokens)).T
     return (total - total.logsumexp(1, keepdim=True)).numpy()
 
 
 def _ranked(hypotheses: list[Hypothesis], gain: np.ndarray) -> list[Hypothesis]:
+    """Return the hypotheses by log-probability plus ``gain`` (H,), best first, with this sum as their score."""
     scores = [float(h.log_probs.sum() + g) for h, g in zip(hypotheses, gain)]
     order = sorted(range(len(scores)), key=lambda k: (-scores[k], k))
     return [replace(hypotheses[k], score=scores[k]) for k in order]

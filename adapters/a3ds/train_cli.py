@@ -12,16 +12,22 @@ from dataclasses import replace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``harness train a3ds``; numbers left out have the shipped checkpoints' values."""
+    """Add the options of ``harness train a3ds``. Default numbers are those of the shipped checkpoints."""
     parser.add_argument("--stage", choices=("baseline", "rp", "sp"), required=True)
-    parser.add_argument("--output", required=True, help="directory of the run: curve, state, epochs, checkpoints")
-    parser.add_argument("--images", type=int, help="training images (shipped: 12000; the paper: 30000)")
-    parser.add_argument("--captions", type=int, help="captions of each image (5)")
-    parser.add_argument("--kind", choices=("exhaustive", "short"), help="captions that name all features, or a few")
+    parser.add_argument("--output", required=True, help="folder of the run: curve, state, epochs, checkpoints")
+    parser.add_argument("--images", type=int, help="number of training images (shipped: 12000; the paper: 30000)")
+    parser.add_argument("--captions", type=int, help="number of captions of each image (5)")
+    parser.add_argument(
+        "--kind", choices=("exhaustive", "short"), help="captions that name all features, or two to four"
+    )
     parser.add_argument("--epochs", type=int, help="10 for the baseline, 5 for the game")
     parser.add_argument("--paper-size", action="store_true", help="30,000 images and layers of 512, as in the paper")
-    parser.add_argument("--speaker", help="where the game starts (a baseline's checkpoint; default: the shipped one)")
-    parser.add_argument("--listener", help="a listener to start from (default: a new one)")
+    parser.add_argument(
+        "--speaker", help="checkpoint of a baseline from which the game starts (default: the shipped one)"
+    )
+    parser.add_argument(
+        "--listener", help="checkpoint of a listener from which the game starts (default: random weights)"
+    )
     parser.add_argument("--seed", type=int)
     parser.add_argument("--batch", type=int)
     parser.add_argument("--learning-rate", type=float)
@@ -35,11 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--weights", help="local weights of ResNet-50 for the image features (default: EfficientNet-lite0)"
     )
     parser.add_argument("--threads", type=int, help="threads of torch (default: torch's choice)")
-    parser.add_argument("--resume", action="store_true", help="go on after the last finished epoch in --output")
+    parser.add_argument("--resume", action="store_true", help="continue after the last epoch in --output")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, telling progress on standard error; returns 0."""
+    """Train, write the progress to standard error, print the path of the speaker and return 0."""
     import sys
 
     from harness.errors import require
@@ -53,13 +59,13 @@ def run(args: argparse.Namespace) -> int:
     if args.paper_size:
         plan = replace(plan, **PAPER_SIZE)
     names = ("images", "captions", "kind", "epochs", "speaker", "listener", "seed", "batch", "learning_rate")
-    given = {name: getattr(args, name) for name in (*names, "structural", "entropy", "forcing_decay", "pictures")}
-    plan = replace(plan, **{name: value for name, value in given.items() if value is not None})
+    options = {name: getattr(args, name) for name in (*names, "structural", "entropy", "forcing_decay", "pictures")}
+    plan = replace(plan, **{name: value for name, value in options.items() if value is not None})
     if args.weights:
         plan = replace(plan, features={"resnet50": {"weights": args.weights}})
     started = time.monotonic()
 
-    def tell(row: dict[str, float]) -> None:
+    def report(row: dict[str, float]) -> None:
         numbers = "  ".join(f"{k} {v:.3f}" for k, v in row.items() if k not in ("epoch", "step", "whole_epoch"))
         mark = "=" if row.get("whole_epoch") else " "
         print(
@@ -67,5 +73,5 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
 
-    print(train(plan, resume=args.resume, report=tell))
+    print(train(plan, resume=args.resume, report=report))
     return 0

@@ -1,13 +1,15 @@
-"""Training of the A3DS agents: supervised pre-training (``baseline``), then the reference game with random (``rp``) or similar
-pairs (``sp``).
+"""Training of the A3DS agents: pre-training (``baseline``), then the reference game with random (``rp``) or similar pairs (``sp``).
 
-A run directory holds ``curve.jsonl`` (one line per 20 batches and per epoch), ``state.safetensors`` + ``state.json`` (all that
-``resume`` needs: float32 weights, Adam's moments, finished epochs), ``epochs/`` (the agents after each epoch) and at the end
-``speaker.safetensors`` and ``listener.safetensors``. Every epoch has random numbers of its own, so a resumed run gives the
-same weights as an uninterrupted one.
+A run folder holds ``curve.jsonl`` (one line per 20 batches and per epoch), ``state.safetensors`` (float32 weights, Adam's moments, number
+of epochs: all that ``resume`` needs), ``epochs/`` (the agents after each epoch), and at the end ``speaker.safetensors`` and
+``listener.safetensors``. The random numbers of an epoch depend on the seed and the epoch only, so a resumed run gives the same weights as
+an uninterrupted one.
 
-Image features are standardised while training; mean and deviation are folded into the agents' projections when saved, so that
-stored agents take the features as they come.
+Image features are standardised in training. Mean and standard deviation are folded into the projections of the saved agents, which take
+unstandardised features.
+
+The shared loop (:mod:`harness.adapters.shared.training.loop`) is not used: the game trains two agents with two optimisers, draws its random
+numbers from a generator per epoch, and saves the agents after every epoch.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.games import Games, batches, draw_games
 from harness.adapters.a3ds.losses import play, sample_messages, structural_loss
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.vocabulary import WORDS
 from harness.errors import HarnessError, InputError
 from harness.tasks.a3ds import pixels
@@ -35,18 +37,20 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """What is trained and how; the defaults are the reduced size of the shipped checkpoints."""
+    """Stage, data, sizes and optimisation of a training; the defaults are the reduced size of the shipped checkpoints."""
 
     stage: Stage
+    """Stage of the training: baseline, rp or sp."""
     output: str
+    """Folder of the run."""
     images: int = 12_000
-    """Random training images (the paper: 30,000)."""
+    """Number of random training images (the paper: 30,000)."""
     captions: int = 5
-    """Captions of each image; every one is a game."""
+    """Number of captions of each image; each caption is a game."""
     kind: Literal["exhaustive", "short"] = "exhaustive"
-    """Captions that name all six features (the paper), or two to four of them."""
+    """Kind of captions: exhaustive ones name all six features (the paper), short ones two to four."""
     epochs: int = 10
-    """The paper: 10 for the baseline, 5 for the game."""
+    """Number of epochs (the paper: 10 for the baseline, 5 for the game)."""
     seed: int = 1
     batch: int = 64
     learning_rate: float = 1e-3
@@ -57,27 +61,45 @@ class TrainingPlan:
     embed: int = 64
     """Width of a word (the paper: 512)."""
     structural: float = 0.75
-    """Weight of the structural loss in the game; the functional loss has the rest."""
+    """Weight of the structural loss in the game; the weight of the functional loss is the rest to 1."""
     entropy: float = 0.1
+    """Weight of the entropy in the game."""
     forcing_decay: float = 1.0
-    """Pre-training reads the reference with probability decay^(epoch - 1), else own samples (the paper: 0.5; 1: always)."""
+    """Pre-training reads the reference with probability decay^(epoch - 1), else a sample (the paper: 0.5; 1: always the reference)."""
     speaker: str | None = None
-    """Where the game starts: a baseline's checkpoint (None: the shipped one)."""
+    """Checkpoint of a baseline from which the game starts (None: the shipped one)."""
     listener: str | None = None
-    """A listener to start from (None: a new one)."""
+    """Checkpoint of a listener from which the game starts (None: random weights)."""
     features: Any = "efficientnet-lite0"
+    """Image features as :func:`harness.tasks.a3ds.pixels.features` takes them."""
     pictures: str | None = None
+    """Path of 3dshapes.h5 (None: the renderer)."""
 
 
 SHIPPED = Path(__file__).parent / "checkpoints"
+"""Folder of the shipped checkpoints."""
 PAPER_SIZE = {"images": 30_000, "captions": 5, "hidden": 512, "visual": 512, "embed": 512}
-"""What ``--paper-size`` sets."""
+"""Values of ``--paper-size``."""
 
 
 def train(plan: TrainingPlan, *, resume: bool = False, report: Report | None = None) -> Path:
-    """Train a stage and return the path of its speaker; ``report`` gets each line of the learning curve.
+    """Train a stage and return the path of its speaker.
 
-    Raises :class:`HarnessError` for a plan that cannot work and when ``resume`` finds another plan's state.
+    Parameters
+    ----------
+    plan
+        Stage, data, sizes and optimisation.
+    resume
+        If true, continue after the last epoch of the run in ``plan.output``.
+    report
+        Function that gets each line of the learning curve.
+
+    Raises
+    ------
+    HarnessError
+        If a value of the plan is out of range, or the folder holds the state of another plan.
+    InputError
+        If a checkpoint does not exist or does not fit the image features.
     """
     _check(plan)
     source = pixels.features(plan.features, plan.pictures)
@@ -89,7 +111,7 @@ def train(plan: TrainingPlan, *, resume: bool = False, report: Report | None = N
         seed=plan.seed,
         kind=plan.kind,
     )
-    return _Trainer(plan, games, source.name, report).run(resume)
+    return _A3dsTraining(plan, games, source.name, report).run(resume)
 
 
 def _check(plan: TrainingPlan) -> None:
@@ -102,7 +124,9 @@ def _check(plan: TrainingPlan) -> None:
         raise HarnessError(f"training: structural must lie in [0, 1], found {plan.structural}")
 
 
-class _Trainer:
+class _A3dsTraining:
+    """Agents, optimisers and files of one training."""
+
     def __init__(self, plan: TrainingPlan, games: Games, source: str, report: Report | None) -> None:
         self.plan, self.games, self.source, self.report = plan, games, source, report
         self.output = Path(plan.output)
@@ -118,7 +142,7 @@ class _Trainer:
             if plan.listener is not None:
                 self.listener = Listener.load(plan.listener)
                 self._unfold(self.listener.encoder.embed)
-        self.listener.rnn.embed.weight.requires_grad_(False)  # as in the original: word vectors stay random
+        self.listener.rnn.embed.weight.requires_grad_(False)  # word vectors stay random, as in the authors' code
         self.optimisers = {
             "speaker": torch.optim.Adam(self.speaker.parameters(), plan.learning_rate),
             "listener": torch.optim.Adam(
@@ -128,6 +152,7 @@ class _Trainer:
         self.step = 0
 
     def _start(self, speaker: Speaker, width: int) -> Speaker:
+        """Return the speaker with standardised inputs; raise :class:`InputError` if it does not fit the image features."""
         if speaker.sizes.features != width:
             raise InputError(
                 f"the speaker takes {speaker.sizes.features} features an image, '{self.source}' gives {width}",
@@ -144,36 +169,38 @@ class _Trainer:
     # ------------------------------------------------------------------ standardised features
     @torch.no_grad()
     def _unfold(self, layer: torch.nn.Linear) -> None:
+        """Change a layer that takes unstandardised features into one that takes standardised features."""
         layer.bias.add_(layer.weight @ self.mean)
         layer.weight.mul_(self.deviation)
 
     @contextmanager
     def _folded(self) -> Iterator[None]:
-        """While inside, the agents take features as they come."""
+        """Make the agents take unstandardised features within the context."""
         layers = (self.speaker.project, self.listener.encoder.embed)
-        kept = [(layer.weight.detach().clone(), layer.bias.detach().clone()) for layer in layers]
+        weights = [(layer.weight.detach().clone(), layer.bias.detach().clone()) for layer in layers]
         with torch.no_grad():
             for layer in layers:
                 layer.weight.div_(self.deviation)
                 layer.bias.sub_(layer.weight @ self.mean)
         yield
         with torch.no_grad():
-            for layer, (weight, bias) in zip(layers, kept):
+            for layer, (weight, bias) in zip(layers, weights):
                 layer.weight.copy_(weight)
                 layer.bias.copy_(bias)
 
     # ------------------------------------------------------------------ epochs
     def run(self, resume: bool) -> Path:
+        """Train all epochs and return the path of the speaker."""
         self.output.mkdir(parents=True, exist_ok=True)
-        done = self._resume() if resume else 0
-        if not done:
+        completed = self._resume() if resume else 0
+        if not completed:
             (self.output / "curve.jsonl").write_text("")
         self.speaker.train()
-        for epoch in range(done + 1, self.plan.epochs + 1):
+        for epoch in range(completed + 1, self.plan.epochs + 1):
             self._epoch(epoch)
             with self._folded():
                 self._save(self.output / "epochs", f"{epoch:03d}.", epoch)
-            self._keep(epoch)
+            self._save_state(epoch)
         with self._folded():
             return self._save(self.output, "", self.plan.epochs)
 
@@ -197,8 +224,8 @@ class _Trainer:
         self, features: torch.Tensor, captions: torch.Tensor, epoch: int, generator: torch.Generator
     ) -> dict[str, float]:
         forced = torch.rand((), generator=generator).item() < self.plan.forcing_decay ** (epoch - 1)
-        own = None if forced else sample_messages(self.speaker, features, captions.shape[1] - 1, generator)
-        loss = structural_loss(self.speaker, features, captions, own)
+        sample = None if forced else sample_messages(self.speaker, features, captions.shape[1] - 1, generator)
+        loss = structural_loss(self.speaker, features, captions, sample)
         self._update("speaker", loss)
         return {"structural": loss.item()}
 
@@ -220,6 +247,7 @@ class _Trainer:
         return {**row, "listener": played.listener.item()}
 
     def _update(self, name: str, loss: torch.Tensor) -> None:
+        """Take one optimiser step for an agent; raise :class:`HarnessError` if the loss is not finite."""
         if not bool(torch.isfinite(loss)):
             raise HarnessError(
                 f"training: the {name}'s loss is {loss.item()} at step {self.step + 1}; lower the learning rate"
@@ -238,6 +266,7 @@ class _Trainer:
             self.report(row)
 
     def _save(self, folder: Path, prefix: str, epoch: int) -> Path:
+        """Save the agents and return the path of the speaker."""
         meta = {"stage": self.plan.stage, "epoch": epoch, "features": self.source, "plan": _settings(self.plan)}
         self.speaker.save(folder / f"{prefix}speaker.safetensors", **meta)
         if self.plan.stage != "baseline":
@@ -245,6 +274,7 @@ class _Trainer:
         return folder / f"{prefix}speaker.safetensors"
 
     def _tensors(self) -> dict[str, torch.Tensor]:
+        """Return the weights of both agents and the moments of both optimisers."""
         agents = {"speaker": self.speaker, "listener": self.listener}
         out = {f"{name}.{key}": value for name, agent in agents.items() for key, value in agent.state_dict().items()}
         for name, optimiser in self.optimisers.items():
@@ -252,7 +282,7 @@ class _Trainer:
                 out |= {f"adam.{name}.{number}.{key}": value for key, value in state.items()}
         return out
 
-    def _keep(self, epoch: int) -> None:
+    def _save_state(self, epoch: int) -> None:
         from safetensors.torch import save_file
 
         partial = self.output / "state.partial"
@@ -263,7 +293,7 @@ class _Trainer:
         partial.replace(self.output / "state.safetensors")
 
     def _resume(self) -> int:
-        """Take up the kept state; the number of finished epochs (0 without one)."""
+        """Load the saved state and return its number of epochs, 0 without a state."""
         from safetensors import safe_open
 
         path = self.output / "state.safetensors"
@@ -272,11 +302,11 @@ class _Trainer:
         with safe_open(str(path), "pt") as file:
             meta = json.loads(file.metadata()["a3ds"])
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
-        ours = _settings(self.plan)
-        other = next((key for key in ours if key != "epochs" and ours[key] != meta["plan"].get(key)), None)
+        settings = _settings(self.plan)
+        other = next((key for key in settings if key != "epochs" and settings[key] != meta["plan"].get(key)), None)
         if other is not None:
             raise InputError(
-                f"the run here has {other} = {meta['plan'].get(other)!r}, not {ours[other]!r}: resume with its settings",
+                f"the run has {other} = {meta['plan'].get(other)!r}, not {settings[other]!r}: resume with the same settings",
                 str(path),
             )
         for name, agent in (("speaker", self.speaker), ("listener", self.listener)):
@@ -293,9 +323,10 @@ class _Trainer:
 
 
 def _settings(plan: TrainingPlan) -> dict[str, Any]:
-    """The plan less what does not change the weights."""
+    """Return the values of the plan, without the folder, which does not change the weights."""
     return asdict(replace(plan, output="")) | {"output": None}
 
 
 def _mean(rows: list[dict[str, float]]) -> dict[str, float]:
+    """Return the mean of each number over the rows, rounded to 5 decimals."""
     return {key: round(float(np.mean([row[key] for row in rows])), 5) for key in rows[0]}

@@ -1,4 +1,4 @@
-"""The 47 words of the A3DS agents and how text becomes tokens."""
+"""The 47 words of the A3DS agents, and the conversion between text and tokens."""
 
 from __future__ import annotations
 
@@ -8,67 +8,30 @@ from collections.abc import Iterable, Sequence
 from harness.errors import HarnessError
 
 START, END, UNK, PAD = range(4)
-WORDS: tuple[str, ...] = (
-    *(
-        "START",
-        "END",
-        "UNK",
-        "PAD",
-        "a",
-        "tiny",
-        "red",
-        "block",
-        "in",
-        "the",
-        "right",
-        "corner",
-        "front",
-        "of",
-        "wall",
-        "on",
-    ),
-    *(
-        "floor",
-        "picture",
-        "shows",
-        "standing",
-        "is",
-        "close",
-        "to",
-        "side",
-        "near",
-        "middle",
-        "nearly",
-        "left",
-        "cylinder",
-    ),
-    *(
-        "ball",
-        "pill",
-        "small",
-        "medium",
-        "sized",
-        "big",
-        "large",
-        "huge",
-        "giant",
-        "orange",
-        "yellow",
-        "light",
-        "green",
-    ),
-    *("dark", "cyan", "blue", "purple", "pink"),
-)
-"""The published vocabulary in id order. ``there`` (short captions) and ``middle-sized``'s parts are as the authors left them."""
+"""Ids of the special words."""
+_WORDS = """
+    START END UNK PAD a tiny red block in the right corner front of wall on floor picture shows standing is close
+    to side near middle nearly left cylinder ball pill small medium sized big large huge giant orange yellow light
+    green dark cyan blue purple pink
+"""
+WORDS: tuple[str, ...] = tuple(_WORDS.split())
+"""The published vocabulary in the order of ids. As published, it lacks ``there``, which short captions contain."""
 MAX_LENGTH = 25
-"""START, at most 23 words, END."""
+"""Maximum number of tokens of a caption: START, 23 words, END."""
 
 _SPECIAL = ("START", "END", "UNK", "PAD")
 _TOKEN = re.compile(r"[a-z0-9]+|[.,!?()'\"]")
 
 
 class Vocabulary:
-    """Words <-> ids; the first four are START, END, UNK and PAD."""
+    """Words and their ids. The first four words are START, END, UNK and PAD.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.encode("A red zebra"), vocabulary.decode([0, 4, 6, 2, 1, 3])
+    ([0, 4, 6, 2, 1], 'a red unk')
+    """
 
     def __init__(self, words: Sequence[str] = WORDS) -> None:
         if tuple(words[:4]) != _SPECIAL or len(set(words)) != len(words):
@@ -80,14 +43,17 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, text: str, max_length: int | None = None) -> list[int]:
-        """START, the words' ids, END; lower-cased, hyphens as spaces, unknown words UNK; cut to ``max_length`` ids."""
-        found = _TOKEN.findall(text.lower().replace("-", " "))
+        """Return START, the ids of the words, and END.
+
+        The text is lower-cased, hyphens count as spaces, and unknown words have the id UNK. Words beyond ``max_length`` ids are cut.
+        """
+        words = _TOKEN.findall(text.lower().replace("-", " "))
         if max_length is not None:
-            found = found[: max_length - 2]
-        return [START, *(self._ids.get(word, UNK) for word in found), END]
+            words = words[: max_length - 2]
+        return [START, *(self._ids.get(word, UNK) for word in words), END]
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """Words up to END, joined by blanks; PAD left out, UNK as ``unk``."""
+        """Return the words up to END, joined by spaces, without PAD and START; UNK becomes ``unk``."""
         words = []
         for token in tokens:
             if token == END:

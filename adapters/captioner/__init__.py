@@ -1,1 +1,1 @@
-"""A word-level captioner of four architectures, told apart by where the image enters: init, pre, par, merge."""
+"""Word-level captioner of scenes in four architectures, which differ in the position of the image: init, pre, par, merge."""

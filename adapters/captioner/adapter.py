@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from harness.adapters.captioner.images import image_features
+from harness.adapters.captioner.image_features import image_features
 from harness.adapters.captioner.model import END, Captioner, load
-from harness.adapters.captioner.recipe import Recipe, recipe_from
+from harness.adapters.captioner.recipe import CaptionerRecipe, recipe_from
 from harness.adapters.captioner.training import stage_folder, train
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.decode import select_rows
@@ -28,12 +28,25 @@ _log = logging.getLogger(__name__)
 
 
 class TrainedCaptioner(LeftToRight):
-    """A word-level captioner of scenes named by ``Example.meta`` (``target_id``, as the reader ``a3ds`` gives it).
+    """A word-level captioner of the scenes that examples name in their meta (``target_id``, as the reader ``a3ds`` writes it).
 
-    checkpoint: a folder that ``harness train captioner`` wrote, or one stage of it; or
-    train: settings of the recipe (``architecture``, ``images``, ``epochs``, ``save_at``, ...): trained on first use and kept.
-    stage: which stage of the training, counted from 1; None: the last.
-    max_length: most tokens of a caption (END counted) where the decoding does not say.
+    Parameters
+    ----------
+    checkpoint
+        Folder that ``harness train captioner`` wrote, or one stage of it.
+    train
+        In place of ``checkpoint``: settings of the recipe (``architecture``, ``images``, ``epochs``, ``save_at``, ...). The model is
+        trained on first use and stored in the user's cache.
+    stage
+        Stage of the training, counted from 1 (default: the last).
+    max_length
+        Maximum number of tokens of a caption, END counted, where the decoding names none.
+    batch_size
+        Number of examples per batch, or ``auto``.
+
+    References
+    ----------
+    Tanti, Gatt and Muscat, "Where to put the image in an image caption generator" (2018).
     """
 
     def __init__(
@@ -49,7 +62,7 @@ class TrainedCaptioner(LeftToRight):
             raise HarnessError("captioner: give either checkpoint (a folder) or train (settings of the training)")
         if isinstance(stage, bool) or (stage is not None and (not isinstance(stage, int) or stage < 1)):
             raise HarnessError(f"captioner: stage is {stage!r}; stages are counted from 1")
-        self.recipe: Recipe | None = None
+        self.recipe: CaptionerRecipe | None = None
         self.folder: Path | None = None
         if train is not None:
             self.recipe = recipe_from(train)
@@ -65,7 +78,7 @@ class TrainedCaptioner(LeftToRight):
         self._images: pixels.ImageFeatures | None = None
 
     def fingerprint(self) -> str:
-        """Of the checkpoint's files, or of the recipe and the stage; nothing is trained for it."""
+        """Return a name that depends on the files of the checkpoint, or on the recipe and the stage; no model is trained for it."""
         if self.recipe is not None:
             return f"captioner|trained:{self.recipe.key()}|stage:{self.stage}|max:{self.max_length}"
         assert self.folder is not None
@@ -73,26 +86,26 @@ class TrainedCaptioner(LeftToRight):
 
     @property
     def model(self) -> Captioner:
-        """The weights; trained now if they are not in the cache."""
+        """The network. It is trained now if it is not in the cache."""
         if self._model is None:
-            folder = self.folder or stage_folder(trained(self.recipe or Recipe()), self.stage)
+            folder = self.folder or stage_folder(get_or_train_captioner(self.recipe or CaptionerRecipe()), self.stage)
             self._model, settings = load(folder)
             self._images = _images_of(settings, self._model, folder)
         return self._model
 
     @property
     def images(self) -> pixels.ImageFeatures:
-        """Image features, the ones that the model was trained on."""
+        """Image features of the model's training."""
         assert self.model is not None and self._images is not None
         return self._images
 
-    # ------------------------------------------------------------------ what the shared decoder asks for
+    # ------------------------------------------------------------------ interface of the shared decoder
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for an example that names no scene, before anything runs."""
+        """Raise :class:`InputError` for an example that names no scene."""
         self.inputs(task.examples)
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
-        """Scene ids."""
+        """Return the scene ids of examples; raise :class:`InputError` for an example that names no scene."""
         for example in examples:
             if example.meta.get("target_id") is None:
                 raise InputError(
@@ -102,6 +115,7 @@ class TrainedCaptioner(LeftToRight):
         return [example.meta["target_id"] for example in examples]
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        """Return the state before START for scene ids."""
         features = torch.from_numpy(self.images.features(list(inputs)))
         return Prefix(self.model.first_state(features), torch.full((len(inputs),), self.model.start))
 
@@ -110,33 +124,38 @@ class TrainedCaptioner(LeftToRight):
         return self.model.step(tokens, state)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix."""
         return self.model.forced(select_rows(prefix.state, owner), tokens)
 
     def to_text(self, ids: list[int]) -> str:
+        """Return the words of ids, joined by spaces."""
         return self.model.text(ids)
 
     def reference_tokens(self, text: str) -> list[int]:
+        """Return the word ids of a reference and END."""
         return self.model.encode(words_of(text))
 
     def longest_reference(self) -> int:
-        return 10_000  # recurrent: no length is too long
+        """Return 10000; the recurrent network itself has no limit."""
+        return 10_000
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the name of each id."""
         return self.model.pieces(ids)
 
 
-def trained(recipe: Recipe) -> Path:
-    """The run folder of a recipe, from the cache or trained now (seconds to minutes)."""
+def get_or_train_captioner(recipe: CaptionerRecipe) -> Path:
+    """Return the run folder of a recipe, from the cache or trained now (seconds to minutes)."""
 
     def make(folder: Path) -> None:
         _log.warning("training a captioner (%s); it will be kept in %s", recipe.architecture, cache_folder("captioner"))
-        done = 0
+        step = 0
         with bar(f"training the captioner ({recipe.architecture})", recipe.stages[-1]) as advance:
 
             def report(row: dict[str, Any]) -> None:
-                nonlocal done
-                advance(row["step"] - done)
-                done = row["step"]
+                nonlocal step
+                advance(row["step"] - step)
+                step = row["step"]
 
             train(recipe, folder, report=report)
 
@@ -144,20 +163,21 @@ def trained(recipe: Recipe) -> Path:
 
 
 def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:
-    """(folder of the stage, its number) of a run folder or of a stage's own folder."""
+    """Return the folder and the number of a stage, for the folder of a run or of a stage."""
     if not path.is_dir():
         raise InputError("no such folder of a captioner", str(path))
-    found = sorted(path.glob("stage-*"))
-    if not found:
+    stages = sorted(path.glob("stage-*"))
+    if not stages:
         if stage is not None:
-            raise InputError(f"is no training run with stages (stage: {stage} was asked)", str(path))
+            raise InputError(f"not the folder of a training with stages; requested stage {stage}", str(path))
         return path, 1
-    if stage is not None and stage > len(found):
-        raise InputError(f"stage {stage} of a training that has {len(found)}", str(path))
-    return found[(stage or len(found)) - 1], stage or len(found)
+    if stage is not None and stage > len(stages):
+        raise InputError(f"stage {stage} of a training that has {len(stages)}", str(path))
+    return stages[(stage or len(stages)) - 1], stage or len(stages)
 
 
 def _images_of(settings: Mapping[str, Any], model: Captioner, folder: Path) -> pixels.ImageFeatures:
+    """Return the image features of the training; raise :class:`InputError` if they do not fit the model."""
     images = image_features(settings.get("features", "factors"))
     width = model.feature_map.in_features
     if images.width != width or settings.get("source") not in (None, images.name):

@@ -1,8 +1,10 @@
-"""The captioner: embedding, LSTM, softmax over words, and an image vector that enters in one of four places.
+"""Captioner with an LSTM over words, and an image vector in one of four positions.
 
-Source: Tanti, Gatt & Muscat, "Where to put the image in an image caption generator" (2018), whose models the pre-gen study of
-the same authors (2018) scores: ``init`` (the image is the LSTM's first hidden state), ``pre`` (it is the first input, before
-START), ``par`` (it stands beside every word), ``merge`` (the LSTM sees words alone, the image joins its output before the softmax).
+Tanti, Gatt and Muscat, "Where to put the image in an image caption generator" (2018): ``init`` (the image is the first hidden state of the
+LSTM), ``pre`` (it is the first input, before START), ``par`` (it is concatenated with every word), ``merge`` (the LSTM reads words only,
+and the image is concatenated with its output before the softmax). The pre-gen study of the same authors (2018) scores these models.
+
+Shapes: ``B`` images, ``F`` image features, ``R`` rows, ``L`` words, ``V`` vocabulary entries.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from harness.errors import HarnessError, InputError, did_you_mean
 Architecture = Literal["init", "pre", "par", "merge"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
 END, UNKNOWN = 0, 1
+"""Ids of the end of a caption and of unknown words."""
 FIRST_WORD = 2
+"""Id of the first word of the vocabulary."""
 State = dict[str, torch.Tensor]
-"""``h``, ``c`` and ``image``, each (R, width): what the decoder carries from token to token."""
+"""Decoder state: ``h``, ``c`` and ``image``, each (R, width)."""
 
 
 def check_architecture(name: Any) -> str:
-    """``name`` if it is one of the four; raises :class:`HarnessError` otherwise."""
+    """Return ``name`` if it is one of the four architectures; raise :class:`HarnessError` otherwise."""
     if name not in ARCHITECTURES:
         raise HarnessError(
             f"captioner: unknown architecture {name!r}{did_you_mean(str(name), ARCHITECTURES)}; "
@@ -36,9 +40,21 @@ def check_architecture(name: Any) -> str:
 
 
 class Captioner(nn.Module):
-    """P(word | image, words before it). Outputs: 0 ends a caption, 1 is any unknown word, words from 2 on.
+    """Network of P(word | image, words before it).
 
-    START is an input alone (the last row of the embedding), so it is never predicted and takes no probability.
+    Output 0 is the end of a caption, 1 any unknown word, and words follow from 2. START is an input only (the last row of the embedding),
+    so it is never predicted.
+
+    Parameters
+    ----------
+    words
+        Vocabulary.
+    architecture
+        init, pre, par or merge.
+    features
+        Number F of image features.
+    width
+        Width of word vectors, image vector and LSTM.
     """
 
     def __init__(self, words: Sequence[str], architecture: str, features: int, width: int = 64) -> None:
@@ -52,9 +68,9 @@ class Captioner(nn.Module):
         self.output = nn.Linear(2 * width if architecture == "merge" else width, entries)
         self._ids = {word: FIRST_WORD + i for i, word in enumerate(self.words)}
 
-    # ------------------------------------------------------------------ the four places of the image
+    # ------------------------------------------------------------------ the four positions of the image
     def first_state(self, features: torch.Tensor) -> State:
-        """The state before START, from image features (B, F)."""
+        """Return the state before START, for image features (B, F)."""
         image = self.feature_map(features)
         zeros = torch.zeros_like(image)
         state = {"h": image if self.architecture == "init" else zeros, "c": zeros, "image": image}
@@ -64,7 +80,7 @@ class Captioner(nn.Module):
         return state
 
     def _run(self, tokens: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
-        """Logits (R, L, V) of what follows each of ``tokens`` (R, L), and the state after them."""
+        """Return the logits (R, L, V) of the word after each of ``tokens`` (R, L), and the state after them."""
         inputs = self.embedding(tokens)
         image = state["image"][:, None].expand(-1, tokens.shape[1], -1)
         if self.architecture == "par":
@@ -74,43 +90,46 @@ class Captioner(nn.Module):
             out = torch.cat([out, image], -1)
         return self.output(out), {"h": h[0], "c": c[0], "image": state["image"]}
 
-    # ------------------------------------------------------------------ all tokens at once, or one after the other
+    # ------------------------------------------------------------------ forced passes and single steps
     def forced(self, state: State, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits (R, L, V): entry t predicts token t of ``tokens`` (R, L) from START and the tokens before it."""
+        """Return logits (R, L, V); entry t predicts token t of ``tokens`` (R, L) from START and the tokens before it."""
         starts = tokens.new_full((len(tokens), 1), self.start)
         return self._run(torch.cat([starts, tokens[:, :-1]], 1), state)[0]
 
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits (B, L, V) as :meth:`forced`, from image features (B, F)."""
+        """Return logits (B, L, V) that predict ``tokens`` (B, L), for image features (B, F)."""
         return self.forced(self.first_state(features), tokens)
 
     def step(self, tokens: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
-        """One step of the decoder: logits (R, V) and the state after ``tokens`` (R,)."""
+        """Return the logits (R, V) of the next word and the state after ``tokens`` (R,)."""
         logits, state = self._run(tokens[:, None], state)
         return logits[:, 0], state
 
     # ------------------------------------------------------------------ words and files
     def encode(self, words: Iterable[str]) -> list[int]:
-        """Ids of a caption's words, END included; words not known are UNKNOWN."""
+        """Return the ids of a caption's words, and END; words outside the vocabulary are UNKNOWN."""
         return [*(self._ids.get(word, UNKNOWN) for word in words), END]
 
     def pieces(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """The name of each id, ``END`` and ``UNK`` included."""
+        """Return the name of each id; END and UNKNOWN are ``END`` and ``UNK``."""
         names = ("END", "UNK")
         return tuple(names[i] if i < FIRST_WORD else self.words[i - FIRST_WORD] for i in ids)
 
     def text(self, ids: Sequence[int]) -> str:
-        """Words joined by blanks; an unknown word is ``unk``."""
+        """Return the words of ids without END, joined by spaces; an unknown word is ``unk``."""
         return " ".join("unk" if i == UNKNOWN else self.words[i - FIRST_WORD] for i in ids if i != END)
 
     def save(self, folder: str | Path, settings: Mapping[str, Any], *, force: bool = False) -> Path:
-        """``model.safetensors`` and ``config.json`` (settings, architecture, words) in ``folder``."""
+        """Write ``model.safetensors`` and ``config.json`` (settings, architecture, words) into a folder and return the weights' path.
+
+        Raises :class:`HarnessError` if the folder holds a model, unless ``force`` is true.
+        """
         settings = {**settings, "architecture": self.architecture, "words": list(self.words)}
         return save_checkpoint(self.state_dict(), settings, folder, force=force)
 
 
 def load(path: str | Path) -> tuple[Captioner, dict[str, Any]]:
-    """The model of a folder or ``.safetensors`` file, and its settings; raises :class:`InputError` when it is none of this kind."""
+    """Return the captioner of a folder or ``.safetensors`` file, and its settings; raise :class:`InputError` for anything else."""
     checkpoint = load_checkpoint(path)
     words, architecture = checkpoint.settings.get("words"), checkpoint.settings.get("architecture")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):

@@ -1,7 +1,7 @@
-"""Train a word-level captioner of A3DS scenes: where the image enters (init, pre, par, merge), and at which stages it is kept.
+"""Train a word-level captioner of A3DS scenes, with the image in one of four positions (init, pre, par, merge), saved at several stages.
 
 harness train captioner --architecture merge --images 500 --epochs 3 --save-every 50 --output models/merge
-harness train captioner SPEC.yaml --output models/merge       # SPEC.yaml: the same settings; options go before it
+harness train captioner SPEC.yaml --output models/merge       # the same settings as YAML; options take precedence
 """
 
 from __future__ import annotations
@@ -11,39 +11,42 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.captioner.recipe import FORMAT_VERSION, Recipe, recipe_from
+from harness.adapters.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, recipe_from
 from harness.adapters.captioner.training import train
 from harness.adapters.shared.training.recipe import Trainer
 from harness.errors import HarnessError, InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``harness train captioner``: one per setting of the recipe."""
+    """Add the options of ``harness train captioner``: one per setting of the recipe."""
     parser.add_argument("spec", nargs="?", metavar="SPEC.yaml", help="settings of the recipe (and output) as YAML")
     parser.add_argument("--output", metavar="DIR", help="folder of the run: stages, curve, state")
-    parser.add_argument("--resume", action="store_true", help="go on after the last stage in --output")
-    for field in fields(Recipe):
+    parser.add_argument("--resume", action="store_true", help="continue after the last stage in --output")
+    for field in fields(CaptionerRecipe):
         default, option = field.default, "--" + field.name.replace("_", "-")
         if field.name == "save_at":
-            parser.add_argument(option, type=int, nargs="+", metavar="STEP", help="steps after which there is a stage")
+            parser.add_argument(option, type=int, nargs="+", metavar="STEP", help="steps after which a stage is saved")
         else:
             parser.add_argument(option, type=type(default), help=f"default {default}")
 
 
 def trainer() -> Trainer:
-    """The recipe and the training, for Python."""
-    return Trainer(Recipe, train, FORMAT_VERSION)
+    """Return the recipe class and the training function, for :mod:`harness.adapters.trained`."""
+    return Trainer(CaptionerRecipe, train, FORMAT_VERSION)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, telling each line of the curve; returns 0."""
+    """Train, print each line of the curve and the folder of the last stage, and return 0.
+
+    Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out of range.
+    """
     settings, where = _from_spec(args.spec)
     output = args.output or settings.pop("output", None)
     settings.pop("output", None)
     if not output:
         raise HarnessError("harness train captioner needs --output DIR (or output in the spec)")
-    given = {field.name: getattr(args, field.name) for field in fields(Recipe)}
-    recipe = recipe_from({**settings, **{k: v for k, v in given.items() if v is not None}}, where)
+    options = {field.name: getattr(args, field.name) for field in fields(CaptionerRecipe)}
+    recipe = recipe_from({**settings, **{k: v for k, v in options.items() if v is not None}}, where)
 
     def report(row: dict[str, Any]) -> None:
         if "stage" in row:
@@ -59,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _from_spec(path: str | None) -> tuple[dict[str, Any], str]:
+    """Return the settings of a YAML file, and their location for error messages."""
     if path is None:
         return {}, "captioner"
     from harness.files.yaml_source import load

@@ -1,8 +1,11 @@
-"""Training of the captioner: the same recipe gives the same weights on the same machine, interrupted or not.
+"""Training of the captioner. The same recipe gives the same weights on the same machine, interrupted or not.
 
-A run directory holds ``stage-001/``, ``stage-002/``, ... (``model.safetensors`` and ``config.json`` of each stage),
-``curve.jsonl`` (a line per 20 steps, and one per stage with the held-out perplexity) and ``state.safetensors`` (weights, Adam's moments and
-the step, written after every stage: all that ``resume`` needs). Every epoch has random numbers of its own.
+A run folder holds ``stage-001/``, ``stage-002/``, ... (``model.safetensors`` and ``config.json`` of each stage), ``curve.jsonl`` (a line
+per 20 steps, and one per stage with the held-out perplexity) and ``state.safetensors`` (weights, Adam's moments and the step, written after
+every stage: all that ``resume`` needs). The random numbers of an epoch depend on the seed and the epoch only.
+
+The shared loop (:mod:`harness.adapters.shared.training.loop`) is not used: stages end within epochs, and batches hold captions of similar
+length, so the order of the batches, and with it the trained weights, would change.
 """
 
 from __future__ import annotations
@@ -20,37 +23,57 @@ import torch
 from torch.nn import functional
 
 from harness.adapters.captioner.model import END, Captioner
-from harness.adapters.captioner.recipe import Material, Recipe, material
+from harness.adapters.captioner.recipe import CaptionerRecipe
+from harness.adapters.captioner.training_data import TrainingData, training_data
 from harness.errors import HarnessError, InputError, require
 
 IGNORED = -100
+"""Target value of padding in the loss."""
 LOGGED = 20
-"""Steps between two lines of the curve."""
+"""Number of steps between two lines of the curve."""
 Report = Callable[[dict[str, Any]], None]
+"""Function that gets each line of the curve."""
 
 
 def stage_folder(folder: Path, stage: int) -> Path:
-    """Where stage ``stage`` (counted from 1) of a run lies."""
+    """Return the folder of a stage, counted from 1, of the run in ``folder``."""
     return folder / f"stage-{stage:03d}"
 
 
-def train(recipe: Recipe, output: str | Path, *, resume: bool = False, report: Report = lambda row: None) -> Path:
-    """Train into the folder ``output`` and return the last stage's folder; ``report`` gets each line of the curve.
+def train(
+    recipe: CaptionerRecipe, output: str | Path, *, resume: bool = False, report: Report = lambda row: None
+) -> Path:
+    """Train a captioner and return the folder of the last stage.
 
-    Raises :class:`HarnessError` when the folder holds a run already (unless ``resume``) or the loss is not finite, and
-    :class:`InputError` when ``resume`` finds another recipe's state.
+    Parameters
+    ----------
+    recipe
+        Data, sizes, optimisation and stages.
+    output
+        Folder of the run.
+    resume
+        If true, continue after the last stage of the run in ``output``.
+    report
+        Function that gets each line of the curve.
+
+    Raises
+    ------
+    HarnessError
+        If the folder holds a run and ``resume`` is false, or the loss is not finite.
+    InputError
+        If the folder holds the state of another recipe.
     """
     folder = Path(output)
     if not resume and stage_folder(folder, 1).exists():
         raise HarnessError(f"{folder} holds a trained captioner already; choose another folder or say --resume")
     folder.mkdir(parents=True, exist_ok=True)
-    with _one_thread(), torch.inference_mode(False), torch.enable_grad():  # even when asked for in the midst of scoring
-        return _Training(recipe, material(recipe), folder, report).run(resume)
+    with _one_thread(), torch.inference_mode(False), torch.enable_grad():  # training can start within scoring
+        return _CaptionerTraining(recipe, training_data(recipe), folder, report).run(resume)
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sums in one order whatever the number of cores; at this size more threads are no faster."""
+    """Use one thread within the context: sums then have the same order on every machine, and small models are not slower."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -59,8 +82,10 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-class _Training:
-    def __init__(self, recipe: Recipe, data: Material, folder: Path, report: Report) -> None:
+class _CaptionerTraining:
+    """Model, optimiser and files of one training."""
+
+    def __init__(self, recipe: CaptionerRecipe, data: TrainingData, folder: Path, report: Report) -> None:
         self.recipe, self.data, self.folder, self.report = recipe, data, folder, report
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.seed)
@@ -70,6 +95,7 @@ class _Training:
         self.recent: list[float] = []
 
     def run(self, resume: bool) -> Path:
+        """Train all stages and return the folder of the last one."""
         if resume:
             self._resume()
         if not self.step:
@@ -88,7 +114,7 @@ class _Training:
         return stage_folder(self.folder, len(stages))
 
     def _batches(self, epoch: int) -> list[list[tuple[int, tuple[int, ...]]]]:
-        """Every caption once, in batches of like length, in an order that depends on the seed and the epoch alone."""
+        """Return all captions in batches of similar length, in an order that depends on the seed and the epoch only."""
         rng = np.random.default_rng([self.recipe.seed, 1, epoch])
         captions, size = self.data.captions, self.recipe.batch
         order = np.argsort(np.array([len(ids) for _, ids in captions]) + rng.random(len(captions)), kind="stable")
@@ -96,6 +122,7 @@ class _Training:
         return [[captions[i] for i in order[start : start + size].tolist()] for start in starts.tolist()]
 
     def _update(self, batch: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+        """Take one optimiser step; raise :class:`HarnessError` if the loss is not finite."""
         loss, _ = caption_loss(self.model, self.data.features, batch)
         self.step += 1
         if not bool(torch.isfinite(loss)):
@@ -113,24 +140,25 @@ class _Training:
         self.report(row)
 
     def _save(self, stage: int, epoch: int) -> None:
+        """Save a stage, the state of the training, and a line of the curve."""
         row = {"stage": stage, "step": self.step, "epoch": epoch, "perplexity": self._perplexity()}
         settings = {**asdict(self.recipe), "model": "captioner", "source": self.data.source, **row}
         self.model.save(stage_folder(self.folder, stage), settings, force=True)
-        self._keep()
+        self._save_state()
         self._log(row)
 
     def _perplexity(self) -> float | None:
-        """exp of the mean negative log-probability of a held-out token (END counted)."""
-        if not self.data.held:
+        """Return exp of the mean negative log-probability of a held-out token, END counted; None without held-out captions."""
+        if not self.data.held_out:
             return None
         total = tokens = 0.0
         with torch.inference_mode():
-            for start in range(0, len(self.data.held), 256):
-                loss, count = caption_loss(self.model, self.data.features, self.data.held[start : start + 256])
+            for start in range(0, len(self.data.held_out), 256):
+                loss, count = caption_loss(self.model, self.data.features, self.data.held_out[start : start + 256])
                 total, tokens = total + loss.item() * count, tokens + count
         return round(math.exp(total / tokens), 5)
 
-    def _keep(self) -> None:
+    def _save_state(self) -> None:
         safetensors = require("safetensors.torch", extra="models", needed_by="training a captioner")
         tensors = {f"model.{key}": value for key, value in self.model.state_dict().items()}
         for number, state in self.optimizer.state_dict()["state"].items():
@@ -143,7 +171,7 @@ class _Training:
         partial.replace(self.folder / "state.safetensors")
 
     def _resume(self) -> None:
-        """Take up the kept state; without one the training begins anew."""
+        """Load the saved state, if there is one."""
         path = self.folder / "state.safetensors"
         if not path.is_file():
             return
@@ -153,16 +181,19 @@ class _Training:
             meta = json.loads((file.metadata() or {}).get("captioner", "{}"))
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
         if "recipe" not in meta:
-            raise InputError("is no state of a captioner's training", str(path))
-        ours = json.loads(json.dumps(asdict(self.recipe)))
-        other = next((key for key in ours if key != "epochs" and ours[key] != meta["recipe"].get(key)), None)
+            raise InputError("not the state of a captioner's training", str(path))
+        settings = json.loads(json.dumps(asdict(self.recipe)))
+        other = next((key for key in settings if key != "epochs" and settings[key] != meta["recipe"].get(key)), None)
         if other is not None:
             raise InputError(
-                f"the run here has {other} = {meta['recipe'].get(other)!r}, not {ours[other]!r}: resume with its settings",
+                f"the run has {other} = {meta['recipe'].get(other)!r}, not {settings[other]!r}: resume with the same settings",
                 str(path),
             )
         if meta["step"] not in self.recipe.stages:
-            raise InputError(f"stopped at step {meta['step']}, which is no stage of {ours['epochs']} epochs", str(path))
+            raise InputError(
+                f"the run stopped at step {meta['step']}, which is not a stage of {settings['epochs']} epochs",
+                str(path),
+            )
         self.model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
         state: dict[int, dict[str, torch.Tensor]] = {}
         for key, value in tensors.items():
@@ -174,17 +205,27 @@ class _Training:
         self._cut_curve()
 
     def _cut_curve(self) -> None:
-        """Leave out the lines after the kept step; the line of the stage itself is there or comes with the state."""
+        """Remove the lines of the curve after the saved step."""
         path = self.folder / "curve.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        kept = [line for line in lines if json.loads(line)["step"] <= self.step]
-        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        lines = [line for line in lines if json.loads(line)["step"] <= self.step]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def caption_loss(
     model: Captioner, features: torch.Tensor, batch: Sequence[tuple[int, tuple[int, ...]]]
 ) -> tuple[torch.Tensor, int]:
-    """Mean negative log-probability of the tokens of (row of ``features``, ids) pairs, END counted, and their number."""
+    """Return the mean negative log-probability of the tokens of captions, END counted, and their number.
+
+    Parameters
+    ----------
+    model
+        Captioner.
+    features
+        Image features (scenes, F).
+    batch
+        (row of ``features``, word ids with END) of each caption.
+    """
     width = max(len(ids) for _, ids in batch)
     inputs = torch.full((len(batch), width), END)
     targets = torch.full((len(batch), width), IGNORED)

@@ -1,0 +1,1 @@
+"""CLIPCap: captions from one CLIP vector, by a mapper and GPT-2."""

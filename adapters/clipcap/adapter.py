@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import torch
 
 from harness.adapters.clipcap.authors import STRATEGIES
+from harness.adapters.clipcap.image_vectors import open_vectors
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.clipcap.vectors import open_vectors
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness.adapters.shared.inputs.a3ds_inputs import SceneVectors
@@ -29,18 +29,37 @@ from harness.contracts import Example, Failure, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 
 MAX_LENGTH = 67
+"""Maximum number of tokens of a caption in the authors' code."""
 
 
 class ClipCapAdapter(LeftToRight):
-    """CLIPCap from its checkpoint, over CLIP vectors from a file, over images, or over rendered scenes.
+    """CLIPCap over CLIP vectors from a file, over images, or over rendered scenes.
 
-    checkpoint: ``.pt``, ``.safetensors``, or a folder that ``harness convert`` or ``harness train clipcap`` wrote.
-    tokenizer: folder with GPT-2's vocab.json and merges.txt (default: the checkpoint's folder).
-    config: what shapes do not tell (``n_head``, ``mapper_heads``, ``normalise``), a mapping or a JSON file.
-    features: a file of CLIP vectors by example id (.safetensors, .npz, or the authors' pickle), or ``{scenes: {}}`` for examples that
-        are numbers of rendered scenes. Default: what the model was trained on, where ``harness train`` wrote it.
-    clip: instead of features, ``{model: open_clip name, weights: local file}``; images: folder of ``Example.media``.
-    stop: the text whose single token ends a caption. device, dtype: where and in what format GPT-2 runs.
+    Parameters
+    ----------
+    checkpoint
+        ``.pt`` or ``.safetensors`` file, or a folder that ``harness convert`` or ``harness train clipcap`` wrote.
+    tokenizer
+        Folder with GPT-2's vocab.json and merges.txt (default: the folder of the checkpoint).
+    config
+        Mapping or JSON file with the values that tensor shapes do not determine: ``n_head``, ``mapper_heads``, ``normalise``.
+    features
+        File of CLIP vectors by example id (``.safetensors``, ``.npz``, or the authors' pickle), or ``{scenes: {}}`` for examples that
+        are ids of rendered scenes. Default: the features of the training, if ``harness train`` wrote the checkpoint.
+    clip
+        Instead of ``features``: ``{model: open_clip name, weights: local file}``.
+    images
+        Folder of the paths in ``Example.media``, for ``clip``.
+    stop
+        Text of the single token that ends a caption.
+    batch_size
+        Number of examples per batch, or ``auto``.
+    device, dtype
+        Device and number format of the model.
+
+    References
+    ----------
+    Mokady, Hertz and Bermano, "ClipCap: CLIP Prefix for Image Captioning" (2021), arXiv 2111.09734.
     """
 
     strategies = STRATEGIES
@@ -69,17 +88,18 @@ class ClipCapAdapter(LeftToRight):
         self.bpe = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
         if len(self.bpe) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
-                f"{len(self.bpe)} tokens, the checkpoint has {self.model.sizes.gpt2.vocabulary}", str(self.bpe.files[0])
+                f"the tokenizer has {len(self.bpe)} tokens, the checkpoint {self.model.sizes.gpt2.vocabulary}",
+                str(self.bpe.files[0]),
             )
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
         self.device, self.dtype = torch.device(device), torch_dtype(dtype)
         self.model.to(self.device, self.dtype)
         self.step = ClipCapStep(self.model)
-        self.max_length = min(MAX_LENGTH, self._room())
+        self.max_length = min(MAX_LENGTH, self.longest_reference())
         self.features = open_vectors(features) if features is not None else None
         self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
-        self._print: str | None = None
+        self._fingerprint: str | None = None
         self._settings = {
             "config": read_config(config),
             "stop": stop,
@@ -88,34 +108,41 @@ class ClipCapAdapter(LeftToRight):
         }
 
     def _stop(self, text: str) -> tuple[int]:
-        ended = self.bpe.encode(text)
-        if len(ended) != 1:
-            raise HarnessError(f"clipcap: stop must be one token; {text!r} is {len(ended)}")
-        return (ended[0],)
-
-    def _room(self) -> int:
-        return self.model.sizes.gpt2.positions - self.model.sizes.prefix_length
+        ids = self.bpe.encode(text)
+        if len(ids) != 1:
+            raise HarnessError(f"clipcap: stop must be one token; {text!r} is {len(ids)}")
+        return (ids[0],)
 
     def fingerprint(self) -> str:
-        if self._print is None:
+        """Return a name that depends on the weights, the tokenizer, the feature files and the settings."""
+        if self._fingerprint is None:
             sources = [self.features.path] if isinstance(self.features, FeatureFile) else []
             sources += [Path(self.clip.weights)] if self.clip else []
             files = file_fingerprint(*weight_files(self.checkpoint), *self.bpe.files, *sources)
-            seen = self.features.name if isinstance(self.features, SceneVectors) else ""
-            self._print = f"clipcap-{files}{seen}-{json.dumps(self._settings, sort_keys=True)}"
-        return self._print
+            scenes = self.features.name if isinstance(self.features, SceneVectors) else ""
+            self._fingerprint = f"clipcap-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
+        return self._fingerprint
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for examples without features, :class:`HarnessError` for captions longer than GPT-2's places."""
+        """Check the examples and the decoding settings of a task.
+
+        Raises
+        ------
+        InputError
+            If an example has no image vector.
+        HarnessError
+            If ``max_length`` exceeds the positions of GPT-2 that follow the prefix.
+        """
         if self.features is not None:
             self.features.check(task.examples)
-        if task.decoding.max_length is not None and task.decoding.max_length > self._room():
+        room = self.longest_reference()
+        if task.decoding.max_length is not None and task.decoding.max_length > room:
             raise HarnessError(
-                f"clipcap: max_length {task.decoding.max_length} does not fit; {self._room()} positions follow the prefix"
+                f"clipcap: max_length {task.decoding.max_length} does not fit; {room} positions follow the prefix"
             )
 
     def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
-        """CLIP vectors (clip,), or failures."""
+        """Return one CLIP vector (clip,) per example, or a failure where its image cannot be read."""
         if self.clip is not None:
             return [
                 self._checked(e, v) if isinstance(v, torch.Tensor) else v
@@ -132,23 +159,28 @@ class ClipCapAdapter(LeftToRight):
         return vector / vector.norm() if self.model.sizes.normalise else vector
 
     def prefix(self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]) -> Prefix:
+        """Return the mapped prefix (E, prefix_length, width) of CLIP vectors."""
         vectors = torch.stack(list(inputs)).to(self.device, self.dtype)
         return Prefix({"prefix": self.model.prefix_embeddings(vectors)})
 
     def to_text(self, ids: list[int]) -> str:
+        """Return the text of token ids, without blanks at its ends."""
         return self.bpe.decode(ids).strip()
 
     def reference_tokens(self, text: str) -> list[int]:
+        """Return the token ids of a reference; no end token is added."""
         return self.bpe.encode(text)
 
     def longest_reference(self) -> int:
-        return self._room()
+        """Return the number of GPT-2's positions that follow the prefix."""
+        return self.model.sizes.gpt2.positions - self.model.sizes.prefix_length
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the text of every single token."""
         return self.bpe.pieces(ids)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """One forced pass over the cached prefix."""
+        """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the cached prefix."""
         owner = owner.to(self.device)
         first, past = self.step(None, prefix.state)
         if tokens.shape[1] == 1:

@@ -1,30 +1,146 @@
-"""CLIPCap's own searches, as their code runs them.
+"""CLIPCap as its authors published it: layout of the checkpoints, and the searches of their code.
 
-``authors-beam``: scores are log-softmax(logits / temperature); a stopped beam goes on with id 0 at no cost and keeps its length;
-candidates are ranked by sum / length over all beams; what comes out are all beams, best mean first. ``authors-greedy`` is their
-nucleus filter followed by arg-max, which is greedy search whatever top_p is (the top token is never filtered out).
+``authors-beam``: token scores are log-softmax(logits / temperature). A finished beam continues with id 0 at no cost and keeps its
+length. Candidates are ranked by sum / length over all beams; the result is all beams, best mean first. ``authors-greedy`` is their
+nucleus filter followed by the arg-max; the filter never removes the top token, so this is greedy search for every top_p.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 
+from harness.adapters.clipcap.sizes import MAPPER_HEADS, ClipCapSizes
 from harness.adapters.shared.decoding.decode import Decoded, DecodingBatch, Hypothesis, Step, log_prob_of, rank_of
 from harness.adapters.shared.decoding.decode import greedy as authors_greedy
 from harness.adapters.shared.decoding.types import check_logits, reorder
+from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree
+from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count
 from harness.contracts import Decoding
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
 
-__all__ = ["STRATEGIES", "authors_beam", "authors_greedy"]
+__all__ = ["OLD_BUFFERS", "STRATEGIES", "authors_beam", "authors_greedy", "sizes_of", "tied_tensors"]
 DEFAULT_BEAMS = 5
+OLD_BUFFERS = (r"^gpt\.transformer\.h\.\d+\.attn\.(bias|masked_bias)$",)
+"""Buffers of old transformers versions in GPT-2's state dict; they hold no weights."""
 
 
+# --------------------------------------------------------------------------- checkpoints
+def tied_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the tensors with both names of GPT-2's tied word embedding, of which some writers store only one."""
+    result = dict(tensors)
+    words, head = "gpt.transformer.wte.weight", "gpt.lm_head.weight"
+    for one, other in ((words, head), (head, words)):
+        if one in result:
+            result.setdefault(other, result[one])
+    return result
+
+
+def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> ClipCapSizes:
+    """Return the sizes of a model from the shapes of its tensors.
+
+    Parameters
+    ----------
+    checkpoint
+        Tensors with the authors' keys.
+    settings
+        Values of the configuration.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint is of another architecture, or a value of ``settings`` contradicts a shape.
+    """
+    where = str(checkpoint.path)
+    keys = checkpoint.tensors
+    vocabulary, width = checkpoint.shape("gpt.transformer.wte.weight", "CLIPCap")
+    positions = checkpoint.shape("gpt.transformer.wpe.weight", "CLIPCap")[0]
+    layers = layer_count(keys, r"gpt\.transformer\.h\.(\d+)\.")
+    inner = checkpoint.shape("gpt.transformer.h.0.mlp.c_fc.weight", "CLIPCap")[1]
+    heads = heads_of(settings, "n_head", width, width // 64 if width % 64 == 0 else None, where)
+    activation = settings.get("activation_function", "gelu_new")
+    if activation not in ("gelu_new", "gelu_pytorch_tanh"):
+        raise InputError(f"GPT-2's activation is gelu_new; the configuration says {activation!r}", where)
+    eps = float(settings.get("layer_norm_epsilon", 1e-5))
+    gpt2 = Gpt2Sizes(
+        vocabulary=vocabulary, positions=positions, width=width, layers=layers, heads=heads, inner=inner, eps=eps
+    )
+    sizes = _mapper_sizes(checkpoint, settings, gpt2)
+    shapes = {"prefix_length": sizes.prefix_length, "prefix_size": sizes.clip, "vocab_size": vocabulary}
+    shapes |= {"n_embd": width, "n_layer": layers, "n_positions": positions}
+    if sizes.mapper == "transformer":
+        shapes |= {"clip_length": sizes.clip_length, "num_mapper_layers": sizes.layers}
+    must_agree(settings, shapes, where)
+    return sizes
+
+
+def _mapper_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], gpt2: Gpt2Sizes) -> ClipCapSizes:
+    if "clip_project.prefix_const" in checkpoint.tensors:
+        return _transformer_sizes(checkpoint, settings, gpt2)
+    single = "clip_project.weight" in checkpoint.tensors
+    first, last = (
+        ("clip_project.weight",) * 2 if single else ("clip_project.model.0.weight", "clip_project.model.2.weight")
+    )
+    hidden, clip = checkpoint.shape(first, "CLIPCap")
+    outputs = checkpoint.shape(last, "CLIPCap")[0]
+    if outputs % gpt2.width:
+        raise InputError(
+            f"the mapper has {outputs} outputs; expected a multiple of GPT-2's width {gpt2.width}", str(checkpoint.path)
+        )
+    return ClipCapSizes(
+        mapper="linear" if single else "mlp", clip=clip, gpt2=gpt2, hidden=hidden,
+        prefix_length=outputs // gpt2.width, normalise=bool(settings.get("normalise")),
+    )  # fmt: skip
+
+
+def _transformer_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], gpt2: Gpt2Sizes) -> ClipCapSizes:
+    rows, clip = checkpoint.shape("clip_project.linear.weight", "CLIPCap")
+    heads = heads_of(settings, "mapper_heads", gpt2.width, MAPPER_HEADS, str(checkpoint.path))
+    if rows % gpt2.width:
+        raise InputError(
+            f"the mapper's first layer has {rows} outputs; expected a multiple of GPT-2's width {gpt2.width}",
+            str(checkpoint.path),
+        )
+    normalise = settings.get("normalise")
+    return ClipCapSizes(
+        mapper="transformer", clip=clip, gpt2=gpt2, clip_length=rows // gpt2.width, heads=heads,
+        prefix_length=checkpoint.shape("clip_project.prefix_const", "CLIPCap")[0],
+        layers=layer_count(checkpoint.tensors, r"clip_project\.transformer\.layers\.(\d+)\."),
+        hidden=checkpoint.shape("clip_project.transformer.layers.0.mlp.fc1.weight", "CLIPCap")[0],
+        normalise=True if normalise is None else bool(normalise),
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- searches
 def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """``beams`` (default 5) hypotheses, of which the ``candidates`` best; scores are mean log-probabilities at ``temperature``."""
+    """Return the best hypotheses of the authors' beam search.
+
+    Parameters
+    ----------
+    step
+        Decoder step of the model.
+    decoding
+        ``beams`` (default 5, at least ``candidates``), ``candidates`` (1), ``temperature`` and ``max_length``.
+    batch
+        E examples with exactly one end token.
+
+    Returns
+    -------
+    Decoded
+        ``candidates`` hypotheses of each example, best first. Scores are mean log-probabilities at ``temperature``.
+
+    Raises
+    ------
+    HarnessError
+        If there are fewer beams than candidates, or more beams than vocabulary entries.
+    """
     beams = _beams(decoding)
     limit, total = decoding.max_length or batch.max_length, len(batch)
     if len(batch.stop) != 1:
-        raise HarnessError("authors-beam knows one end token")
+        raise HarnessError(f"authors-beam requires exactly one end token; found {len(batch.stop)}")
     logits, state = step(batch.start, batch.state)
     check_logits(logits, batch, range(total), 0)
     if logits.shape[-1] < beams:
@@ -48,14 +164,14 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         grown = lengths + (~stopped).to(lengths)
         means = ((scores[:, :, None] + log_probs) / grown[:, :, None]).reshape(total, -1)
         best, flat = means.topk(beams, dim=-1)
-        parent, chosen = flat // logits.shape[-1], flat % logits.shape[-1]
+        parent, new_tokens = flat // logits.shape[-1], flat % logits.shape[-1]
         rows = (parent + torch.arange(total, device=device)[:, None] * beams).reshape(-1)
         lengths, was_stopped = grown.gather(1, parent), stopped.gather(1, parent)
         scores = best * lengths
-        tokens = torch.cat([_rows(tokens, parent), chosen[:, :, None]], dim=2)
-        new = _numbers(logits[rows], chosen)
+        tokens = torch.cat([_rows(tokens, parent), new_tokens[:, :, None]], dim=2)
+        new = _numbers(logits[rows], new_tokens)
         numbers = torch.cat([torch.stack([_rows(n, parent) for n in numbers]), new], dim=3)
-        stopped = was_stopped | (chosen == batch.stop[0])
+        stopped = was_stopped | (new_tokens == batch.stop[0])
         state = reorder(step, state, rows)
     return _collect(tokens, numbers, scores / lengths, lengths, stopped, decoding.candidates or 1)
 
@@ -63,18 +179,20 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
 def _beams(decoding: Decoding) -> int:
     beams = decoding.beams or max(DEFAULT_BEAMS, decoding.candidates or 1)
     if (decoding.candidates or 1) > beams:
-        raise HarnessError(f"decoding: {beams} beams give {beams} candidates, {decoding.candidates} asked for")
+        raise HarnessError(f"decoding: {beams} beams give at most {beams} candidates; requested {decoding.candidates}")
     return beams
 
 
 def _rows(values: torch.Tensor, parent: torch.Tensor) -> torch.Tensor:
+    """Return the values (E, K, t) of the beams ``parent`` (E, K)."""
     return values.gather(1, parent[:, :, None].expand(-1, -1, values.shape[2]))
 
 
-def _numbers(logits: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-    flat = chosen.reshape(-1)
+def _numbers(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """Return log-probability and rank (2, E, K, 1) of tokens (E, K) in logits (E K, V)."""
+    flat = tokens.reshape(-1)
     pair = torch.stack([log_prob_of(logits, flat), rank_of(logits, flat).double()])
-    return pair.reshape(2, *chosen.shape, 1)
+    return pair.reshape(2, *tokens.shape, 1)
 
 
 def _collect(
@@ -85,6 +203,7 @@ def _collect(
     stopped: torch.Tensor,
     n: int,
 ) -> Decoded:
+    """Return the ``n`` best hypotheses per example of tokens (E, K, t), numbers (2, E, K, t) and beam values (E, K)."""
     order = means.argsort(dim=1, descending=True, stable=True).cpu().numpy()
     ids, log_probs, ranks = tokens.cpu().numpy(), numbers[0].cpu().numpy(), numbers[1].long().cpu().numpy()
     ends, sizes, averages = stopped.cpu().numpy(), lengths.long().cpu().numpy(), means.cpu().numpy()

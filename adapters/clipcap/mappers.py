@@ -1,4 +1,4 @@
-"""CLIPCap's mappers: from one CLIP vector to ``prefix_length`` input embeddings of GPT-2 (Mokady et al. 2021)."""
+"""Mappers of CLIPCap: from one CLIP vector to ``prefix_length`` input embeddings of GPT-2 (Mokady et al. 2021, section 3.2)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,33 @@ from harness.adapters.shared.layers.dense import Linear
 
 
 class MlpMapper(nn.Module):
-    """Linear, tanh, Linear; hidden width half of the output. (B, clip) -> (B, prefix_length x width)."""
+    """Two linear layers with tanh between them, from (B, clip) to (B, outputs).
+
+    Parameters
+    ----------
+    clip
+        Width of the CLIP vector.
+    hidden
+        Hidden width; half of ``outputs`` in the published models.
+    outputs
+        ``prefix_length`` times the width of GPT-2.
+    """
 
     def __init__(self, clip: int, hidden: int, outputs: int) -> None:
         super().__init__()
         self.model = nn.Sequential(Linear(clip, hidden), nn.Tanh(), Linear(hidden, outputs))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the flat prefix (B, outputs) of CLIP vectors (B, clip)."""
         return self.model(x)
 
 
 class TransformerMapper(nn.Module):
-    """A Linear to ``clip_length`` vectors, learned constants after them, pre-LayerNorm layers without a mask; the last
-    ``prefix_length`` positions are the prefix. (B, clip) -> (B, prefix_length, width)."""
+    """Transformer from one CLIP vector and learned constants to the prefix.
+
+    A linear layer makes ``clip_length`` vectors of the CLIP vector; ``prefix_length`` learned constants follow them. All positions
+    attend to all positions (pre-LayerNorm layers). The outputs at the constants are the prefix.
+    """
 
     def __init__(
         self, clip: int, clip_length: int, prefix_length: int, width: int, layers: int, heads: int, inner: int
@@ -33,8 +47,9 @@ class TransformerMapper(nn.Module):
         self.transformer = _Layers(layers, width, heads, inner)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        seen = self.linear(x).reshape(len(x), self.clip_length, -1)
-        sequence = torch.cat([seen, self.prefix_const.expand(len(x), -1, -1)], dim=1)
+        """Return the prefix (B, prefix_length, width) of CLIP vectors (B, clip)."""
+        vectors = self.linear(x).reshape(len(x), self.clip_length, -1)
+        sequence = torch.cat([vectors, self.prefix_const.expand(len(x), -1, -1)], dim=1)
         return self.transformer(sequence)[:, self.clip_length :]
 
 
@@ -63,7 +78,7 @@ class _Layer(nn.Module):
 
 
 class _Attention(nn.Module):
-    """Keys are the first half of the joint projection, values the second."""
+    """Self-attention. Keys are the first half of the joint projection, values the second."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

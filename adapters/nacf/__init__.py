@@ -1,0 +1,1 @@
+"""NACF, NAB and ARB: video captioning in a few parallel passes, and its left-to-right teacher."""

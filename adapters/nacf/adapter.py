@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.nacf.arb import STRATEGIES
-from harness.adapters.nacf.base import VideoAdapter, weight_files
+from harness.adapters.nacf.authors import STRATEGIES
+from harness.adapters.nacf.iterative_refinement import Refinement, Refiner, sampled_words
 from harness.adapters.nacf.layers import BOS, EOS
-from harness.adapters.nacf.model import ArbStep, Nacf
-from harness.adapters.nacf.refine import SHORTEST, Refinement, Refiner, likeliest_lengths
-from harness.adapters.nacf.sampling import drawn_lengths, length_temperature, picker
+from harness.adapters.nacf.lengths import SHORTEST, length_temperature, most_likely_lengths, sampled_lengths
+from harness.adapters.nacf.model import ArbStep, Encoded, Nacf
+from harness.adapters.nacf.video_adapter import VideoAdapter, weight_files
 from harness.adapters.shared.decoding.batches import in_batches
 from harness.adapters.shared.decoding.decode import check_decoding
 from harness.adapters.shared.decoding.filters import uniforms
@@ -28,16 +28,37 @@ _REFINING = ("refine", "sample", "nucleus")
 
 
 class NacfAdapter(VideoAdapter):
-    """A checkpoint of the NACF family; the keys tell which.
+    """A checkpoint of the NACF family; its keys determine the method.
 
-    checkpoint: ``best.pth.tar``, ``.safetensors``, or a converted or trained folder; teacher: an ARB checkpoint that rescores (NAB, NACF).
-    features: ``{m: file, i: file}`` or ``{scenes: {...}}``. words: the word list (JSON, or ``info_corpus.pkl``). frames: per modality
-    (8). A model that ``harness train nacf`` wrote knows its features, words and frames.
-    The category is ``Example.meta["category"]``, or that of the corpus file.
+    ARB decodes by all left-to-right strategies, and by ``authors-beam``. NAB and NACF decode by ``refine`` (arg-max; the ``candidates``
+    best of ``options.lengths`` lengths) and ``sample`` (words drawn at the temperature, the length at ``options.length_temperature``,
+    default 1). Options of both: order, iterations, templates, alpha, at_once, more, teacher_masks, shortest
+    (:class:`~harness.adapters.nacf.iterative_refinement.Refinement`).
 
-    ARB: all left-to-right strategies, and ``authors-beam``. NAB, NACF: ``refine`` (arg-max; the ``candidates`` best of
-    ``options.lengths`` lengths) and ``sample`` (words drawn at the temperature, the length at ``options.length_temperature``, 1).
-    Options of both: order, iterations, templates, alpha, at_once, more, teacher_masks, shortest.
+    The category of a video is ``Example.meta["category"]``, else that of the corpus file.
+
+    Parameters
+    ----------
+    checkpoint
+        ``best.pth.tar`` or ``.safetensors`` file, or a converted or trained folder.
+    features
+        ``{m: file, i: file}`` or ``{scenes: {...}}``. Default: the features of the training, if ``harness train`` wrote the checkpoint.
+    words
+        Word list (JSON, or ``info_corpus.pkl``). Default: the words of the training.
+    teacher
+        ARB checkpoint whose probabilities rescore captions (NAB, NACF).
+    config
+        Mapping or JSON file with settings that tensor shapes do not determine.
+    frames
+        Number of frames per modality. Default: as in training, else 8.
+    batch_size
+        Number of examples per batch, or ``auto``.
+    device
+        Device of the model.
+
+    References
+    ----------
+    Yang, Zou, Liu and Zhang, "Non-Autoregressive Coarse-to-Fine Video Captioning" (2021), arXiv 1911.12018.
     """
 
     strategies = STRATEGIES
@@ -57,30 +78,39 @@ class NacfAdapter(VideoAdapter):
         self.open(
             checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
         )  # fmt: skip
-        self.teacher = None if teacher is None else self._taught(teacher, config)
+        self.teacher = None if teacher is None else self._load_teacher(teacher, config)
         self.stop, self.max_length = (EOS,), self.model.sizes.max_len - 1
         self.step = ArbStep(self.model)
 
-    def _taught(self, teacher: str, config: Mapping[str, Any] | str | None) -> Nacf:
+    def _load_teacher(self, teacher: str, config: Mapping[str, Any] | str | None) -> Nacf:
         loaded, sizes = load_checkpoint(teacher), self.model.sizes
         model = Nacf.from_checkpoint(loaded, config).to(self.device)
         if sizes.left_to_right or not model.sizes.left_to_right:
             raise HarnessError(
                 f"nacf: a teacher is an ARB model for NAB or NACF; found {model.sizes.method} for {sizes.method}"
             )
-        known = loaded.settings.get("words", self.words.words)
-        if model.sizes.vocabulary != sizes.vocabulary or known != self.words.words:
+        words = loaded.settings.get("words", self.words.words)
+        if model.sizes.vocabulary != sizes.vocabulary or words != self.words.words:
             raise HarnessError("nacf: model and teacher have different vocabularies")
         self.files += weight_files(teacher)
         return model
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for examples without features, :class:`HarnessError` for a strategy of the other kind."""
+        """Check the examples and the decoding settings of a task.
+
+        Raises
+        ------
+        InputError
+            If an example has no features.
+        HarnessError
+            If the strategy or an option does not fit the method.
+        """
         super().prepare(task)
         if not self.model.sizes.left_to_right:
             self._refinement(task.decoding)
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        """Return the state before BOS of an ARB model."""
         state = self.step.start(self.encoded(self.model, inputs, examples))  # type: ignore[attr-defined]
         return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
 
@@ -88,7 +118,10 @@ class NacfAdapter(VideoAdapter):
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """Left to right for ARB, by refinement for NAB and NACF (whose log-probabilities are left out: they have no likelihood)."""
+        """Yield one generation per example: from left to right for ARB, by refinement for NAB and NACF.
+
+        Refined captions have no likelihood, so their log-probabilities are left out.
+        """
         if self.model.sizes.left_to_right:
             return super().generate(examples, replace(decoding, max_length=self.longest(decoding)), seeds)
         how = self._refinement(decoding)
@@ -105,67 +138,75 @@ class NacfAdapter(VideoAdapter):
                 f"nacf: {self.model.sizes.method} decodes by {', '.join(_REFINING)}; found '{decoding.strategy}'"
             )
         check_decoding(decoding)
-        known = {field.name for field in fields(Refinement)}
-        unknown = set(decoding.options) - known - {"length_temperature"}
+        names = {field.name for field in fields(Refinement)}
+        unknown = set(decoding.options) - names - {"length_temperature"}
         if unknown:
             raise HarnessError(
-                f"nacf: unknown options {', '.join(sorted(unknown))}; options are {', '.join(sorted(known))}"
+                f"nacf: unknown options {', '.join(sorted(unknown))}; options are {', '.join(sorted(names))}"
             )
         length_temperature(decoding.options)
-        given = {"shortest": self.told.get("shortest", SHORTEST), **decoding.options}
-        how = Refinement(**{name: value for name, value in given.items() if name in known})
+        options = {"shortest": self.config.get("shortest", SHORTEST), **decoding.options}
+        how = Refinement(**{name: value for name, value in options.items() if name in names})
         if decoding.strategy == "refine" and (decoding.candidates or 1) > how.lengths:
             raise HarnessError(
-                f"nacf: {how.lengths} lengths give {how.lengths} candidates, {decoding.candidates} asked for"
+                f"nacf: {how.lengths} lengths give at most {how.lengths} candidates; requested {decoding.candidates}"
             )
         if how.templates and self.model.sizes.method != "NACF":
             raise HarnessError("nacf: only NACF models were trained to write templates")
         return how
 
     def _refine(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, how: Refinement) -> list[Generation]:
-        examples, seeds, size = [e for e, _ in pairs], [s for _, s in pairs], self.model.sizes.max_len
-        inputs = self.inputs(examples)
-        once = self.encoded(self.model, inputs, examples)
-        assert once.lengths is not None
-        longest = self.longest(decoding)
-        wanted, drawn = decoding.candidates or 1, decoding.strategy != "refine"
-        numbers = self._numbers(seeds, wanted, how) if drawn else None
-        if numbers is None:
-            lengths = likeliest_lengths(once.lengths, how.lengths, longest + 1, how.shortest)
-        else:
-            temperature = length_temperature(decoding.options)
-            lengths = drawn_lengths(once.lengths, numbers[:, :, 0], temperature, how.shortest, longest)
+        """Return the generations of (example, seed) pairs of a NAB or NACF model."""
+        examples, inputs = [e for e, _ in pairs], self.inputs([e for e, _ in pairs])
+        videos = self.encoded(self.model, inputs, examples)
+        count, is_drawn = decoding.candidates or 1, decoding.strategy != "refine"
+        numbers = self._numbers([s for _, s in pairs], count, how) if is_drawn else None
+        lengths = self._lengths(videos, decoding, how, numbers)
         index = torch.arange(len(pairs), device=self.device).repeat_interleave(lengths.shape[1])
         teacher = None
         if self.teacher is not None:
             teacher = (self.teacher, select_rows(self.encoded(self.teacher, inputs, examples), index))
-        pick = None if numbers is None else picker(numbers[:, :, 1:], size, decoding, self.device)
-        refiner = Refiner(self.model, select_rows(once, index), how, teacher=teacher, pick=pick)
+        pick = None
+        if numbers is not None:
+            pick = sampled_words(numbers[:, :, 1:], self.model.sizes.max_len, decoding, self.device)
+        refiner = Refiner(self.model, select_rows(videos, index), how, teacher=teacher, pick=pick)
         slots = refiner.fill(lengths.reshape(-1))
-        order = torch.arange(wanted).expand(len(pairs), -1)
-        if not drawn:
-            order = (
-                refiner.scores(slots).reshape(len(pairs), -1).argsort(dim=1, descending=True, stable=True)[:, :wanted]
-            )
-        return [self.written(slots.rows(e * lengths.shape[1] + order[e])) for e in range(len(pairs))]
+        order = torch.arange(count).expand(len(pairs), -1)
+        if not is_drawn:
+            scores = refiner.scores(slots).reshape(len(pairs), -1)
+            order = scores.argsort(dim=1, descending=True, stable=True)[:, :count]
+        return [self.generation(slots.rows(e * lengths.shape[1] + order[e])) for e in range(len(pairs))]
 
-    def _numbers(self, seeds: Sequence[int], wanted: int, how: Refinement) -> np.ndarray:
-        """(E, n, 1 + passes x slots): the first draws the length, the others the words of each pass."""
+    def _lengths(
+        self, videos: Encoded, decoding: Decoding, how: Refinement, numbers: np.ndarray | None
+    ) -> torch.Tensor:
+        """Return the lengths (E, n) of the rows: the most likely ones, or draws with the first of ``numbers`` (E, n, ...)."""
+        assert videos.lengths is not None
+        longest = self.longest(decoding)
+        if numbers is None:
+            return most_likely_lengths(videos.lengths, how.lengths, longest + 1, how.shortest)
+        temperature = length_temperature(decoding.options)
+        return sampled_lengths(videos.lengths, numbers[:, :, 0], temperature, how.shortest, longest)
+
+    def _numbers(self, seeds: Sequence[int], count: int, how: Refinement) -> np.ndarray:
+        """Return uniform numbers (E, n, 1 + passes x slots): the first draws the length, the others the words of each pass."""
         size = self.model.sizes.max_len
         passes = (how.iterations + 2) if how.order == "mp" else size + how.more + 2
-        return uniforms(seeds, wanted, 1 + passes * size)
+        return uniforms(seeds, count, 1 + passes * size)
 
     # ------------------------------------------------------------------ references
     def reference_tokens(self, text: str) -> list[int]:
+        """Return the word ids of a reference and the end (ARB)."""
         return [*self.words.encode(text), EOS]
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix (ARB)."""
         rows = select_rows(prefix.state["encoded"], owner.to(self.device))
         start = torch.full((len(tokens), 1), BOS, device=self.device)
         return self.model.logits(torch.cat([start, tokens[:, :-1].to(self.device)], dim=1), rows)
 
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
-        """ARB: exact. NAB, NACF: ``pseudo``: every word with its slot alone masked, and last the length."""
+        """Return exact scores for ARB, and pseudo-log-likelihoods for NAB and NACF."""
         if self.model.sizes.left_to_right:
             return super()._score(examples)
         return self.pseudo_scores(examples)

@@ -1,4 +1,8 @@
-"""NACF, NAB and ARB (Yang, Zou, Liu, Zhang 2021): video captioning with a length predictor, and its left-to-right teacher."""
+"""NACF, NAB and ARB: video captioning networks of one family.
+
+Yang, Zou, Liu and Zhang, "Non-Autoregressive Coarse-to-Fine Video Captioning" (2021), arXiv 1911.12018. NAB and NACF fill slots in parallel
+and have a length predictor; ARB is their left-to-right teacher. Shapes: ``B`` videos, ``R`` rows of slots, ``T`` slots, ``V`` words.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from harness.adapters.nacf.authors import UNUSED, method_of, settings_of, sizes_of
 from harness.adapters.nacf.layers import PAD, Cache, Embedding, Encoder, Joint, Layer, LengthPredictor, NacfSizes
-from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree, read_config
-from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
-from harness.errors import InputError
-
-_UNUSED = (r"\.pos_LN\.",)
-_UNSUPPORTED = {"pos_attention": (False,), "watch": (0,), "fusion": ("temporal_concat",), "enhance_input": (0, 2)}
+from harness.adapters.shared.weights.checkpoint_config import read_config
+from harness.adapters.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
 
 
 class _Decoder(nn.Module):
@@ -27,6 +28,8 @@ class _Decoder(nn.Module):
 
 
 class _Disentangled(nn.Module):
+    """Decoder whose keys begin with ``bert.``."""
+
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
         self.bert = _Decoder(sizes)
@@ -34,14 +37,14 @@ class _Disentangled(nn.Module):
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the decoder needs of B videos."""
+    """Encoder output of B videos."""
 
     memory: torch.Tensor
     """(B, slots, width): motion frames first, then image frames."""
     category: torch.Tensor | None
-    """(B,)"""
+    """Video categories (B,)."""
     mean: torch.Tensor
-    """(B, width): the mean memory, which NAB and NACF add to every slot."""
+    """(B, width): mean of the memory, which NAB and NACF add to every slot."""
     keys_values: Cache
     """Keys and values of the memory for every decoder layer, (B, heads, slots, width / heads)."""
     lengths: torch.Tensor | None
@@ -49,7 +52,13 @@ class Encoded:
 
 
 class Nacf(nn.Module):
-    """State dict keys are the authors'. One class for the family: the keys tell the method."""
+    """Network of the NACF family. The state dict has the authors' keys, which determine the method.
+
+    Parameters
+    ----------
+    sizes
+        Method, sizes and options.
+    """
 
     def __init__(self, sizes: NacfSizes) -> None:
         super().__init__()
@@ -64,22 +73,40 @@ class Nacf(nn.Module):
     def from_checkpoint(
         cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None
     ) -> Nacf:
-        """The model in a ``best.pth.tar`` (whose own settings are used), ``.pt`` or ``.safetensors`` file, in evaluation mode.
+        """Return the model of a checkpoint, in evaluation mode.
 
-        ``config`` is needed only for what shapes do not tell: ``num_attention_heads`` (8), ``hidden_act``, ``enhance_input``.
-        Raises :class:`InputError` listing keys that do not fit (an O2NA checkpoint is compared in the same way).
+        Parameters
+        ----------
+        path
+            ``best.pth.tar`` (with the settings in it), ``.pt`` or ``.safetensors`` file, or a loaded checkpoint.
+        config
+            Mapping or JSON file with the values that tensor shapes do not determine: ``num_attention_heads`` (8), ``hidden_act``,
+            ``enhance_input``. It takes precedence over the settings of the checkpoint.
+
+        Raises
+        ------
+        InputError
+            If tensors are missing, unexpected or of another shape. The message lists them.
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         method = method_of(checkpoint)
-        settings = _settings(checkpoint.settings, method) | _settings(read_config(config), method)
+        settings = settings_of(checkpoint.settings, method) | settings_of(read_config(config), method)
         sizes = sizes_of(checkpoint, settings, method)
         model = cls(sizes)
-        load_strictly(model, checkpoint, f"{method} (NACF family)", ignored=_UNUSED)
+        load_strictly(model, checkpoint, f"{method} (NACF family)", ignored=UNUSED)
         return model
 
     # ------------------------------------------------------------------ encoder
     def encode(self, features: Sequence[torch.Tensor], category: torch.Tensor | None = None) -> Encoded:
-        """``features``: per modality (B, frames, width), in the order of ``sizes.features``; ``category`` (B,) or (B, 1)."""
+        """Return the encoder output of B videos.
+
+        Parameters
+        ----------
+        features
+            One tensor (B, frames, feature width) per modality, in the order of ``sizes.features``.
+        category
+            Video categories (B,) or (B, 1), required if the model has categories.
+        """
         dtype = self.tgt_word_prj.weight.dtype
         encoded = self.encoder([x.to(dtype) for x in features])
         joint = self.joint_representation_learner
@@ -96,7 +123,10 @@ class Nacf(nn.Module):
 
     # ------------------------------------------------------------------ decoder
     def logits(self, tokens: torch.Tensor, encoded: Encoded) -> torch.Tensor:
-        """(R, T, V): for left-to-right models entry t predicts token t + 1, for the others token t itself."""
+        """Return logits (R, T, V) for slots (R, T) and the encoder output of R rows.
+
+        Entry t predicts token t + 1 in left-to-right models, and token t in the others.
+        """
         length, pad = tokens.shape[1], tokens == PAD
         hidden = pad[:, None]
         if self.sizes.left_to_right:
@@ -112,25 +142,44 @@ class Nacf(nn.Module):
     def forward(
         self, feats: Sequence[torch.Tensor], tgt_tokens: torch.Tensor, category: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Logits as in training. NAB, NACF: (B, T, V) for slots (B, T). ARB: (B, T - 1, V), entry t predicting token t + 1; the
-        last token has nothing to predict."""
+        """Return the logits of training.
+
+        Parameters
+        ----------
+        feats
+            One tensor (B, frames, feature width) per modality.
+        tgt_tokens
+            Word ids (B, T).
+        category
+            Video categories (B,) or (B, 1).
+
+        Returns
+        -------
+        torch.Tensor
+            NAB, NACF: (B, T, V), entry t predicting token t. ARB: (B, T - 1, V), entry t predicting token t + 1.
+        """
         tokens = tgt_tokens[:, :-1] if self.sizes.left_to_right else tgt_tokens
         return self.logits(tokens, self.encode(feats, category))
 
 
 class ArbStep:
-    """One token at a time for ARB models, cached. State: the encoded rows, the caches, and which past tokens are padding."""
+    """Decoder step of ARB models with cached keys and values.
+
+    The state holds the encoder output of the rows, the caches, and a mask of past tokens that are padding.
+    """
 
     def __init__(self, model: Nacf) -> None:
         self.model = model
 
     def start(self, encoded: Encoded) -> dict[str, Any]:
+        """Return the state before BOS, with one row per video of ``encoded``."""
         pads = torch.zeros(len(encoded.memory), 0, dtype=torch.bool, device=encoded.memory.device)
         return {"encoded": encoded, "past": None, "pads": pads}
 
     def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Return the logits (R, V) of the next word and the new state, for the last words (R,)."""
         if tokens is None:
-            raise ValueError("ARB starts from its BOS token: give batch.start")
+            raise ValueError("ARB starts from its BOS token: batch.start must not be None")
         core, encoded = self.model._core(), state["encoded"]
         pad = tokens[:, None] == PAD
         pads = torch.cat([state["pads"], pad], dim=1)
@@ -142,58 +191,3 @@ class ArbStep:
             x, present = layer(x, real, pads[:, None], encoded.keys_values[index], past)
             presents.append(present)
         return self.model.tgt_word_prj(x[:, 0]), {"encoded": encoded, "past": tuple(presents), "pads": pads}
-
-
-# --------------------------------------------------------------------------- sizes
-def method_of(checkpoint: Checkpoint) -> str:
-    """ARB, ARB2, NAB or NACF, by the keys."""
-    keys = checkpoint.tensors
-    checkpoint.shape("tgt_word_prj.weight", "NACF-family")
-    predicts = any(key.startswith("auxiliary_task_predictor.") for key in keys)
-    if any(key.startswith("decoder.bert.") for key in keys):
-        return "NACF" if predicts else "ARB2"
-    return "NAB" if predicts else "ARB"
-
-
-def _settings(given: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """Settings as they lie in a checkpoint, in a converted one, or by method in one file."""
-    inner = given.get("settings", given)
-    return dict(inner.get(method, inner))
-
-
-def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any], method: str) -> NacfSizes:
-    """All sizes from the shapes; raises :class:`InputError` for options that are not supported or that shapes contradict."""
-    where, keys = str(checkpoint.path), checkpoint.tensors
-    for name, allowed in _UNSUPPORTED.items():
-        if settings.get(name, allowed[-1]) not in allowed:
-            raise InputError(f"the setting {name} = {settings[name]!r} is not supported", where)
-    base = "decoder.bert." if method in ("ARB2", "NACF") else "decoder."
-    vocabulary, width = checkpoint.shape(f"{base}embedding.word_embeddings.weight", "NACF-family")
-    max_len = checkpoint.shape(f"{base}embedding.position_embeddings.weight", "NACF-family")[0]
-    category = f"{base}embedding.category_embeddings.weight"
-    features = _modalities(checkpoint, settings)
-    told = {"dim_hidden": width, "vocab_size": vocabulary, "max_len": max_len}
-    must_agree(settings, told, where)
-    return NacfSizes(
-        method=method, features=features, width=width, vocabulary=vocabulary, max_len=max_len,
-        layers=layer_count(keys, rf"{base.replace('.', chr(92) + '.')}layer\.(\d+)\."),
-        heads=heads_of(settings, "num_attention_heads", width, 8, where),
-        inner=checkpoint.shape(f"{base}layer.0.intermediate.dense.weight", "NACF-family")[0],
-        categories=keys[category].shape[0] if category in keys else 0,
-        normalised=any(key.startswith("joint_representation_learner.") for key in keys),
-        layer_norms=f"{base}layer.0.output.LayerNorm.weight" in keys,
-        output_bias="tgt_word_prj.bias" in keys, enhance=settings.get("enhance_input", 2),
-        activation=settings.get("hidden_act", "gelu_new"), eps=settings.get("layer_norm_eps", 1e-5),
-    )  # fmt: skip
-
-
-def _modalities(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> dict[str, int]:
-    found = {
-        key.split(".")[1].removeprefix("Encoder_").lower(): tensor.shape[1]
-        for key, tensor in checkpoint.tensors.items()
-        if key.startswith("encoder.Encoder_") and key.endswith(".0.weight")
-    }
-    order = settings.get("modality") or "".join(name for name in "mioa" if name in found)
-    if sorted(order) != sorted(found):
-        raise InputError(f"the setting modality = {order!r}, the checkpoint has {sorted(found)}", str(checkpoint.path))
-    return {name: found[name] for name in order}

@@ -1,11 +1,12 @@
-"""Training of ARB, NAB and NACF on feature files or rendered scenes: ``harness train nacf``.
+"""Train ARB, NAB or NACF on feature files or rendered scenes: ``harness train nacf recipe.yaml --output models/nacf``.
 
-ARB: cross-entropy from left to right. NAB: in each caption a random number of words, at random places, is masked and predicted (as in
-Mask-Predict, Ghazvininejad et al. 2019), and the length predictor is held to the distribution of the video's caption lengths. NACF:
-besides, from ``vis`` in every slot the visual words are predicted, and ``mask`` everywhere else.
+ARB: cross-entropy from left to right. NAB: a random number of words at random positions of each caption is masked and predicted
+(Mask-Predict, Ghazvininejad et al. 2019), and the length predictor learns the distribution of the video's caption lengths. NACF: as NAB;
+in addition, templates are predicted from ``vis`` in every slot: the visual words, and ``mask`` everywhere else.
 
-Features are standardised for training; what is saved takes them as they are, with mean and deviation folded into the first layers,
-under the authors' key names. Folder, log, resuming and determinism: :mod:`harness.adapters.shared.training.loop`.
+Features are standardised in training. Mean and standard deviation are folded into the first layers of the saved model, which takes
+unstandardised features and has the authors' key names. The output folder also holds the learning curve (curve.jsonl) and the state of the
+training (state.pt).
 """
 
 from __future__ import annotations
@@ -19,41 +20,48 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.nacf.content_words import is_visual
 from harness.adapters.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness.adapters.nacf.model import Encoded, Nacf
-from harness.adapters.nacf.videos import open_videos
-from harness.adapters.nacf.words import Words, split_words, vocabulary
+from harness.adapters.nacf.video_features import open_videos
+from harness.adapters.nacf.visual_words import is_visual
+from harness.adapters.nacf.word_list import WordList, split_words, vocabulary
 from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report
+from harness.adapters.shared.training.recipe_command import recipe_command
 from harness.adapters.shared.weights.checkpoints import save_checkpoint
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.stats.seeds import derive
 
-METHODS = ("ARB", "NAB", "NACF")
-IGNORED = -100
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
+
+METHODS = ("ARB", "NAB", "NACF")
+"""Methods that can be trained."""
+IGNORED = -100
+"""Target value of slots that do not count in the loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoRecipe(CaptionRecipe):
-    """What the recipes of ``nacf`` and ``o2na`` share. ``features``: ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``; ``model``:
-    width, layers, heads, inner, dropout, and max_len (left out: longest caption + 2, at most 30)."""
+    """Common fields of the recipes of ``nacf`` and ``o2na``.
+
+    ``features`` is ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``. ``model`` has the keys width, layers, heads, inner, dropout
+    and max_len (default: longest caption + 2, at most 30).
+    """
 
     sizes: ClassVar[Mapping[str, Any]] = {
         "width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None
     }  # fmt: skip
 
     frames: int = 8
-    """Frames taken of each feature series (files)."""
+    """Number of frames selected from each feature series, for files."""
     epochs: int = 50
     learning_rate: float = 5e-4
     decay: float = 0.98
     least_count: int = 1
-    """Words seen less often are unknown."""
+    """Words with fewer occurrences are unknown."""
     clip: float = 5.0
 
     def __post_init__(self) -> None:
@@ -66,14 +74,14 @@ class VideoRecipe(CaptionRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class NacfRecipe(VideoRecipe):
-    """A recipe of the NACF family."""
+    """Data, method, sizes and optimisation of a training of ARB, NAB or NACF."""
 
     system: ClassVar[str] = "nacf"
 
     method: str = "NACF"
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
-    """NACF: the visual words; left out, all words that :func:`~harness.adapters.nacf.content_words.is_visual`."""
+    """Visual words (NACF). Default: all words for which :func:`~harness.adapters.nacf.visual_words.is_visual` is true."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,25 +92,55 @@ class NacfRecipe(VideoRecipe):
 
 
 def train(recipe: NacfRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
-    """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
-    trainer = NacfTrainer(recipe, Path(output), resume)
-    trainer.loop.run(report)
-    return trainer.finish()
+    """Train a model, save it and return the path of its weights.
+
+    Parameters
+    ----------
+    recipe
+        Data, method, sizes and optimisation.
+    output
+        Folder of the run.
+    resume
+        If true, continue after the last epoch of the run in ``output``.
+    report
+        Function that gets a mapping with ``epoch`` and ``loss`` after every epoch.
+
+    Raises
+    ------
+    HarnessError
+        If the folder holds another run, or a value of the recipe is out of range.
+    InputError
+        If captions or features are missing or malformed.
+    """
+    training = NacfTraining(recipe, Path(output), resume)
+    training.loop.run(report)
+    return training.finish()
 
 
 @dataclass(frozen=True)
 class Batch:
-    """B captions and their encoded videos."""
+    """Batch of B captions and the encoder output of their videos."""
 
     tokens: torch.Tensor
-    """(B, T) word ids, 0 after the end."""
+    """Word ids (B, T), 0 after the end."""
     encoded: Encoded
+    """Encoder output with one row per caption."""
     rows: torch.Tensor
-    """(B,) rows of the videos."""
+    """Numbers (B,) of the videos."""
 
 
-class VideoTrainer:
-    """Data, standardising, the length loss, and saving; a subclass gives ``build`` and ``losses``."""
+class VideoTraining:
+    """Data, length loss and saving of a training on videos; a subclass defines ``method``, ``build`` and ``losses``.
+
+    Parameters
+    ----------
+    recipe
+        Data, sizes and optimisation.
+    folder
+        Folder of the run.
+    resume
+        If true, continue the run in the folder.
+    """
 
     def __init__(self, recipe: VideoRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder = recipe, folder
@@ -111,7 +149,7 @@ class VideoTrainer:
         for (name, caption), words in zip(pairs, self.texts):
             if not words:
                 raise InputError(f"a caption of example '{name}' has no words: {caption!r}", recipe.captions)
-        self.words = Words(vocabulary(self.texts, recipe.least_count))
+        self.words = WordList(vocabulary(self.texts, recipe.least_count))
         self.ids = list(dict.fromkeys(name for name, _ in pairs))
         row_of = {name: row for row, name in enumerate(self.ids)}
         self.owner = [row_of[name] for name, _ in pairs]
@@ -125,20 +163,21 @@ class VideoTrainer:
         self.loop = recipe.loop(self.model, self._loss, len(pairs), folder, resume=resume)
 
     def build(self) -> Nacf:
-        """The model, with new weights."""
+        """Return the model with initial weights."""
         raise NotImplementedError
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
-        """The mean loss per predicted token and how many tokens it is the mean of, less the length loss."""
+        """Return the mean loss per predicted token, without the length loss, and the number of predicted tokens."""
         raise NotImplementedError
 
     @property
     def method(self) -> str:
+        """Name of the method in :class:`NacfSizes`."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ data
     def _read(self) -> dict[str, int]:
-        """Features, standardised, one (videos, frames, width) array per modality; gives the widths."""
+        """Read and standardise the features, one tensor (videos, frames, width) per modality, and return their widths."""
         videos = open_videos(self.recipe.source, self.recipe.frames)
         examples = [Example(name, ("-",)) for name in self.ids]
         videos.check(examples)
@@ -149,31 +188,34 @@ class VideoTrainer:
         return widths
 
     def _sizes(self) -> NacfSizes:
-        system, given = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
-        if given["max_len"] is None:
-            given["max_len"] = min(30, max(map(len, self.texts)) + 2)
+        system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
+        if sizes["max_len"] is None:
+            sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
         for name in ("width", "layers", "heads", "inner", "max_len"):
-            if not isinstance(given[name], int) or given[name] < (3 if name == "max_len" else 1):
-                raise HarnessError(f"{system}: model: {name} = {given[name]!r} is no size")
-        if given["width"] % given["heads"]:
-            raise HarnessError(f"{system}: model: heads must divide the width {given['width']}; found {given['heads']}")
-        if not isinstance(given["dropout"], (int, float)) or not 0 <= given["dropout"] < 1:
-            raise HarnessError(f"{system}: model: dropout is from 0 to below 1; found {given['dropout']!r}")
-        return NacfSizes(method=self.method, features=self._read(), vocabulary=len(self.words), **given)
+            least = 3 if name == "max_len" else 1
+            if not isinstance(sizes[name], int) or sizes[name] < least:
+                raise HarnessError(
+                    f"{system}: model: {name} is a whole number, at least {least}; found {sizes[name]!r}"
+                )
+        if sizes["width"] % sizes["heads"]:
+            raise HarnessError(f"{system}: model: heads must divide the width {sizes['width']}; found {sizes['heads']}")
+        if not isinstance(sizes["dropout"], (int, float)) or not 0 <= sizes["dropout"] < 1:
+            raise HarnessError(f"{system}: model: dropout is from 0 to below 1; found {sizes['dropout']!r}")
+        return NacfSizes(method=self.method, features=self._read(), vocabulary=len(self.words), **sizes)
 
     def _length_goals(self) -> torch.Tensor:
-        """(videos, max_len): how often each number of words is that of a caption of the video."""
+        """Return the share (videos, max_len) of each video's captions that have each number of words."""
         counts = torch.zeros(len(self.ids), self.sizes.max_len)
         for row, caption in zip(self.owner, self.captions):
             counts[row, len(caption)] += 1
         return counts / counts.sum(1, keepdim=True)
 
     # ------------------------------------------------------------------ loss
-    def _loss(self, chosen: Sequence[int]) -> tuple[torch.Tensor, int]:
-        tokens = torch.full((len(chosen), max(len(self.captions[i]) for i in chosen)), PAD)
-        for row, i in zip(tokens, chosen):
+    def _loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
+        tokens = torch.full((len(batch), max(len(self.captions[i]) for i in batch)), PAD)
+        for row, i in zip(tokens, batch):
             row[: len(self.captions[i])] = torch.tensor(self.captions[i])
-        rows = torch.tensor([self.owner[i] for i in chosen])
+        rows = torch.tensor([self.owner[i] for i in batch])
         encoded = self.model.encode([x[rows] for x in self.features])
         loss, count = self.losses(Batch(tokens, encoded, rows))
         if encoded.lengths is not None:
@@ -182,6 +224,7 @@ class VideoTrainer:
 
     # ------------------------------------------------------------------ saving
     def finish(self) -> Path:
+        """Save the model with its configuration and return the path of the weights."""
         sizes, recipe = self.sizes, self.recipe
         settings = {
             "method": sizes.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
@@ -189,38 +232,43 @@ class VideoTrainer:
             "hidden_act": sizes.activation, "layer_norm_eps": sizes.eps, "shortest": min(map(len, self.captions)),
             "words": self.words.words, "frames": recipe.frames, **recipe.checkpoint_config(self.loop.epoch),
         }  # fmt: skip
-        return save_checkpoint(self._plain(), settings, self.folder, force=True)
+        return save_checkpoint(self._unstandardised(), settings, self.folder, force=True)
 
-    def _plain(self) -> dict[str, torch.Tensor]:
-        """The weights for features as they stand."""
+    def _unstandardised(self) -> dict[str, torch.Tensor]:
+        """Return the weights for features that are not standardised."""
         tensors = dict(self.model.state_dict())
         for name, standard in zip(self.sizes.features, self.standards):
             tensors = standard.fold_into(tensors, f"encoder.Encoder_{name.upper()}.0")
         return tensors
 
 
-class NacfTrainer(VideoTrainer):
+class NacfTraining(VideoTraining):
+    """Training of ARB, NAB or NACF."""
+
     recipe: NacfRecipe
 
     @property
     def method(self) -> str:
+        """Method of the recipe."""
         return self.recipe.method
 
     def build(self) -> Nacf:
+        """Return the model with initial weights, and mark the visual words of the word list."""
         self.visual = torch.tensor(self._visual())
         return Nacf(self.sizes)
 
     def _visual(self) -> list[bool]:
-        """Which words of the list are visual."""
-        given, known = self.recipe.visual, self.words
-        if given is None:
-            return [i > VIS and is_visual(word) for i, word in enumerate(known.words)]
-        for word in given:
-            if word not in known.ids:
-                raise HarnessError(f"nacf: visual: no caption has the word '{word}'{did_you_mean(word, known.ids)}")
-        return [word in set(given) for word in known.words]
+        """Return True for each visual word of the list."""
+        visual, words = self.recipe.visual, self.words
+        if visual is None:
+            return [i > VIS and is_visual(word) for i, word in enumerate(words.words)]
+        for word in visual:
+            if word not in words.ids:
+                raise HarnessError(f"nacf: visual: no caption has the word '{word}'{did_you_mean(word, words.ids)}")
+        return [word in set(visual) for word in words.words]
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Return the mean loss per predicted word, and the number of predicted words (template words not counted)."""
         if self.sizes.left_to_right:
             return left_to_right_loss(self.model, batch)
         loss, count = masked_words_loss(self.model, batch)
@@ -237,7 +285,10 @@ class NacfTrainer(VideoTrainer):
 
 # --------------------------------------------------------------------------- losses
 def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-    """Mean over the slots of ``goal`` (B, T) that are not ignored; 0 where there are none."""
+    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B, T) that are not ignored.
+
+    The result is 0 if all slots are ignored.
+    """
     flat = F.cross_entropy(
         logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED, reduction="sum"
     )
@@ -245,7 +296,7 @@ def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
 
 
 def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
-    """Every word and the end from the words before it."""
+    """Return the mean loss of every word and the end, predicted from the words before it, and their number."""
     tokens = batch.tokens
     start = torch.full_like(tokens[:, :1], BOS)
     goal = torch.cat([tokens, torch.full_like(start, PAD)], dim=1)
@@ -256,11 +307,17 @@ def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
 
 
 def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
-    """One to all words of each caption, at random places, from the others."""
+    """Return the mean loss of masked words, predicted from the others, and their number.
+
+    In each caption a random number of words, at least one, is masked at random positions. Draws are from torch's global generator.
+    """
     tokens, real = batch.tokens, batch.tokens != PAD
     lengths = real.sum(1, keepdim=True)
     count = 1 + (torch.rand(len(tokens), 1) * lengths).long().clamp(max=lengths - 1)
-    places = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
-    hidden = (places < count) & real
+    order = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
+    hidden = (order < count) & real
     logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
     return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(hidden.sum())
+
+
+trainer, add_arguments, run = recipe_command(NacfRecipe, train, FORMAT_VERSION)

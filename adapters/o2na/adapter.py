@@ -1,4 +1,4 @@
-"""The ``o2na`` adapter: captions around objects, predicted or given."""
+"""The ``o2na`` adapter: captions around predicted or requested objects."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.nacf.base import VideoAdapter
+from harness.adapters.nacf.iterative_refinement import sampled_words
+from harness.adapters.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
 from harness.adapters.nacf.model import Encoded
-from harness.adapters.nacf.refine import likeliest_lengths
-from harness.adapters.nacf.sampling import drawn_lengths, length_temperature, picker
+from harness.adapters.nacf.video_adapter import VideoAdapter
 from harness.adapters.o2na.model import O2na
-from harness.adapters.o2na.three_steps import (
+from harness.adapters.o2na.three_step_decoding import (
     Draws,
-    Given,
     ObjectRefiner,
+    RequestedObjects,
     ThreeSteps,
-    focus,
     least_length,
+    place_objects,
     read_objects,
 )
 from harness.adapters.shared.decoding.batches import in_batches
@@ -31,18 +31,37 @@ from harness.contracts import Decoding, Example, Failure, Generation, PathParam,
 from harness.errors import HarnessError, did_you_mean
 
 STRATEGIES = ("refine", "sample", "nucleus")
-_OWN = ("objects", "length_temperature")
+_OTHER_OPTIONS = ("objects", "length_temperature")
+"""Options that are not fields of :class:`ThreeSteps`."""
 
 
 class O2naAdapter(VideoAdapter):
     """A model that ``harness train o2na`` wrote.
 
-    checkpoint: the run's folder. features, words, frames: as in training unless given (see ``nacf``).
+    Strategies: ``refine`` (arg-max; the ``candidates`` best of ``options.lengths`` lengths) and ``sample`` (objects, positions and words
+    drawn at the temperature, the length at ``options.length_temperature``, default 1). Options: objects, iterations, keep_objects,
+    threshold, alpha, shortest (:class:`~harness.adapters.o2na.three_step_decoding.ThreeSteps`).
 
-    ``refine``: arg-max; the ``candidates`` best of ``options.lengths`` lengths. ``sample``: objects, places and words drawn at the
-    temperature, the length at ``options.length_temperature`` (1). Options: objects, iterations, keep_objects, threshold, alpha, shortest.
-    Objects for all captions: ``options.objects``, for those of one example ``Example.meta["objects"]``: a list of words, or a
-    mapping of words to places in the caption (from 1). Likelihoods are ``pseudo``.
+    ``options.objects`` requests objects for all captions, and ``Example.meta["objects"]`` for those of one example: a list of words, or a
+    mapping of words to positions in the caption (from 1). Reference scores are pseudo-log-likelihoods.
+
+    Parameters
+    ----------
+    checkpoint
+        Folder of the run.
+    features, words, frames
+        As for :class:`~harness.adapters.nacf.adapter.NacfAdapter`. Default: those of the training.
+    config
+        Mapping or JSON file with settings that tensor shapes do not determine.
+    batch_size
+        Number of examples per batch, or ``auto``.
+    device
+        Device of the model.
+
+    References
+    ----------
+    Liu et al., "O2NA: An Object-Oriented Non-Autoregressive Approach for Controllable Video Captioning" (2021), arXiv 2108.02359. The
+    model here is not the authors' one (:mod:`harness.adapters.o2na.model`).
     """
 
     kind = O2na
@@ -66,32 +85,41 @@ class O2naAdapter(VideoAdapter):
         self.objects = [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for examples without features and objects that the model does not know."""
+        """Check the examples, the requested objects and the decoding settings of a task.
+
+        Raises
+        ------
+        InputError
+            If an example has no features, or a requested object is not an object word of the model.
+        HarnessError
+            If the strategy or an option is invalid.
+        """
         self._how(task.decoding)
         for example in task.examples:
-            self._given(example, task.decoding)
+            self._requested(example, task.decoding)
         super().prepare(task)
 
     def _how(self, decoding: Decoding) -> ThreeSteps:
         if decoding.strategy not in STRATEGIES:
             raise HarnessError(f"o2na: decodes by {', '.join(STRATEGIES)}; found '{decoding.strategy}'")
         check_decoding(decoding)
-        known = [*(field.name for field in fields(ThreeSteps)), *_OWN]
+        names = [*(field.name for field in fields(ThreeSteps)), *_OTHER_OPTIONS]
         for name in decoding.options:
-            if name not in known:
+            if name not in names:
                 raise HarnessError(
-                    f"o2na: unknown option '{name}'{did_you_mean(name, known)}; options are {', '.join(known)}"
+                    f"o2na: unknown option '{name}'{did_you_mean(name, names)}; options are {', '.join(names)}"
                 )
         length_temperature(decoding.options)
-        given = {"shortest": self.told.get("shortest", 1), **decoding.options}
-        how = ThreeSteps(**{name: value for name, value in given.items() if name not in _OWN})
+        options = {"shortest": self.config.get("shortest", 1), **decoding.options}
+        how = ThreeSteps(**{name: value for name, value in options.items() if name not in _OTHER_OPTIONS})
         if decoding.strategy == "refine" and (decoding.candidates or 1) > min(how.lengths, self.model.sizes.max_len):
             raise HarnessError(
-                f"o2na: {how.lengths} lengths give {how.lengths} candidates, {decoding.candidates} asked for"
+                f"o2na: {how.lengths} lengths give at most {how.lengths} candidates; requested {decoding.candidates}"
             )
         return how
 
-    def _given(self, example: Example, decoding: Decoding) -> Given | None:
+    def _requested(self, example: Example, decoding: Decoding) -> RequestedObjects | None:
+        """Return the objects requested for an example, or None."""
         longest = self.longest(decoding)
         if "objects" in example.meta:
             return read_objects(example.meta["objects"], self.objects, longest, f"example '{example.id}'")
@@ -103,7 +131,7 @@ class O2naAdapter(VideoAdapter):
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """One :class:`Generation` per example; log-probabilities are left out: there is no likelihood."""
+        """Yield one generation per example, without log-probabilities: refined captions have no likelihood."""
         how = self._how(decoding)
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
@@ -113,53 +141,56 @@ class O2naAdapter(VideoAdapter):
         return in_batches(list(zip(examples, seeds)), self.batch_size, work)  # type: ignore[return-value]
 
     def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, how: ThreeSteps) -> list[Generation]:
-        examples, wanted = [example for example, _ in pairs], decoding.candidates or 1
-        once = self.encoded(self.model, self.inputs(examples), examples)
-        given = [self._given(example, decoding) for example in examples]
+        """Return the generations of (example, seed) pairs."""
+        examples, count = [example for example, _ in pairs], decoding.candidates or 1
+        videos = self.encoded(self.model, self.inputs(examples), examples)
+        requests = [self._requested(example, decoding) for example in examples]
         numbers = None
         if decoding.strategy != "refine":
             size = 1 + 2 * len(self.objects) + (how.iterations + 1) * self.model.sizes.max_len
-            numbers = uniforms([seed for _, seed in pairs], wanted, size)
-        lengths = self._lengths(once, how, given, decoding, numbers)
+            numbers = uniforms([seed for _, seed in pairs], count, size)
+        lengths = self._lengths(videos, how, requests, decoding, numbers)
         each = lengths.shape[1]
-        rows = select_rows(once, torch.arange(len(pairs), device=self.device).repeat_interleave(each))
+        rows = select_rows(videos, torch.arange(len(pairs), device=self.device).repeat_interleave(each))
         draws = None if numbers is None else self._draws(numbers, decoding)
         flat = lengths.reshape(-1)
-        placed = focus(self.model, rows, flat, how, [item for item in given for _ in range(each)], draws)
+        placed = place_objects(self.model, rows, flat, how, [item for item in requests for _ in range(each)], draws)
         refiner = ObjectRefiner(self.model, rows, how, None if draws is None else draws.words)
         slots = refiner.write(flat, placed)
-        order = torch.arange(wanted).expand(len(pairs), -1)
+        order = torch.arange(count).expand(len(pairs), -1)
         if draws is None:
             scores = refiner.scores(slots).reshape(len(pairs), -1)
-            order = scores.argsort(dim=1, descending=True, stable=True)[:, :wanted].cpu()
-        return [self.written(slots.rows(e * each + order[e])) for e in range(len(pairs))]
+            order = scores.argsort(dim=1, descending=True, stable=True)[:, :count].cpu()
+        return [self.generation(slots.rows(e * each + order[e])) for e in range(len(pairs))]
 
     def _lengths(
-        self, once: Encoded, how: ThreeSteps, given: Sequence[Given | None], decoding: Decoding, numbers: np.ndarray | None
+        self, videos: Encoded, how: ThreeSteps, requests: Sequence[RequestedObjects | None], decoding: Decoding,
+        numbers: np.ndarray | None,
     ) -> torch.Tensor:  # fmt: skip
-        """(E, n or candidates for the length), long enough for the given objects."""
-        assert once.lengths is not None
-        scores, longest = once.lengths, self.longest(decoding)
-        told = [row for row, item in enumerate(given) if item]
-        if told:
-            named = torch.zeros(len(told), len(self.objects), dtype=torch.bool, device=self.device)
-            for row, item in zip(named, (given[row] for row in told)):
-                row[list(item or ())] = True
-            index = torch.tensor(told, device=self.device)
+        """Return lengths (E, n), or (E, candidates) for draws with ``numbers``, that have room for the requested objects."""
+        assert videos.lengths is not None
+        scores, longest = videos.lengths, self.longest(decoding)
+        requesting = [row for row, item in enumerate(requests) if item]
+        if requesting:
+            objects = torch.zeros(len(requesting), len(self.objects), dtype=torch.bool, device=self.device)
+            for mask, item in zip(objects, (requests[row] for row in requesting)):
+                mask[list(item or ())] = True
+            index = torch.tensor(requesting, device=self.device)
             scores = scores.clone()
-            scores[index] = self.model.object_predictor.lengths_with(scores[index], once.mean[index], named)
+            scores[index] = self.model.object_predictor.length_log_probs(scores[index], videos.mean[index], objects)
         if numbers is None:
-            found = likeliest_lengths(scores, how.lengths, longest + 1, how.shortest)
+            lengths = most_likely_lengths(scores, how.lengths, longest + 1, how.shortest)
         else:
             temperature = length_temperature(decoding.options)
-            found = drawn_lengths(scores, numbers[:, :, 0], temperature, how.shortest, longest)
-        least = torch.tensor([least_length(item, how.shortest, longest) for item in given], device=self.device)
-        return torch.maximum(found, least[:, None])
+            lengths = sampled_lengths(scores, numbers[:, :, 0], temperature, how.shortest, longest)
+        least = torch.tensor([least_length(item, how.shortest, longest) for item in requests], device=self.device)
+        return torch.maximum(lengths, least[:, None])
 
     def _draws(self, numbers: np.ndarray, decoding: Decoding) -> Draws:
+        """Return the draws of objects, positions and words from ``numbers`` (E, n, size), whose first column draws the length."""
         count = len(self.objects)
         flat = torch.from_numpy(np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))).to(self.device)
-        words = picker(numbers[:, :, 1 + 2 * count :], self.model.sizes.max_len, decoding, self.device)
+        words = sampled_words(numbers[:, :, 1 + 2 * count :], self.model.sizes.max_len, decoding, self.device)
         return Draws(flat[:, 1 : 1 + count], flat[:, 1 + count : 1 + 2 * count], decoding.temperature, words)
 
     # ------------------------------------------------------------------ references

@@ -1,13 +1,15 @@
-"""Our O2NA: a NACF-style captioner that begins with the objects a caption is to be about.
+"""O2NA network of this project: NACF's network with a predictor of objects and their positions.
 
-Liu et al. 2021 (O2NA, Findings of ACL, arXiv 2108.02359) describe three steps: predict the focused objects and their places in the
-caption; generate attribute and relation words around them; refine the draft with the video. Neither their code nor the body of the paper
-could be had: encoder, length predictor and decoder are NACF's (:mod:`harness.adapters.nacf.model`), and the object predictor is ours.
+Liu et al. 2021 (O2NA, Findings of ACL, arXiv 2108.02359) describe three steps: predict the focused objects and their positions in the
+caption; generate attribute and relation words around them; refine the draft with the video. Their code and the body of the paper were
+not available. Encoder, length predictor and decoder are those of :mod:`harness.adapters.nacf.model`; the object predictor is designed here.
 
-- *Which objects*: one sigmoid score per word of an object vocabulary, from the mean memory and the caption's length L.
-- *Which places*: softmax over the L slots for every chosen object, from the mean memory, L, the slot, and the sum of the chosen
-  objects' vectors.
-- *Given objects* bear on the length: its probability is multiplied by theirs at that length (Bayes' rule).
+- *Objects*: one sigmoid score per word of an object vocabulary, from the mean memory and the length L of the caption.
+- *Positions*: softmax over the L slots for each selected object, from the mean memory, L, the slot, and the sum of the vectors of the
+  selected objects.
+- *Requested objects* change the length: its probability is multiplied by theirs at that length (Bayes' rule).
+
+Shapes: ``B`` captions, ``O`` object words, ``T`` slots.
 """
 
 from __future__ import annotations
@@ -27,12 +29,22 @@ from harness.adapters.shared.weights.checkpoint_config import heads_of, read_con
 from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count, load_checkpoint, load_strictly
 
 NAME = "O2NA as 'harness train o2na' writes it"
+"""Name of the architecture in error messages."""
 
 
 class ObjectPredictor(nn.Module):
-    """Step 1. ``words`` (O,): the word id of each object."""
+    """Predictor of objects and their positions.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of the network.
+    count
+        Number O of object words.
+    """
 
     words: torch.Tensor
+    """Word id of each object, (O,)."""
 
     def __init__(self, sizes: NacfSizes, count: int) -> None:
         super().__init__()
@@ -45,19 +57,39 @@ class ObjectPredictor(nn.Module):
         self.slots, self.lengths = nn.Embedding(sizes.max_len, width), nn.Embedding(sizes.max_len, width)
         self.place = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
 
-    def detected(self, mean: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """(B, O) logits: is the object in the caption of so many words (B,)?"""
+    def object_logits(self, mean: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return logits (B, O) of each object's occurrence in a caption, for mean memories (B, width) and lengths (B,)."""
         return self.detect(mean + self.lengths(lengths))
 
-    def lengths_with(self, log_probs: torch.Tensor, mean: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
-        """(B, max_len) log-probabilities of the length where the objects ``given`` (B, O) bool are in the caption."""
-        every = self.detect(mean[:, None] + self.lengths.weight[None])
-        return (log_probs + (F.logsigmoid(every) * given[:, None].to(mean)).sum(2)).log_softmax(1)
+    def length_log_probs(self, log_probs: torch.Tensor, mean: torch.Tensor, objects: torch.Tensor) -> torch.Tensor:
+        """Return log-probabilities (B, max_len) of the length of captions that contain requested objects.
 
-    def placed(self, mean: torch.Tensor, lengths: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        """(B, O, T) logits over the slots for every object, -inf beyond a caption's length (B,); ``chosen`` (B, O) bool."""
+        Parameters
+        ----------
+        log_probs
+            Log-probabilities (B, max_len) of the length without requested objects.
+        mean
+            Mean memories (B, width).
+        objects
+            Requested objects (B, O) bool.
+        """
+        logits = self.detect(mean[:, None] + self.lengths.weight[None])
+        return (log_probs + (F.logsigmoid(logits) * objects[:, None].to(mean)).sum(2)).log_softmax(1)
+
+    def position_logits(self, mean: torch.Tensor, lengths: torch.Tensor, objects: torch.Tensor) -> torch.Tensor:
+        """Return logits (B, O, T) over the slots for every object, -inf beyond the length of a caption.
+
+        Parameters
+        ----------
+        mean
+            Mean memories (B, width).
+        lengths
+            Number of words (B,); T is the largest.
+        objects
+            Selected objects (B, O) bool.
+        """
         size = int(lengths.max())
-        about = mean + self.lengths(lengths) + chosen.to(mean) @ self.objects.weight
+        about = mean + self.lengths(lengths) + objects.to(mean) @ self.objects.weight
         mixed = self.place(about[:, None] + self.slots.weight[None, :size])
         logits = torch.einsum("btw,ow->bot", mixed, self.objects.weight) / math.sqrt(mixed.shape[-1])
         beyond = torch.arange(size, device=lengths.device)[None] >= lengths[:, None]
@@ -65,7 +97,10 @@ class ObjectPredictor(nn.Module):
 
 
 class O2na(Nacf):
-    """NAB's network with an :class:`ObjectPredictor`; drafts are written from ``vis`` in the open slots, refined from ``mask``."""
+    """NAB's network with an :class:`ObjectPredictor`.
+
+    Drafts are predicted from ``vis`` in the open slots, and refined from ``mask``.
+    """
 
     def __init__(self, sizes: NacfSizes, objects: int) -> None:
         super().__init__(sizes)
@@ -75,10 +110,13 @@ class O2na(Nacf):
     def from_checkpoint(
         cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None
     ) -> O2na:
-        """The model of a run's folder or file, in evaluation mode.
+        """Return the model of a run's folder or file, in evaluation mode.
 
-        Raises :class:`InputError` listing every missing, unexpected and misshapen tensor; nothing is loaded then. A checkpoint of the
-        paper's authors is refused so: its key names are not known.
+        Raises
+        ------
+        InputError
+            If tensors are missing, unexpected or of another shape; the message lists them. A checkpoint of the paper's authors is refused
+            in this way, because its key names are not known.
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         settings = {**checkpoint.settings, **read_config(config)}
@@ -88,11 +126,14 @@ class O2na(Nacf):
 
 
 def _sizes(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> tuple[NacfSizes, int]:
-    """Sizes from the shapes; where a tensor is missing or of another rank, the published size, so that the comparison lists it."""
+    """Return the sizes of the network and the number of objects, from the shapes of tensors.
+
+    A tensor that is missing or of another rank counts with the published size, so that the later comparison lists it.
+    """
 
     def shape(key: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        found = checkpoint.shapes().get(key, ())
-        return found if len(found) == len(default) else default
+        value = checkpoint.shapes().get(key, ())
+        return value if len(value) == len(default) else default
 
     words = shape("tgt_word_prj.weight", (1000, 512))
     vocabulary, width = shape("decoder.embedding.word_embeddings.weight", words)

@@ -1,8 +1,8 @@
-"""Training of our O2NA on feature files or rendered scenes: ``harness train o2na``.
+"""Train O2NA on feature files or rendered scenes: ``harness train o2na recipe.yaml --output models/o2na``.
 
-Five losses, added: which objects a caption of its length names (binary cross-entropy), their first places, all other words around
-them from ``vis`` (the draft; now and then an object is hidden too, so that a part of the objects will do), masked words from the others
-(refinement), and the distribution of lengths.
+The loss is the sum of five: which objects a caption of its length contains (binary cross-entropy); their first positions; all other words,
+predicted from ``vis`` around the objects (the draft; a share of the objects is hidden too, so that the draft also works with a part of the
+objects); masked words, predicted from the others (the refinement); and the distribution of lengths.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.nacf.content_words import object_words
 from harness.adapters.nacf.layers import PAD, VIS
-from harness.adapters.nacf.training import IGNORED, Batch, VideoRecipe, VideoTrainer, cross_entropy, masked_words_loss
+from harness.adapters.nacf.training import (
+    IGNORED,
+    Batch,
+    VideoRecipe,
+    VideoTraining,
+    cross_entropy,
+    masked_words_loss,
+)
 from harness.adapters.o2na.model import O2na
+from harness.adapters.o2na.object_words import object_words, read_object_words, scene_objects
 from harness.adapters.shared.training.loop import Report
-from harness.adapters.shared.weights.checkpoint_config import read_json
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.adapters.shared.training.recipe_command import recipe_command
+from harness.errors import HarnessError, did_you_mean
 
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness.adapters.shared.training.recipe.Trainer`."""
@@ -29,17 +36,17 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class O2naRecipe(VideoRecipe):
-    """A recipe of O2NA."""
+    """Data, objects, sizes and optimisation of an O2NA training."""
 
     system: ClassVar[str] = "o2na"
 
     objects: Sequence[str] | str | None = None
-    """Object words: a list, or a JSON file with one. Left out, scenes have their shapes, wall and floor, and caption files the words that
-    :func:`~harness.adapters.nacf.content_words.object_words` finds."""
+    """Object words: a list, or a JSON file with a list. Default: shapes, wall and floor for scenes; for caption files, the words of
+    :func:`~harness.adapters.o2na.object_words.object_words`."""
     least_objects: int = 2
-    """How often a word must stand as an object to be found."""
+    """Smallest number of occurrences as a noun for a word to be an object word."""
     hide_objects: float = 0.1
-    """Share of the object words that a draft has to be written without."""
+    """Share of the object words that are hidden from the draft."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,35 +55,59 @@ class O2naRecipe(VideoRecipe):
 
 
 def train(recipe: O2naRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
-    """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
-    trainer = O2naTrainer(recipe, Path(output), resume)
-    trainer.loop.run(report)
-    return trainer.finish()
+    """Train a model, save it and return the path of its weights.
+
+    Parameters
+    ----------
+    recipe
+        Data, objects, sizes and optimisation.
+    output
+        Folder of the run.
+    resume
+        If true, continue after the last epoch of the run in ``output``.
+    report
+        Function that gets a mapping with ``epoch`` and ``loss`` after every epoch.
+
+    Raises
+    ------
+    HarnessError
+        If the folder holds another run, or a value of the recipe is out of range.
+    InputError
+        If captions, features or object words are missing or malformed.
+    """
+    training = O2naTraining(recipe, Path(output), resume)
+    training.loop.run(report)
+    return training.finish()
 
 
-class O2naTrainer(VideoTrainer):
+class O2naTraining(VideoTraining):
+    """Training of O2NA."""
+
     recipe: O2naRecipe
     model: O2na
 
     @property
     def method(self) -> str:
+        """O2NA."""
         return "O2NA"
 
     def build(self) -> O2na:
+        """Return the model with initial weights and the word ids of the objects."""
         objects = self._objects()
         model = O2na(self.sizes, len(objects))
         model.object_predictor.words.copy_(torch.tensor([self.words.ids[word] for word in objects]))
         return model
 
     def _objects(self) -> list[str]:
-        given = self.recipe.objects
-        if given is None:
-            found = scene_objects() if self.recipe.scenes else object_words(self.texts, self.recipe.least_objects)
-            found = [word for word in found if word in self.words.ids]
-            if not found:
-                raise HarnessError("o2na: no object words were found in the captions: give objects (a list of words)")
-            return found
-        words = read_words(given) if isinstance(given, str) else list(given)
+        """Return the object words of the recipe, of scenes, or of the captions."""
+        objects = self.recipe.objects
+        if objects is None:
+            words = scene_objects() if self.recipe.scenes else object_words(self.texts, self.recipe.least_objects)
+            words = [word for word in words if word in self.words.ids]
+            if not words:
+                raise HarnessError("o2na: the captions contain no object words: give objects (a list of words)")
+            return words
+        words = read_object_words(objects) if isinstance(objects, str) else list(objects)
         for word in words:
             if word not in self.words.ids:
                 raise HarnessError(
@@ -87,37 +118,30 @@ class O2naTrainer(VideoTrainer):
         return words
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Return the sum of the losses of objects, positions, draft and masked words, and the number of masked words."""
         predictor, tokens = self.model.object_predictor, batch.tokens
-        stands = tokens[:, None] == predictor.words[None, :, None]
-        named, first = stands.any(2), stands.int().argmax(2)
+        at = tokens[:, None] == predictor.words[None, :, None]  # (B, O, T)
+        present, first = at.any(2), at.int().argmax(2)
         mean, lengths = batch.encoded.mean, (tokens != PAD).sum(1)
-        scores = predictor.detected(mean, lengths)
-        which = F.binary_cross_entropy_with_logits(scores, named.to(mean), reduction="none").sum(1)
-        places = predictor.placed(mean, lengths, named)
-        where = cross_entropy(places, first.masked_fill(~named, IGNORED))
+        scores = predictor.object_logits(mean, lengths)
+        objects = F.binary_cross_entropy_with_logits(scores, present.to(mean), reduction="none").sum(1)
+        slots = predictor.position_logits(mean, lengths, present)
+        positions = cross_entropy(slots, first.masked_fill(~present, IGNORED))
         masked, count = masked_words_loss(self.model, batch)
-        return which.mean() + where + self._draft_loss(batch, stands & named[:, :, None], first) + masked, count
+        return objects.mean() + positions + self._draft_loss(batch, at & present[:, :, None], first) + masked, count
 
-    def _draft_loss(self, batch: Batch, stands: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+    def _draft_loss(self, batch: Batch, at: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        """Return the loss of all words but the objects at their first positions.
+
+        ``at`` (B, O, T) is True where a slot holds an object, and ``first`` (B, O) is the first such slot.
+        """
         tokens, real = batch.tokens, batch.tokens != PAD
         slots = torch.arange(tokens.shape[1])
-        anchors = (stands & (slots == first[:, :, None])).any(1)
+        anchors = (at & (slots == first[:, :, None])).any(1)
         anchors &= torch.rand(tokens.shape) >= self.recipe.hide_objects
         open_slots = real & ~anchors
         logits = self.model.logits(tokens.masked_fill(open_slots, VIS), batch.encoded)
         return cross_entropy(logits, tokens.masked_fill(~open_slots, IGNORED))
 
 
-def scene_objects() -> list[str]:
-    """What stands in a rendered scene: its shapes, wall and floor."""
-    from harness.tasks.a3ds.scene import FACTORS, PHRASES
-
-    return [*PHRASES[FACTORS.index("shape")], "wall", "floor"]
-
-
-def read_words(path: str) -> list[str]:
-    """A JSON list of words; raises :class:`InputError` for anything else."""
-    found = read_json(path, "list of object words")
-    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-        raise InputError("expected a list of words", path)
-    return found
+trainer, add_arguments, run = recipe_command(O2naRecipe, train, FORMAT_VERSION)

@@ -1,1 +1,1 @@
-"""A word-level recurrent language model: what unconditional text generation is compared with."""
+"""Word-level recurrent language model: a baseline of unconditional text generation."""

@@ -1,31 +1,48 @@
-"""The ``rnnlm`` adapter: sentences of a recurrent language model that looks at nothing but the words before."""
+"""The ``rnnlm`` adapter: sentences of a recurrent language model, without any input."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from harness.adapters.rnnlm.cache import trained
 from harness.adapters.rnnlm.model import START, STOP, RnnLm, load
-from harness.adapters.rnnlm.training import Recipe
+from harness.adapters.rnnlm.training import RnnLmRecipe, train
 from harness.adapters.shared.decoding.batches import check_batch_size, in_batches
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
+from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.contracts import Decoding, Example, Generation, PathParam
 from harness.errors import HarnessError, did_you_mean
+from harness.run.progress import bar
 from harness.tasks.readers.lines import Lines
+
+_log = logging.getLogger(__name__)
 
 
 class RnnLanguageModel:
-    """Unconditional sentences: an example gives its seed and nothing else.
+    """Unconditional sentences: of an example only the seed is used.
 
-    checkpoint: a folder written by ``harness train rnnlm``; or
-    train: a mapping with ``corpus`` (parameters of the reader ``lines``) and any of the recipe's settings (``epochs``, ``size``,
-        ``learning_rate``, ``batch_size``, ``min_count``, ``max_words``, ``seed``): the model is trained on first use and kept.
-    max_length: most tokens of a sentence, where the decoding does not say.
+    Parameters
+    ----------
+    checkpoint
+        Folder that ``harness train rnnlm`` wrote.
+    train
+        In place of ``checkpoint``: a mapping with ``corpus`` (parameters of the reader ``lines``) and settings of the recipe (``epochs``,
+        ``size``, ``learning_rate``, ``batch_size``, ``min_count``, ``max_words``, ``held_out``, ``seed``). The model is trained on first
+        use and stored in the user's cache.
+    max_length
+        Maximum number of tokens of a sentence, where the decoding names none.
+    batch_size
+        Number of examples per batch, or ``auto``.
+
+    References
+    ----------
+    Li et al. (ICML 2020), section 6.3.
     """
 
     def __init__(
@@ -40,12 +57,13 @@ class RnnLanguageModel:
             raise HarnessError("rnnlm: give either checkpoint (a folder) or train (a corpus and settings)")
         self.checkpoint, self.max_length, self.batch_size = checkpoint, max_length, check_batch_size(batch_size)
         self.corpus: Lines | None = None
-        self.recipe = Recipe()
+        self.recipe = RnnLmRecipe()
         if train is not None:
-            self.corpus, self.recipe = _plan(train)
+            self.corpus, self.recipe = _corpus_and_recipe(train)
         self._model: RnnLm | None = load(checkpoint) if checkpoint is not None else None
 
     def fingerprint(self) -> str:
+        """Return a name that depends on the files of the checkpoint, or on the recipe and the corpus; no model is trained for it."""
         if self.checkpoint is not None:
             return f"rnnlm|{file_fingerprint(self.checkpoint)}|max:{self.max_length}"
         assert self.corpus is not None
@@ -53,14 +71,14 @@ class RnnLanguageModel:
 
     @property
     def model(self) -> RnnLm:
-        """The weights; trained now if they are not in the cache."""
+        """The network. It is trained now if it is not in the cache."""
         if self._model is None:
             assert self.corpus is not None
-            self._model = trained(self.corpus, self.recipe)
+            self._model = get_or_train_language_model(self.corpus, self.recipe)
         return self._model
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """Sentences drawn (strategy ``sample`` or ``nucleus``) or searched by the shared decoder."""
+        """Yield the sentences of each example, drawn (``sample``, ``nucleus``) or searched by the shared decoder."""
         model = self.model
 
         def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
@@ -77,17 +95,32 @@ class RnnLanguageModel:
         return in_batches(list(zip(examples, seeds)), self.batch_size, work)
 
 
-def _plan(train: Mapping[str, Any]) -> tuple[Lines, Recipe]:
+def get_or_train_language_model(corpus: Lines, recipe: RnnLmRecipe) -> RnnLm:
+    """Return the model of a recipe and a corpus, from the cache or trained now (minutes)."""
+
+    def make(folder: Path) -> None:
+        _log.warning(
+            "training a language model (%d epochs); it will be kept in %s", recipe.epochs, cache_folder("rnnlm")
+        )
+        with bar("training the language model", recipe.epochs) as advance:
+            result = train(corpus.lines(), recipe, lambda row: advance(1))
+        result.model.save(folder, result.settings)
+
+    return load(get_or_train("rnnlm", recipe.key(corpus.fingerprint()), make))
+
+
+def _corpus_and_recipe(train: Mapping[str, Any]) -> tuple[Lines, RnnLmRecipe]:
+    """Return corpus and recipe of the parameter ``train``; raise :class:`HarnessError` for an unknown setting."""
     settings = dict(train)
     corpus = settings.pop("corpus", None)
     if not isinstance(corpus, Mapping):
         raise HarnessError(
             f"rnnlm: train.corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})"
         )
-    known = [field.name for field in fields(Recipe)]
+    names = [field.name for field in fields(RnnLmRecipe)]
     for name in settings:
-        if name not in known:
+        if name not in names:
             raise HarnessError(
-                f"rnnlm: unknown setting train.{name}{did_you_mean(name, known)}; settings are corpus, {', '.join(known)}"
+                f"rnnlm: unknown setting train.{name}{did_you_mean(name, names)}; settings are corpus, {', '.join(names)}"
             )
-    return Lines(**corpus), Recipe(**settings)
+    return Lines(**corpus), RnnLmRecipe(**settings)

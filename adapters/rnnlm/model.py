@@ -1,4 +1,7 @@
-"""The recurrent language model: embedding, LSTM, softmax over words; state dict and vocabulary in one folder."""
+"""Recurrent language model: embedding, LSTM, softmax over words.
+
+Shapes: ``B`` sentences, ``L`` words, ``R`` rows, ``V`` inputs (START, STOP and the words).
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,24 @@ from harness.adapters.shared.weights.checkpoints import load_checkpoint, load_st
 from harness.errors import InputError
 
 START, STOP = 0, 1
+"""Ids of the begin and the end of a sentence."""
 FIRST_WORD = 2
+"""Id of the first word of the vocabulary."""
 
 
 class RnnLm(nn.Module):
-    """P(word | words before it). Inputs: 0 begins a sentence, 1 ends it, words from 2 on.
+    """Network of P(word | words before it). Input 0 is the begin of a sentence, 1 its end, and words follow from 2.
 
-    Source: the language model of Li et al. (ICML 2020), section 6.3: embedding and LSTM of one size (128).
+    Parameters
+    ----------
+    words
+        Vocabulary.
+    size
+        Width of the embedding and of the LSTM.
+
+    References
+    ----------
+    The language model of Li et al. (ICML 2020), section 6.3, of size 128.
     """
 
     def __init__(self, words: Sequence[str], size: int = 128) -> None:
@@ -30,33 +44,41 @@ class RnnLm(nn.Module):
         self.output = nn.Linear(size, FIRST_WORD + len(self.words))
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits (B, L, V) of what follows each of ``tokens`` (B, L)."""
+        """Return the logits (B, L, V) of the word after each of ``tokens`` (B, L)."""
         return self.output(self.lstm(self.embedding(tokens))[0])
 
     def step(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:
-        """One step of the decoder: logits (R, V) and the state, ``{"h": (R, size), "c": (R, size)}``."""
+        """Return the logits (R, V) of the next word, -inf at START, and the state after ``tokens`` (R,).
+
+        The state is ``{"h": (R, size), "c": (R, size)}``.
+        """
         assert tokens is not None  # the decoder begins with START
-        held = (state["h"][None], state["c"][None])
-        out, (h, c) = self.lstm(self.embedding(tokens)[:, None], held)
+        before = (state["h"][None], state["c"][None])
+        out, (h, c) = self.lstm(self.embedding(tokens)[:, None], before)
         logits = self.output(out[:, 0])
         logits[:, START] = float("-inf")
         return logits, {"h": h[0], "c": c[0]}
 
     def first_state(self, rows: int) -> dict[str, torch.Tensor]:
+        """Return the state before START: zeros (rows, size)."""
         size = self.lstm.hidden_size
         return {"h": torch.zeros(rows, size), "c": torch.zeros(rows, size)}
 
     def text(self, ids: Sequence[int]) -> str:
+        """Return the words of ids, joined by spaces, without START and STOP."""
         return " ".join(self.words[i - FIRST_WORD] for i in ids if i >= FIRST_WORD)
 
     def save(self, folder: str | Path, settings: Mapping[str, Any], *, force: bool = False) -> Path:
-        """``model.safetensors`` and ``config.json`` (settings and words) in ``folder``."""
+        """Write ``model.safetensors`` and ``config.json`` (settings and words) into a folder and return the path of the weights.
+
+        Raises :class:`HarnessError` if the folder holds a model, unless ``force`` is true.
+        """
         settings = {**settings, "architecture": "rnnlm", "words": list(self.words)}
         return save_checkpoint(self.state_dict(), settings, folder, force=force)
 
 
 def load(path: str | Path) -> RnnLm:
-    """The model of a folder or ``.safetensors`` file; raises :class:`InputError` when it is none of this kind."""
+    """Return the language model of a folder or ``.safetensors`` file; raise :class:`InputError` for anything else."""
     checkpoint = load_checkpoint(path)
     words = checkpoint.settings.get("words")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):

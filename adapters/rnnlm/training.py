@@ -1,4 +1,8 @@
-"""Training the recurrent language model; the same recipe on the same lines gives the same weights on the same machine."""
+"""Training of the recurrent language model. The same recipe and lines give the same weights on the same machine.
+
+The shared loop (:mod:`harness.adapters.shared.training.loop`) is not used: batches hold sentences of similar length, in an order from one
+generator for all epochs, so the trained weights would change.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +23,30 @@ from harness.errors import HarnessError, InputError
 from harness.tasks.readers.lines import words_of
 
 IGNORED = -100
+"""Target value of padding in the loss."""
 FORMAT_VERSION = 1
-"""Raise it when the same recipe and corpus would give other weights."""
+"""Version of the training. Raise it when the same recipe and corpus would give other weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How to train. The paper: size 128, Adam 0.001, 30 epochs of 200,000 sentences."""
+class RnnLmRecipe:
+    """Sizes and optimisation of a training. Li et al. (2020): size 128, Adam 0.001, 30 epochs of 200,000 sentences.
+
+    Raises :class:`HarnessError` for values out of range.
+    """
 
     epochs: int = 6
     size: int = 128
-    """Of the embedding and of the LSTM."""
+    """Width of the embedding and of the LSTM."""
     learning_rate: float = 1e-3
     batch_size: int = 32
+    """Number of sentences per batch."""
     min_count: int = 1
-    """Sentences that hold a word rarer than this are left out."""
+    """Sentences that contain a word with fewer occurrences are left out."""
     max_words: int = 32
+    """Sentences with more words are left out."""
     held_out: float = 0.02
-    """Share of the sentences on which perplexity is measured, never trained on."""
+    """Share of the sentences that are not used in training; perplexity is measured on them."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -50,30 +60,47 @@ class Recipe:
             )
 
     def key(self, corpus: str) -> str:
-        """Names the trained model: recipe and fingerprint of the corpus."""
+        """Return the cache key of the trained model, from the recipe and the fingerprint of the corpus."""
         text = json.dumps([FORMAT_VERSION, corpus, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A model and what its training saw."""
+class TrainedLanguageModel:
+    """A trained model and the record of its training."""
 
     model: RnnLm
+    """Network in evaluation mode."""
     settings: dict[str, Any]
-    """Recipe, sentences, words, and per epoch the loss (nats a token) and held-out perplexity."""
+    """Recipe, number of sentences and words, and per epoch the loss (nats per token) and the held-out perplexity."""
 
 
-def train(lines: Sequence[str], recipe: Recipe, report: Callable[[dict[str, Any]], None] = lambda row: None) -> Trained:
-    """A model of the words of ``lines``; ``report`` gets a row after every epoch.
+def train(
+    lines: Sequence[str], recipe: RnnLmRecipe, report: Callable[[dict[str, Any]], None] = lambda row: None
+) -> TrainedLanguageModel:
+    """Train a language model.
 
-    Raises :class:`InputError` when no line is left after the filters, :class:`HarnessError` when the loss is not finite.
+    Parameters
+    ----------
+    lines
+        Sentences.
+    recipe
+        Sizes and optimisation.
+    report
+        Function that gets a mapping with ``epoch``, ``loss`` and ``perplexity`` after every epoch.
+
+    Raises
+    ------
+    InputError
+        If fewer than two lines are left after the filters.
+    HarnessError
+        If the loss is not finite.
     """
     sentences, words = _encoded(lines, recipe)
     rng = np.random.default_rng([recipe.seed, 0])
     order = rng.permutation(len(sentences)).tolist()
     cut = min(len(order) - 1, round(recipe.held_out * len(order)))
-    held, kept = [sentences[i] for i in order[:cut]], [sentences[i] for i in order[cut:]]
+    held_out, training = [sentences[i] for i in order[:cut]], [sentences[i] for i in order[cut:]]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         model = RnnLm(words, recipe.size)
@@ -82,7 +109,7 @@ def train(lines: Sequence[str], recipe: Recipe, report: Callable[[dict[str, Any]
     for epoch in range(1, recipe.epochs + 1):
         model.train()
         total = tokens = 0.0
-        for batch in _batches(kept, recipe.batch_size, rng):
+        for batch in _batches(training, recipe.batch_size, rng):
             loss, count = _loss(model, batch)
             if not bool(torch.isfinite(loss)):
                 raise HarnessError(f"rnnlm: the loss is {loss.item()} in epoch {epoch}; lower the learning rate")
@@ -91,16 +118,19 @@ def train(lines: Sequence[str], recipe: Recipe, report: Callable[[dict[str, Any]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimizer.step()
             total, tokens = total + loss.item() * count, tokens + count
-        row = {"epoch": epoch, "loss": round(total / tokens, 5), "perplexity": perplexity(model, held)}
+        row = {"epoch": epoch, "loss": round(total / tokens, 5), "perplexity": perplexity(model, held_out)}
         curve.append(row)
         report(row)
     model.eval()
-    settings = {**asdict(recipe), "sentences": len(kept), "vocabulary": len(words), "curve": curve}
-    return Trained(model, settings)
+    settings = {**asdict(recipe), "sentences": len(training), "vocabulary": len(words), "curve": curve}
+    return TrainedLanguageModel(model, settings)
 
 
 def perplexity(model: RnnLm, sentences: Sequence[list[int]]) -> float | None:
-    """exp of the mean negative log-probability of a token (the end counted); None without sentences."""
+    """Return exp of the mean negative log-probability of a token, the end counted; None without sentences.
+
+    ``sentences`` are lists of word ids without START and STOP.
+    """
     if not sentences:
         return None
     model.eval()
@@ -112,22 +142,23 @@ def perplexity(model: RnnLm, sentences: Sequence[list[int]]) -> float | None:
     return round(math.exp(total / tokens), 4)
 
 
-def _encoded(lines: Sequence[str], recipe: Recipe) -> tuple[list[list[int]], list[str]]:
+def _encoded(lines: Sequence[str], recipe: RnnLmRecipe) -> tuple[list[list[int]], list[str]]:
+    """Return the word ids of the lines that pass the filters, and the vocabulary in alphabetical order."""
     every = [words for words in map(words_of, lines) if 0 < len(words) <= recipe.max_words]
     counts = Counter(word for words in every for word in words)
-    kept = [words for words in every if all(counts[word] >= recipe.min_count for word in words)]
-    if len(kept) < 2:
+    sentences = [words for words in every if all(counts[word] >= recipe.min_count for word in words)]
+    if len(sentences) < 2:
         raise InputError(
-            f"rnnlm: {len(kept)} of {len(lines)} lines are left to train on (min_count {recipe.min_count}, "
+            f"rnnlm: {len(sentences)} of {len(lines)} lines are left to train on (min_count {recipe.min_count}, "
             f"max_words {recipe.max_words})"
         )
-    vocabulary = sorted({word for words in kept for word in words})
+    vocabulary = sorted({word for words in sentences for word in words})
     index = {word: FIRST_WORD + i for i, word in enumerate(vocabulary)}
-    return [[index[word] for word in words] for words in kept], vocabulary
+    return [[index[word] for word in words] for words in sentences], vocabulary
 
 
 def _batches(sentences: Sequence[list[int]], size: int, rng: np.random.Generator) -> Iterator[list[list[int]]]:
-    """Every sentence once, in batches of like length, in a random order."""
+    """Yield all sentences in batches of similar length, in a random order."""
     lengths = np.array([len(words) for words in sentences]) + rng.random(len(sentences))
     order = np.argsort(lengths, kind="stable").tolist()
     starts = np.arange(0, len(order), size)
@@ -136,7 +167,7 @@ def _batches(sentences: Sequence[list[int]], size: int, rng: np.random.Generator
 
 
 def _loss(model: RnnLm, batch: Sequence[list[int]]) -> tuple[torch.Tensor, int]:
-    """Mean negative log-probability of the tokens (the end counted), and their number."""
+    """Return the mean negative log-probability of the tokens of sentences, the end counted, and their number."""
     width = max(map(len, batch)) + 1
     inputs = torch.full((len(batch), width), STOP)
     targets = torch.full((len(batch), width), IGNORED)

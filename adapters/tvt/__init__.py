@@ -1,0 +1,1 @@
+"""TVT: video captions by a transformer with one encoder per view."""

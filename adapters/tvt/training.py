@@ -1,8 +1,8 @@
-"""Training of TVT by cross-entropy with teacher forcing; deterministic on a CPU, resumable after any epoch, logged.
+"""Train a two-view transformer on feature files or rendered scenes: ``harness train tvt recipe.yaml --output models/tvt``.
 
-A run directory holds ``curve.jsonl`` (one line per epoch), ``state.pt`` (weights, optimiser, finished epochs: all that ``resume``
-needs), and at the end ``model.safetensors`` and ``config.json`` (sizes, words, features, recipe). Every epoch has random numbers
-of its own, so that a resumed run gives the same weights as an uninterrupted one.
+The loss is cross-entropy with teacher forcing. Training is deterministic on a CPU, and a resumed run gives the same weights as an
+uninterrupted one. The output folder holds the learning curve (curve.jsonl), the state of the training (state.pt: weights, optimiser, number
+of epochs), and at the end model.safetensors and config.json (sizes, words, features, recipe).
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from torch.nn import functional as F
 from harness.adapters.shared.layers.standardise import Standardiser
 from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.adapters.shared.training.loop import Report
+from harness.adapters.shared.training.recipe_command import recipe_command
 from harness.adapters.shared.weights.checkpoints import save_checkpoint
-from harness.adapters.tvt.data import Views, WordList, collate, open_views
 from harness.adapters.tvt.model import BOS, EOS, PAD, Tvt, TvtSizes
+from harness.adapters.tvt.views import Views, collate, open_views
+from harness.adapters.tvt.word_list import WordList
 from harness.contracts import Example
 from harness.stats.seeds import derive
 
@@ -31,8 +33,11 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class TvtRecipe(CaptionRecipe):
-    """What is trained and how; the defaults are the seed paper's (appendix A.3). ``features``: ``{view: file}``, ``{semsynan: file}`` or
-    ``{scenes: {frames, stride}}``; ``model``: :class:`~harness.adapters.tvt.model.TvtSizes`."""
+    """Data, sizes and optimisation of a TVT training; the defaults are those of Chan et al. 2022, appendix A.3.
+
+    ``features`` is ``{view: file}``, ``{semsynan: file}`` or ``{scenes: {frames, stride}}``; ``model`` holds fields of
+    :class:`~harness.adapters.tvt.model.TvtSizes`.
+    """
 
     system: ClassVar[str] = "tvt"
     sizes: ClassVar[Mapping[str, Any]] = {
@@ -43,17 +48,38 @@ class TvtRecipe(CaptionRecipe):
     weight_decay: float = 1e-5
     decay: float = 0.99
     least_count: int = 1
-    """Words seen less often are unknown."""
+    """Words with fewer occurrences are unknown."""
 
 
 def train(recipe: TvtRecipe, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
-    """Train and save; gives the path of the weights. Raises :class:`HarnessError` when the folder holds another run."""
-    trainer = _Trainer(recipe, Path(output), resume)
-    trainer.loop.run(report)
-    return trainer.finish()
+    """Train a model, save it and return the path of its weights.
+
+    Parameters
+    ----------
+    recipe
+        Data, sizes and optimisation.
+    output
+        Folder of the run.
+    resume
+        If true, continue after the last epoch of the run in ``output``.
+    report
+        Function that gets a mapping with ``epoch`` and ``loss`` after every epoch.
+
+    Raises
+    ------
+    HarnessError
+        If the folder holds another run, or a value of the recipe is out of range.
+    InputError
+        If captions or features are missing or malformed.
+    """
+    training = _TvtTraining(recipe, Path(output), resume)
+    training.loop.run(report)
+    return training.finish()
 
 
-class _Trainer:
+class _TvtTraining:
+    """Data, model and loss of one training."""
+
     def __init__(self, recipe: TvtRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder = recipe, folder
         self.views: Views = open_views(recipe.source)
@@ -69,15 +95,17 @@ class _Trainer:
         self.loop = recipe.loop(self.model, self._loss, len(self.pairs), folder, resume=resume)
 
     def _read(self) -> dict[str, dict[str, np.ndarray]]:
+        """Return the views of each example id."""
         examples = [Example(name, ("-",)) for name in dict.fromkeys(name for name, _ in self.pairs)]
         self.views.check(examples)
         return {example.id: self.views.read(example) for example in examples}
 
     def _standardise(self) -> None:
+        """Set mean and standard deviation of each view from all frames."""
         for name, into in self.model.views.items():
-            found = Standardiser.fit(np.concatenate([row[name] for row in self.rows.values()]))
-            into.mean.copy_(found.mean)  # type: ignore[union-attr, operator]
-            into.deviation.copy_(found.deviation)  # type: ignore[union-attr, operator]
+            standard = Standardiser.fit(np.concatenate([row[name] for row in self.rows.values()]))
+            into.mean.copy_(standard.mean)  # type: ignore[union-attr, operator]
+            into.deviation.copy_(standard.deviation)  # type: ignore[union-attr, operator]
 
     def _loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
         views, masks = collate([self.rows[self.pairs[i][0]] for i in batch])
@@ -90,9 +118,13 @@ class _Trainer:
         return loss, int((goal != PAD).sum())
 
     def finish(self) -> Path:
+        """Save the model with its configuration and return the path of the weights."""
         settings = {
             **self.model.settings(),
             "words": self.words.words,
             **self.recipe.checkpoint_config(self.loop.epoch),
         }
         return save_checkpoint(self.model.state_dict(), settings, self.folder, force=True)
+
+
+trainer, add_arguments, run = recipe_command(TvtRecipe, train, FORMAT_VERSION)

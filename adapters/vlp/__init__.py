@@ -1,0 +1,1 @@
+"""VLP: captions from region features, by one BERT with [MASK] slots."""

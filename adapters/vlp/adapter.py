@@ -22,24 +22,42 @@ from harness.adapters.shared.weights.checkpoint_config import (
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
 from harness.adapters.vlp.authors import STRATEGIES
 from harness.adapters.vlp.model import Vlp, VlpStep
+from harness.adapters.vlp.region_sources import open_regions
 from harness.adapters.vlp.regions import RegionFiles, Regions
-from harness.adapters.vlp.sources import open_regions
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
 
 MAX_LENGTH, REGIONS = 20, 100
-"""Most pieces of a caption and regions of an image, as published."""
+"""Maximum number of pieces of a caption, and number of regions of an image, as published."""
 
 
 class VlpAdapter(LeftToRight):
-    """VLP from its checkpoint, over region features.
+    """VLP over region features.
 
-    checkpoint: ``model.<epoch>.bin``, ``.safetensors``, or a folder that ``harness convert`` or ``harness train vlp`` wrote.
-    vocabulary: BERT-base-cased ``vocab.txt`` or its folder (default: the checkpoint's). config: what shapes do not tell, a mapping or
-        a JSON file.
-    features: prefix of the h5 shards, folder of ``.npy`` files, or one ``.npz``; boxes: the h5 file of boxes; or ``{scenes: {}}`` for
-        examples that are numbers of rendered scenes. Default: what the model was trained on, where ``harness train`` wrote it.
-    The image is found by the stem of ``Example.media``, else by the example id.
+    The regions of an example are found by the stem of ``Example.media``, else by the example id.
+
+    Parameters
+    ----------
+    checkpoint
+        ``model.<epoch>.bin`` or ``.safetensors`` file, or a folder that ``harness convert`` or ``harness train vlp`` wrote.
+    vocabulary
+        ``vocab.txt`` of BERT-base-cased or its folder (default: the folder of the checkpoint).
+    features
+        Prefix of h5 shards, folder of ``.npy`` files, one ``.npz``, or ``{scenes: {}}`` for examples that are ids of rendered scenes.
+        Default: the features of the training, if ``harness train`` wrote the checkpoint.
+    boxes
+        h5 file of boxes, for shards and folders.
+    config
+        Mapping or JSON file with the values that tensor shapes do not determine: ``num_attention_heads``, ``special_ids``,
+        ``new_segment_ids``.
+    batch_size
+        Number of examples per batch, or ``auto``.
+    device, dtype
+        Device and number format of the model.
+
+    References
+    ----------
+    Zhou et al., "Unified Vision-Language Pre-Training for Image Captioning and VQA" (2020), arXiv 1909.11059.
     """
 
     strategies = STRATEGIES
@@ -63,7 +81,7 @@ class VlpAdapter(LeftToRight):
         try:
             self.words = WordPiece(vocabulary if vocabulary is not None else path if path.is_dir() else path.parent)
         except InputError:
-            Vlp.from_checkpoint(path, config)  # a checkpoint of another architecture is told first
+            Vlp.from_checkpoint(path, config)  # report a checkpoint of another architecture first
             raise
         settings = {"special_ids": self.words.special(), **read_config(config)}
         self.model = Vlp.from_checkpoint(self.checkpoint, settings)
@@ -80,17 +98,26 @@ class VlpAdapter(LeftToRight):
         self.max_length = int(beside.get("max_length", MAX_LENGTH))
         self.batch_size = check_batch_size(batch_size)
         self._settings = {"config": settings, "dtype": dtype}
-        self._print: str | None = None
+        self._fingerprint: str | None = None
 
     def fingerprint(self) -> str:
-        if self._print is None:
+        """Return a name that depends on the weights, the vocabulary, the region files and the settings."""
+        if self._fingerprint is None:
             files = file_fingerprint(*weight_files(self.checkpoint), self.words.path, *self.regions.files())
-            seen = "" if isinstance(self.regions, RegionFiles) else self.regions.name
-            self._print = f"vlp-{files}{seen}-{json.dumps(self._settings, sort_keys=True)}"
-        return self._print
+            scenes = "" if isinstance(self.regions, RegionFiles) else self.regions.name
+            self._fingerprint = f"vlp-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
+        return self._fingerprint
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`HarnessError` for captions longer than the position table, :class:`InputError` for examples that are no scenes."""
+        """Check the examples and the decoding settings of a task.
+
+        Raises
+        ------
+        InputError
+            If an example names no rendered scene, where the features are rendered scenes.
+        HarnessError
+            If ``max_length`` exceeds the positions that follow the regions.
+        """
         self.regions.check(task.examples)
         room = self.longest_reference()
         if task.decoding.max_length is not None and task.decoding.max_length > room:
@@ -99,9 +126,11 @@ class VlpAdapter(LeftToRight):
             )
 
     def inputs(self, examples: Sequence[Example]) -> list[Regions]:
+        """Return the regions of each example; raise :class:`InputError` for an example without regions."""
         return [self.regions.read(example) for example in examples]
 
     def prefix(self, inputs: Sequence[Regions], examples: Sequence[Example]) -> Prefix:
+        """Return the context of the images; raise :class:`InputError` if shapes differ from each other or from the checkpoint's."""
         shapes = {(item.features.shape, item.geometry.shape) for item in inputs}
         expected = (self.model.sizes.region, self.model.sizes.geometry)
         for features, where in shapes:
@@ -119,19 +148,22 @@ class VlpAdapter(LeftToRight):
         return Prefix(self.model.context(regions, where))
 
     def to_text(self, ids: list[int]) -> str:
-        """Cut at the first [PAD], as the authors do."""
+        """Return the text of token ids up to the first [PAD], as in the authors' code."""
         pad = self.words.ids["[PAD]"]
         return self.words.decode(ids[: ids.index(pad)] if pad in ids else ids)
 
     def reference_tokens(self, text: str) -> list[int]:
+        """Return the piece ids of a reference and [SEP]."""
         return [*self.words.encode(text), self.stop[0]]
 
     def longest_reference(self) -> int:
+        """Return the number of positions that follow the regions."""
         return self.model.sizes.bert.positions - self.context
 
     def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the text of every single piece."""
         return self.words.pieces(ids)
 
     def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Every reference in one pass, by paired mask slots."""
+        """Return logits (N, T, V) that predict tokens (N, T) of the images ``owner`` (N,), in one pass by paired mask slots."""
         return self.model.score_slots(tokens.to(self.device), prefix.state.take(owner))

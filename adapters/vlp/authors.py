@@ -1,14 +1,18 @@
-"""VLP's own beam search, as its code runs it.
+"""VLP as its authors published it: layout of the checkpoints, and the searches of their code.
 
-Every beam proposes K tokens, scores are plain sums. A beam that has ended pays 10000 to go on. All steps up to the length limit are
-taken; then, among all hypotheses that end in [SEP] at any step and all beams of the last useful step (the first where all K ended,
-else the last), the one with the largest score + length_penalty x number of steps wins. ``options``: ``min_length`` steps without
-an end, ``ngram`` (default 0: off) forbids repeating n-grams of that size.
+``authors-beam``: every beam proposes K tokens, and scores are plain sums. Continuing a finished beam costs 10000. The search takes all
+steps up to the length limit. The candidates are all hypotheses that end in [SEP] at any step, and all beams of the last step that counts
+(the first step at which all K beams end in [SEP], else the last step). They are ranked by score + length_penalty x number of steps.
+``options``: ``min_length`` forbids the end for that many steps; ``ngram`` (default 0: off) forbids repeated n-grams of that size.
+``authors-greedy`` is the arg-max.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,41 +27,138 @@ from harness.adapters.shared.decoding.decode import (
     rank_of,
 )
 from harness.adapters.shared.decoding.types import check_logits, reorder
+from harness.adapters.shared.weights.checkpoint_config import heads_of, must_agree
+from harness.adapters.shared.weights.checkpoints import Checkpoint, layer_count
+from harness.adapters.vlp.bert import BertSizes
+from harness.adapters.vlp.sizes import SPECIAL_IDS, VlpSizes
 from harness.contracts import Decoding
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
 
+UNUSED = (r"^bert\.pooler\.", r"^ans_classifier\.", r"^cls\.seq_relationship\.", r"\.position_ids$")
+"""Keys of published checkpoints that captioning does not use."""
 DEFAULT_BEAMS = 5
 _PENALTY = -10000.0
 
 
+# --------------------------------------------------------------------------- checkpoints
+def renamed_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the tensors with LayerNorm's present names, and a segment table of two rows extended to six as in the authors' code."""
+    result = {
+        re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", k)): v
+        for k, v in tensors.items()
+    }
+    table = "bert.embeddings.token_type_embeddings.weight"
+    if table in result and len(result[table]) == 2:
+        result[table] = result[table][[0, 1, 0, 0, 0, 1]]
+    return result
+
+
+def resized_positions(tensors: dict[str, torch.Tensor], positions: int | None) -> dict[str, torch.Tensor]:
+    """Return the tensors with a position table of ``positions`` rows: cut, or repeated from its start, as in the authors' code."""
+    table = "bert.embeddings.position_embeddings.weight"
+    if table in tensors and positions is not None and len(tensors[table]) != positions:
+        rows = tensors[table].repeat(-(-positions // len(tensors[table])), 1)[:positions].clone()
+        return {**tensors, table: rows}
+    return tensors
+
+
+def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
+    """Return the sizes of a model from the shapes of its tensors.
+
+    Parameters
+    ----------
+    checkpoint
+        Tensors with the authors' keys.
+    settings
+        Values of the configuration.
+
+    Raises
+    ------
+    InputError
+        If the checkpoint is of another architecture, or a value of ``settings`` contradicts a shape.
+    """
+    where = str(checkpoint.path)
+    vocabulary, width = checkpoint.shape("bert.embeddings.word_embeddings.weight", "VLP")
+    hidden, region = checkpoint.shape("vis_embed.0.weight", "VLP")
+    positions = checkpoint.shape("bert.embeddings.position_embeddings.weight", "VLP")[0]
+    segments = checkpoint.shape("bert.embeddings.token_type_embeddings.weight", "VLP")[0]
+    inner = checkpoint.shape("bert.encoder.layer.0.intermediate.dense.weight", "VLP")[0]
+    layers = layer_count(checkpoint.tensors, r"bert\.encoder\.layer\.(\d+)\.")
+    heads = heads_of(settings, "num_attention_heads", width, width // 64 if width % 64 == 0 else None, where)
+    shapes = {"vocab_size": vocabulary, "hidden_size": width, "num_hidden_layers": layers, "intermediate_size": inner}
+    must_agree(settings, {**shapes, "max_position_embeddings": positions}, where)
+    new_segment_ids = bool(settings.get("new_segment_ids", True))
+    if segments < (6 if new_segment_ids else 2):
+        raise InputError(
+            f"the segment table has {segments} rows; expected 6, or 2, or at least 2 with new_segment_ids: false", where
+        )
+    special = {**SPECIAL_IDS, **settings.get("special_ids", {})}
+    beyond = {name: i for name, i in special.items() if i >= vocabulary}
+    if beyond:
+        raise InputError(
+            f"special ids beyond the {vocabulary} words of the checkpoint: {beyond}; give special_ids", where
+        )
+    bert = BertSizes(
+        vocabulary=vocabulary, width=width, layers=layers, heads=heads, inner=inner, positions=positions, segments=segments
+    )  # fmt: skip
+    return VlpSizes(
+        bert=bert, region=region, hidden=hidden, geometry=checkpoint.shape("vis_pe_embed.0.weight", "VLP")[1],
+        new_segment_ids=new_segment_ids, special_ids=special,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- searches
 @dataclass(frozen=True)
 class Trace:
-    """All steps of a search over E examples with K beams, each (E, steps, K)."""
+    """All steps of a search over E examples with K beams; each array is (E, steps, K)."""
 
     scores: np.ndarray
+    """Sum of log-probabilities, with penalties."""
     tokens: np.ndarray
+    """Token of each beam."""
     parents: np.ndarray
+    """Beam of the previous step that the beam continues."""
     log_probs: np.ndarray
+    """Log-probability of the token under the unmodified model."""
     ranks: np.ndarray
+    """Rank of the token under the unmodified model, from 0."""
 
 
 def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """The ``candidates`` best (the authors' code gives the first alone)."""
-    found = search(step, decoding, batch)
-    wanted, stop = decoding.candidates or 1, batch.stop[0]
+    """Return the best hypotheses of the authors' beam search, ``candidates`` for each example (the authors' code returns one).
+
+    Raises :class:`HarnessError` when a search has fewer hypotheses than candidates.
+    """
+    trace = search(step, decoding, batch)
+    count, stop = decoding.candidates or 1, batch.stop[0]
     examples = []
     for e in range(len(batch)):
-        ranked = _finals(found, e, stop, decoding.length_penalty)[:wanted]
-        if len(ranked) < wanted:
+        ranked = _finals(trace, e, stop, decoding.length_penalty)[:count]
+        if len(ranked) < count:
             raise HarnessError(
-                f"authors-beam found only {len(ranked)} of {wanted} candidates for example {batch.name(e)}; raise beams"
+                f"authors-beam has only {len(ranked)} of {count} candidates for example {batch.name(e)}; raise beams"
             )
-        examples.append(tuple(_hypothesis(found, e, path, score, stop) for score, path in ranked))
+        examples.append(tuple(_hypothesis(trace, e, path, score, stop) for score, path in ranked))
     return Decoded(tuple(examples))
 
 
 def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
-    """The search itself, kept whole."""
+    """Return all steps of the authors' beam search.
+
+    Parameters
+    ----------
+    step
+        Decoder step of the model.
+    decoding
+        ``beams`` (default 5, at least ``candidates``), ``max_length``, and the options ``min_length`` and ``ngram``.
+    batch
+        E examples; the first end token counts.
+
+    Raises
+    ------
+    HarnessError
+        If there are fewer beams than candidates, or more beams than vocabulary entries.
+    """
     beams, limit = decoding.beams or DEFAULT_BEAMS, decoding.max_length or batch.max_length
     total, stop = len(batch), batch.stop[0]
     if (decoding.candidates or 1) > 1 and beams < (decoding.candidates or 1):
@@ -82,8 +183,8 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
         parents = flat // beams if history else torch.zeros_like(flat)
         tokens = ids.reshape(total, -1).gather(1, flat)
         rows = (parents + (base if history else base // beams)).reshape(-1)
-        chosen = logits[rows]
-        numbers = [f(chosen, tokens.reshape(-1)).reshape(total, beams) for f in (log_prob_of, rank_of)]
+        parent_logits = logits[rows]
+        numbers = [f(parent_logits, tokens.reshape(-1)).reshape(total, beams) for f in (log_prob_of, rank_of)]
         history.append((scores, tokens, parents, *numbers))
         texts = [[*texts[row], token] for row, token in zip(rows.tolist(), tokens.reshape(-1).tolist())]
         if position + 1 < limit:
@@ -92,7 +193,7 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
 
 
 def _forbid(log_probs: torch.Tensor, texts: list[list[int]], decoding: Decoding, position: int, stop: int) -> None:
-    """Take 10000 from what would repeat an n-gram, and put the end at -10000 while too few words stand; in place."""
+    """Subtract 10000 from tokens that would repeat an n-gram, and set the end to -10000 before ``min_length`` steps; in place."""
     size = int(decoding.options.get("ngram", 0))
     if size > 1 and position >= size:
         for row, words in enumerate(texts[: len(log_probs)]):
@@ -104,9 +205,9 @@ def _forbid(log_probs: torch.Tensor, texts: list[list[int]], decoding: Decoding,
         log_probs[:, stop] = _PENALTY
 
 
-def _finals(found: Trace, e: int, stop: int, penalty: float) -> list[tuple[float, list[tuple[int, int]]]]:
-    """(score, path) of everything that may win, best first; a path is [(step, beam), ...]."""
-    tokens = found.tokens[e]
+def _finals(trace: Trace, e: int, stop: int, penalty: float) -> list[tuple[float, list[tuple[int, int]]]]:
+    """Return (score, path) of all candidates of example ``e``, best first; a path is [(step, beam), ...]."""
+    tokens = trace.tokens[e]
     all_ended = (tokens == stop).all(axis=1)
     last = int(np.argmax(all_ended)) if all_ended.any() else len(tokens) - 1
     ranked = []
@@ -114,27 +215,28 @@ def _finals(found: Trace, e: int, stop: int, penalty: float) -> list[tuple[float
         for k in range(tokens.shape[1]):
             if tokens[t, k] != stop and t != last:
                 continue
-            path = _path(found, e, t, k)
+            path = _path(trace, e, t, k)
             if any(tokens[s, b] == stop for s, b in path[:-1]):
-                continue  # goes on after its end
-            ranked.append((float(found.scores[e, t, k] + penalty * (t + 1)), path))
+                continue  # the path continues after its end
+            ranked.append((float(trace.scores[e, t, k] + penalty * (t + 1)), path))
     return sorted(ranked, key=lambda pair: -pair[0])
 
 
-def _path(found: Trace, e: int, t: int, k: int) -> list[tuple[int, int]]:
+def _path(trace: Trace, e: int, t: int, k: int) -> list[tuple[int, int]]:
+    """Return the path [(step, beam), ...] that ends at step ``t`` in beam ``k``."""
     path = []
     while t >= 0:
         path.append((t, k))
-        k = int(found.parents[e, t, k])
+        k = int(trace.parents[e, t, k])
         t -= 1
     return path[::-1]
 
 
-def _hypothesis(found: Trace, e: int, path: list[tuple[int, int]], score: float, stop: int) -> Hypothesis:
+def _hypothesis(trace: Trace, e: int, path: list[tuple[int, int]], score: float, stop: int) -> Hypothesis:
     steps, beams = np.array(path).T
-    tokens = found.tokens[e, steps, beams]
+    tokens = trace.tokens[e, steps, beams]
     reason = "stop" if tokens[-1] == stop else "length"
-    return Hypothesis(tokens, found.log_probs[e, steps, beams], found.ranks[e, steps, beams], reason, score)
+    return Hypothesis(tokens, trace.log_probs[e, steps, beams], trace.ranks[e, steps, beams], reason, score)
 
 
 STRATEGIES = {"authors-beam": authors_beam, "authors-greedy": greedy}

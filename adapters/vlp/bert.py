@@ -1,4 +1,7 @@
-"""BERT's encoder with VLP's key names: post-LayerNorm, erf-GELU, LayerNorm eps 1e-5; the context is kept."""
+"""BERT's encoder with VLP's key names: post-LayerNorm, erf-GELU, LayerNorm eps 1e-5; the context is computed once.
+
+Shapes: ``E`` images, ``C`` context slots, ``R`` rows of text, ``T`` text slots, ``d`` width of an attention head.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,22 @@ EPS = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class BertSizes:
+    """Sizes of BERT."""
+
     vocabulary: int
+    """Number of tokens."""
     width: int
+    """Width of hidden states."""
     layers: int
     heads: int
     inner: int
+    """Width of the feed-forward layers."""
     positions: int
+    """Rows of the position table."""
     segments: int
+    """Rows of the segment table."""
     dropout: float = 0.0
-    """In training."""
+    """Dropout probability in training."""
 
 
 class _SelfAttention(nn.Module):
@@ -60,6 +70,8 @@ class _Intermediate(nn.Module):
 
 
 class Layer(nn.Module):
+    """One transformer layer: self-attention and feed-forward, each followed by LayerNorm."""
+
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         self.heads, self.dropout = sizes.heads, sizes.dropout
@@ -68,26 +80,29 @@ class Layer(nn.Module):
         self.output = _Output(sizes.inner, sizes)
 
     def _mapped(self, name: str, x: torch.Tensor) -> torch.Tensor:
-        """(R, T, heads, d) queries, keys or values."""
+        """Return queries, keys or values (R, T, heads, d)."""
         return self.attention.get_submodule("self").get_submodule(name)(x).reshape(*x.shape[:2], self.heads, -1)
 
     def queries(self, x: torch.Tensor) -> torch.Tensor:
-        """(R, heads, T, d)."""
+        """Return the queries (R, heads, T, d) of slots ``x`` (R, T, width)."""
         return self._mapped("query", x).transpose(1, 2)
 
     def keys_values(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Each (R, heads, T, d)."""
+        """Return keys and values, each (R, heads, T, d), of slots ``x`` (R, T, width)."""
         return self._mapped("key", x).transpose(1, 2), self._mapped("value", x).transpose(1, 2)
 
     def forward(self, x: torch.Tensor, mixed: torch.Tensor) -> torch.Tensor:
-        """The layer's output at slots whose inputs are ``x`` (R, T, width) and whose attention found ``mixed`` (R, heads, T, d)."""
+        """Return the layer's output (R, T, width) for inputs ``x`` (R, T, width) and attention results ``mixed`` (R, heads, T, d)."""
         x = self.attention.output(mixed.transpose(1, 2).reshape(x.shape), x)
         return self.output(F.gelu(self.intermediate.dense(x)), x)
 
     def within(
         self, x: torch.Tensor, mask: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-        """Every slot looks at every slot (that ``mask`` allows): the output, and keys and values."""
+        """Return the output (R, T, width), and keys and values, of slots that attend to each other.
+
+        ``mask`` is broadcastable to (R, heads, T, T) and True where a slot may attend.
+        """
         key, value = self.keys_values(x)
         query = self.queries(x)
         mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=self._dropped())
@@ -101,14 +116,18 @@ class Layer(nn.Module):
         x: torch.Tensor,
         index: int,
         context: Context,
-        own: KeyValues | None,
+        past: KeyValues | None,
         mask: torch.Tensor | None,
         first: int,
     ) -> torch.Tensor:
-        """The output at slots ``first`` and later, which look at the context, at ``own`` and at each other (``mask``)."""
+        """Return the output (R, T - first, width) at slots ``first`` and later of text slots ``x`` (R, T, width).
+
+        The slots attend to the context, to the cached slots ``past``, and to each other. ``index`` is the number of this layer in the
+        context and the cache; ``mask`` (T, past + T) is True where a slot may attend.
+        """
         key, value = self._mapped("key", x), self._mapped("value", x)
-        if own is not None:
-            key, value = own.put(index, key, value)
+        if past is not None:
+            key, value = past.put(index, key, value)
         x = x[:, first:]
         mask = mask if mask is None else mask[first:]
         query = self.queries(x)
@@ -133,26 +152,29 @@ class _Embeddings(nn.Module):
 
 
 class Bert(nn.Module):
-    """Embeddings and layers (``bert.*``)."""
+    """Embeddings and layers of BERT (keys ``bert.*``)."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         self.embeddings = _Embeddings(sizes)
         self.encoder = _Encoder(sizes)
 
-    def embed(self, words: torch.Tensor, places: torch.Tensor, segment: int) -> torch.Tensor:
-        """Sum of word vectors (R, T, width), place vectors (R or 1, T, width) and one segment, normalised."""
+    def embed(self, words: torch.Tensor, positions: torch.Tensor, segment: int) -> torch.Tensor:
+        """Return the normalised sum (R, T, width) of word vectors (R, T, width), position vectors (R or 1, T, width) and a segment."""
         table = self.embeddings
-        return table.dropout(table.LayerNorm(words + places + table.token_type_embeddings.weight[segment]))
+        return table.dropout(table.LayerNorm(words + positions + table.token_type_embeddings.weight[segment]))
 
     def within(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        """Hidden states (R, T, width) of slots ``x`` that see each other; ``mask`` (R, 1, 1, T) is False at padding."""
+        """Return hidden states (R, T, width) of slots ``x`` that attend to each other; ``mask`` (R, 1, 1, T) is False at padding."""
         for layer in self.encoder.layer:
             x, _ = cast(Layer, layer).within(x, mask)
         return x
 
     def context(self, x: torch.Tensor) -> Context:
-        """What is looked at of the slots ``x`` (E, C, width), which see each other (of the last layer no output is needed)."""
+        """Return keys and values of context slots ``x`` (E, C, width) that attend to each other.
+
+        The output of the last layer is not computed, because no slot uses it.
+        """
         layers = []
         for layer in list(self.encoder.layer)[:-1]:
             x, present = cast(Layer, layer).within(x)
@@ -160,15 +182,26 @@ class Bert(nn.Module):
         return Context.of((*layers, cast(Layer, self.encoder.layer[-1]).keys_values(x)))
 
     def forward(
-        self, x: torch.Tensor, context: Context, own: KeyValues | None, mask: torch.Tensor | None, first: int = 0
+        self, x: torch.Tensor, context: Context, past: KeyValues | None, mask: torch.Tensor | None, first: int = 0
     ) -> torch.Tensor:
-        """Hidden states (R, T - first, width) of text slots ``x`` (R, T, width), from slot ``first`` on.
+        """Return hidden states (R, T - first, width) of text slots ``x`` (R, T, width), from slot ``first`` on.
 
-        They follow what ``own`` holds (None: nothing) and are put into it; ``mask`` (T, own + T) is True where a slot may look.
+        Parameters
+        ----------
+        x
+            Embeddings of the text slots.
+        context
+            Keys and values of the context.
+        past
+            Cache of the text slots before ``x``, or None. The slots ``x`` are written into it.
+        mask
+            (T, past + T), True where a slot may attend, or None for all.
+        first
+            First slot whose output is needed.
         """
         last = len(self.encoder.layer) - 1
         for index, layer in enumerate(self.encoder.layer):
-            x = cast(Layer, layer).after(x, index, context, own, mask, first if index == last else 0)
+            x = cast(Layer, layer).after(x, index, context, past, mask, first if index == last else 0)
         return x
 
 
@@ -188,13 +221,14 @@ class _Predictions(nn.Module):
 
 
 class Head(nn.Module):
-    """Linear, GELU, LayerNorm, then the word embedding and a bias (``cls.*``)."""
+    """Output layer: linear, GELU, LayerNorm, then the product with the word embedding and a bias (keys ``cls.*``)."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         self.predictions = _Predictions(sizes)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the logits (..., vocabulary) of hidden states (..., width)."""
         head = self.predictions
         hidden = head.transform.LayerNorm(F.gelu(head.transform.dense(x)))
         return linear(hidden, head.decoder.weight, head.bias)

@@ -1,7 +1,7 @@
-"""What many captions of one image share: the keys and values of its regions, kept once per image and looked at by all its rows.
+"""Keys and values of image regions, stored once per image and used by all rows of text about the image.
 
-The regions never see text (VLP's masks), so their keys and values are the same for every reference, candidate and beam of an image.
-A row's attention is one softmax over the scores of its image's context and of its own text; only the scores are put side by side.
+Regions do not attend to text in VLP, so their keys and values are the same for every reference, candidate and beam of an image.
+The attention of a row is one softmax over the scores of its image's context and of its text; only the scores are concatenated.
 """
 
 from __future__ import annotations
@@ -14,32 +14,37 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class Context:
-    """Keys and values of E images, each layer's (E, heads, C, d), for R rows of text; row i belongs to image ``owner[i]``."""
+    """Keys and values of E images for R rows of text; row i belongs to image ``owner[i]``."""
 
     layers: tuple[tuple[torch.Tensor, torch.Tensor], ...]
+    """Keys and values of each layer, (E, heads, C, d)."""
     owner: torch.Tensor
-    """(R,)."""
+    """Image of each row, (R,)."""
     place: torch.Tensor | None
-    """(R,) where row i stands in a table of E x ``width`` rows, image by image; None where the rows stand so already."""
+    """Index (R,) of each row in a table of E x ``width`` rows, ordered by image; None if the rows have that order already."""
     width: int
-    """Rows of the image that has most."""
+    """Largest number of rows of an image."""
 
     @classmethod
     def of(cls, layers: tuple[tuple[torch.Tensor, torch.Tensor], ...]) -> Context:
-        """One row per image."""
+        """Return the context of keys and values (E, heads, C, d) in each layer, with one row per image."""
         images = layers[0][0].shape[0]
         return cls(layers, torch.arange(images, device=layers[0][0].device), None, 1)
 
     def __len__(self) -> int:
-        """C, the slots of the context."""
+        """Return C, the number of context slots."""
         return self.layers[0][0].shape[2]
 
     @property
     def images(self) -> int:
+        """Number E of images."""
         return self.layers[0][0].shape[0]
 
     def take(self, index: torch.Tensor) -> Context:
-        """Rows ``index`` (R',); images that are left without rows go once they are a quarter of all."""
+        """Return the context of the rows ``index`` (R',).
+
+        Images without rows are dropped when they are at least a quarter of all images.
+        """
         owner, layers, images = self.owner[index.to(self.owner.device)], self.layers, self.images
         left, dense = owner.unique(return_inverse=True)
         if 4 * len(left) <= 3 * images:
@@ -51,8 +56,8 @@ class Context:
         rank = torch.empty_like(rows)
         rank[order] = rows - (counts.cumsum(0) - counts)[owner[order]]
         place = owner * width + rank
-        stands = len(owner) == images * width and bool((place == rows).all())
-        return Context(layers, owner, None if stands else place, width)
+        ordered = len(owner) == images * width and bool((place == rows).all())
+        return Context(layers, owner, None if ordered else place, width)
 
     def attend(
         self,
@@ -61,30 +66,43 @@ class Context:
         key: torch.Tensor,
         value: torch.Tensor,
         mask: torch.Tensor | None,
-        dropped: float = 0.0,
+        dropout: float = 0.0,
     ) -> torch.Tensor:
-        """(R, heads, T, d): what queries (R, heads, T, d) find in the context and in their own text (R, heads, S, d), of which slot t
-        sees what ``mask`` (T, S) allows; ``dropped``: share of the attention that is dropped (training)."""
-        seen_key, seen_value = self.layers[layer]
+        """Return the attention results (R, heads, T, d) of queries over the context and the text.
+
+        Parameters
+        ----------
+        layer
+            Number of the layer.
+        query
+            Queries (R, heads, T, d).
+        key, value
+            Keys and values of the text, (R, heads, S, d).
+        mask
+            (T, S), True where text slot t attends to text slot s, or None for all. Every slot attends to the whole context.
+        dropout
+            Dropout probability of the attention weights (training).
+        """
+        context_key, context_value = self.layers[layer]
         query = query * query.shape[-1] ** -0.5
-        seen = self._by_row(self._by_image(query) @ seen_key.transpose(-1, -2))
-        own = query @ key.transpose(-1, -2)
+        context = self._by_row(self._by_image(query) @ context_key.transpose(-1, -2))
+        text = query @ key.transpose(-1, -2)
         if mask is not None:
-            own = own.masked_fill(~mask, float("-inf"))
-        share = torch.cat([seen, own], dim=-1).softmax(-1)
-        share = F.dropout(share, dropped) if dropped else share
-        seen, own = share.split([len(self), key.shape[2]], dim=-1)
-        return self._by_row(self._by_image(seen) @ seen_value) + own @ value
+            text = text.masked_fill(~mask, float("-inf"))
+        share = torch.cat([context, text], dim=-1).softmax(-1)
+        share = F.dropout(share, dropout) if dropout else share
+        context, text = share.split([len(self), key.shape[2]], dim=-1)
+        return self._by_row(self._by_image(context) @ context_value) + text @ value
 
     def _by_image(self, x: torch.Tensor) -> torch.Tensor:
-        """(R, heads, T, n) as (E, heads, width x T, n)."""
+        """Return values (R, heads, T, n) grouped by image, as (E, heads, width x T, n); missing rows are 0."""
         _, heads, length, size = x.shape
         if self.place is not None:
             x = x.new_zeros(self.images * self.width, heads, length, size).index_copy_(0, self.place, x)
         return x.reshape(self.images, self.width, heads, length, size).transpose(1, 2).flatten(2, 3)
 
     def _by_row(self, x: torch.Tensor) -> torch.Tensor:
-        """The way back."""
+        """Return values (E, heads, width x T, n) as rows (R, heads, T, n): the inverse of :meth:`_by_image`."""
         _, heads, both, size = x.shape
         x = x.reshape(self.images, heads, self.width, both // self.width, size).transpose(1, 2).flatten(0, 1)
         return x if self.place is None else x.index_select(0, self.place)

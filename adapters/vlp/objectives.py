@@ -1,8 +1,10 @@
-"""What VLP is trained by: words to guess at [MASK] slots.
+"""Training objectives of VLP: prediction of words at [MASK] slots.
 
-``cloze`` is the published objective (Zhou et al. 2020, section 3; UniLM): a few words of a sentence, the final [SEP] among them, are
-hidden in their own slots. ``paired`` asks for every word at once, each at a [MASK] of its own beside the sentence: what captioning
-and scoring do, so that nothing in training looks at a [MASK] of another word.
+``cloze`` is the published objective (Zhou et al. 2020, section 3; UniLM): a few words of a sentence, possibly the final [SEP], are masked
+in their slots. ``paired`` predicts every word at once, each at a separate [MASK] beside the sentence. Captioning and scoring use the same
+masks, so no slot attends to the [MASK] of another word in training.
+
+Shapes: ``B`` sentences, ``T`` tokens, ``n`` regions.
 """
 
 from __future__ import annotations
@@ -15,61 +17,91 @@ from torch.nn import functional as F
 from harness.adapters.vlp.model import Vlp
 
 IGNORED = -100
+"""Target value of padding in the loss."""
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """A batch."""
+    """Batch of captions and the regions of their images."""
 
     tokens: torch.Tensor
-    """(B, T) ids, [SEP] last, [PAD] behind it."""
+    """Token ids (B, T): the caption, [SEP], then [PAD]."""
     lengths: torch.Tensor
-    """(B,), [SEP] counted."""
+    """Number of tokens (B,), [SEP] included."""
     regions: torch.Tensor
+    """Region features (B, n, region)."""
     geometry: torch.Tensor
+    """Geometry vectors (B, n, geometry)."""
 
-    def rows(self, chosen: torch.Tensor) -> Sentences:
-        return Sentences(*(value[chosen] for value in (self.tokens, self.lengths, self.regions, self.geometry)))
+    def rows(self, mask: torch.Tensor) -> Sentences:
+        """Return the sentences where ``mask`` (B,) is True."""
+        return Sentences(*(value[mask] for value in (self.tokens, self.lengths, self.regions, self.geometry)))
 
     def inside(self) -> torch.Tensor:
-        """(B, T), True at words and [SEP]."""
+        """Return a mask (B, T), True at words and [SEP]."""
         return torch.arange(self.tokens.shape[1], device=self.tokens.device) < self.lengths[:, None]
 
 
 def hidden_words(inside: torch.Tensor, lengths: torch.Tensor, share: float, most: int) -> torch.Tensor:
-    """(B, T), True at the words to guess: ``share`` of each sentence, at least one, at most ``most``; drawn from torch's generator."""
-    wanted = (lengths * share).round().clamp(1, most)
+    """Draw the words to predict, from torch's global generator.
+
+    Parameters
+    ----------
+    inside
+        (B, T), True at words and [SEP].
+    lengths
+        Number of tokens (B,).
+    share
+        Share of each sentence to predict; at least one word, at most ``most``.
+
+    Returns
+    -------
+    torch.Tensor
+        (B, T), True at the words to predict.
+    """
+    counts = (lengths * share).round().clamp(1, most)
     order = torch.rand(inside.shape).masked_fill(~inside, 2.0).argsort(1).argsort(1)
-    return order < wanted[:, None]
+    return order < counts[:, None]
 
 
 def with_masks(tokens: torch.Tensor, hidden: torch.Tensor, mask: int, vocabulary: int) -> torch.Tensor:
-    """``tokens`` where a hidden word is [MASK] (80 %), any word (10 %), or itself (10 %)."""
+    """Return ``tokens`` (B, T) with hidden words replaced by [MASK] (80 %) or a random word (10 %), or unchanged (10 %).
+
+    ``hidden`` (B, T) is True at the words to predict, and ``mask`` is the id of [MASK]. Draws are from torch's global generator.
+    """
     draw = torch.rand(tokens.shape)
-    anything = torch.randint(vocabulary, tokens.shape)
-    given = torch.where(hidden & (draw < 0.8), torch.full_like(tokens, mask), tokens)
-    return torch.where(hidden & (draw >= 0.9), anything, given)
+    random_words = torch.randint(vocabulary, tokens.shape)
+    masked = torch.where(hidden & (draw < 0.8), torch.full_like(tokens, mask), tokens)
+    return torch.where(hidden & (draw >= 0.9), random_words, masked)
 
 
 def paired(model: Vlp, batch: Sentences) -> tuple[torch.Tensor, int]:
-    """(mean loss, words) over every word of every sentence."""
+    """Return the mean loss over every word of every sentence, and the number of words."""
     logits = model.score_slots(batch.tokens, model.context(batch.regions, batch.geometry))
     goal = batch.tokens.masked_fill(~batch.inside(), IGNORED)
     return F.cross_entropy(logits.flatten(0, 1), goal.flatten(), ignore_index=IGNORED), int(batch.lengths.sum())
 
 
 def cloze(model: Vlp, batch: Sentences, share: float, most: int, bidirectional: float) -> tuple[torch.Tensor, int]:
-    """(mean loss, words) over hidden words; ``bidirectional``: share of sentences in which everything sees everything."""
+    """Return the mean loss over hidden words, and their number.
+
+    Parameters
+    ----------
+    share, most
+        Share of each sentence to predict, and the largest number of words.
+    bidirectional
+        Share of sentences in which all slots attend to all slots; in the others a word attends to the words before it.
+    """
     inside = batch.inside()
     hidden = hidden_words(inside, batch.lengths, share, most)
-    given = with_masks(batch.tokens, hidden, model.sizes.special_ids["[MASK]"], model.sizes.bert.vocabulary)
-    both = torch.rand(len(given)) < bidirectional
+    inputs = with_masks(batch.tokens, hidden, model.sizes.special_ids["[MASK]"], model.sizes.bert.vocabulary)
+    both = torch.rand(len(inputs)) < bidirectional
     losses = []
-    for chosen, states in ((~both, model.left_to_right), (both, model.bidirectional)):
-        if bool(chosen.any()):
-            part = batch.rows(chosen)
-            at = hidden[chosen]
-            found = states(given[chosen], part.inside(), part.regions, part.geometry)
-            losses.append(F.cross_entropy(model.cls(found[at]), part.tokens[at], reduction="sum"))
+    for rows, states in ((~both, model.left_to_right), (both, model.bidirectional)):
+        if bool(rows.any()):
+            part = batch.rows(rows)
+            at = hidden[rows]
+            outputs = states(inputs[rows], part.inside(), part.regions, part.geometry)
+            losses.append(F.cross_entropy(model.cls(outputs[at]), part.tokens[at], reduction="sum"))
     count = int(hidden.sum())
     return torch.stack(losses).sum() / count, count

@@ -1,4 +1,4 @@
-"""VLP's region features: both published layouts, and the geometry vector made of boxes and class probabilities."""
+"""Region features of VLP: files in the published layouts, and the geometry vector of boxes and class probabilities."""
 
 from __future__ import annotations
 
@@ -15,10 +15,26 @@ EPS = 1e-5
 
 
 def geometry(boxes: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """(n, 6 + classes) float32: the normalised box vector and the normalised class probabilities.
+    """Return the geometry vectors of n regions, as the authors' data loader computes them.
 
-    boxes: (n, 6) x1, y1, x2, y2, class, score; the image is taken to end at the largest x and y. The box vector is
-    [x1, y1, x2, y2, area, score], coordinates as shares of the image; both parts get a LayerNorm without weights (eps 1e-5).
+    Parameters
+    ----------
+    boxes
+        (n, 6) x1, y1, x2, y2, class, score, in pixels. The largest x and y count as the size of the image.
+    classes
+        (n, k) class probabilities.
+
+    Returns
+    -------
+    np.ndarray
+        (n, 6 + k) float32: [x1, y1, x2, y2, area, score] with coordinates as shares of the image, and the class probabilities. Both
+        parts are normalised by a LayerNorm without weights (eps 1e-5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> geometry(np.array([[0, 0, 8, 8, 1, 0.5], [0, 0, 4, 4, 2, 0.9]]), np.eye(2)).shape
+    (2, 8)
     """
     box = np.array(boxes, dtype=np.float32)
     box[:, [0, 2]] /= box[:, [0, 2]].max() + np.float32(EPS)
@@ -36,18 +52,29 @@ def _normalised(x: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Regions:
-    """One image."""
+    """Regions of one image."""
 
     features: np.ndarray
-    """(n, 2048) fc6 activations."""
+    """Region features (n, region); the published ones are fc6 activations of width 2048."""
     geometry: np.ndarray
-    """(n, 1607)."""
+    """Geometry vectors (n, geometry); the published width is 1607."""
 
 
 class RegionFiles:
-    """Features by image file stem, from the h5 shards (``<prefix>_feat<ddd>.h5``, ``<prefix>_cls<ddd>.h5``, ddd = last three digits
-    of the image id), from ``<stem>.npy`` and ``<stem>_cls_prob.npy`` in a folder, or from one ``.npz`` with ``<id>.feat``, ``<id>.cls``
-    and ``<id>.bbox``. The boxes of the first two are in an h5 file of their own, keyed by stem.
+    """Region features from files, by the stem of the image's file name.
+
+    Parameters
+    ----------
+    path
+        Prefix of h5 shards (``<prefix>_feat<ddd>.h5`` and ``<prefix>_cls<ddd>.h5``, ddd being the last three digits of the image
+        id), folder of ``<stem>.npy`` and ``<stem>_cls_prob.npy``, or one ``.npz`` with ``<id>.feat``, ``<id>.cls`` and ``<id>.bbox``.
+    boxes
+        h5 file with the boxes by stem, required for shards and folders.
+
+    Raises
+    ------
+    InputError
+        If the files do not exist.
     """
 
     def __init__(self, *, path: str | Path, boxes: str | Path | None = None) -> None:
@@ -61,7 +88,7 @@ class RegionFiles:
             self.layout = "h5"
         else:
             raise InputError(
-                "no folder of .npy files, no .npz, and no prefix of <prefix>_feat<ddd>.h5 shards", str(path)
+                "expected a folder of .npy files, a .npz file, or the prefix of <prefix>_feat<ddd>.h5 shards", str(path)
             )
         if self.layout != "npz" and (self.boxes is None or not self.boxes.is_file()):
             raise InputError("region features need the h5 file of boxes (boxes: FILE)", str(path))
@@ -69,30 +96,34 @@ class RegionFiles:
             raise InputError("no such file of region features", str(path))
 
     def files(self) -> list[Path]:
-        """What the features depend on (for fingerprints)."""
+        """Return the files that the features depend on, for fingerprints."""
         if self.layout == "npz":
             return [self.path]
-        found = sorted(self.path.parent.glob(self.path.name + "_*.h5")) if self.layout == "h5" else [self.path]
-        return [*found, self.boxes] if self.boxes else found
+        paths = sorted(self.path.parent.glob(self.path.name + "_*.h5")) if self.layout == "h5" else [self.path]
+        return [*paths, self.boxes] if self.boxes else paths
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Nothing: every file is opened when its image is due."""
+        """Do nothing: :meth:`read` reports missing files when an image is read."""
 
     def read(self, example: Example) -> Regions:
-        """Raises :class:`InputError` naming the example for a missing image, other shapes, or NaN."""
+        """Return the regions of an example.
+
+        Raises :class:`InputError` with the id of the example if its image is missing, shapes do not match, or values are not finite.
+        """
         stem = Path(example.media).stem if example.media else example.id
         features, classes, boxes = self._arrays(stem, example)
         if features.ndim != 2 or not len(features) == len(classes) == len(boxes) or boxes.shape[1] != 6:
             raise InputError(
-                f"example '{example.id}': features {features.shape}, classes {classes.shape} and boxes {boxes.shape} do not go together",
+                f"example '{example.id}': features {features.shape}, classes {classes.shape} and boxes {boxes.shape} do not match",
                 str(self.path),
             )
-        found = Regions(np.asarray(features, dtype=np.float32), geometry(boxes, classes))
-        if not (np.isfinite(found.features).all() and np.isfinite(found.geometry).all()):
-            raise InputError(f"the region features of example '{example.id}' hold NaN or infinity", str(self.path))
-        return found
+        regions = Regions(np.asarray(features, dtype=np.float32), geometry(boxes, classes))
+        if not (np.isfinite(regions.features).all() and np.isfinite(regions.geometry).all()):
+            raise InputError(f"the region features of example '{example.id}' contain NaN or infinity", str(self.path))
+        return regions
 
     def _arrays(self, stem: str, example: Example) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return features (n, region), class probabilities (n, k) and boxes (n, 6) of an image."""
         if self.layout == "npz":
             with np.load(self.path, allow_pickle=False) as archive:
                 if f"{stem}.feat" not in archive.files:
@@ -120,7 +151,7 @@ class RegionFiles:
                     raise self._missing(example, stem, file)
                 return np.asarray(handle[stem])
         except OSError as error:
-            raise InputError(f"not a whole h5 file ({error})", str(file)) from error
+            raise InputError(f"not a readable h5 file ({error})", str(file)) from error
 
     @staticmethod
     def _missing(example: Example, stem: str, file: Path) -> InputError:

@@ -1,8 +1,8 @@
-"""Regions of rendered scenes: no detector knows them, so windows of the picture stand in for its boxes.
+"""Regions of rendered scenes: windows of the picture in place of a detector's boxes.
 
-The regions are the whole picture and ``grid`` x ``grid`` windows of half its side, evenly spaced. A region's feature is what
-EfficientNet-lite0 sees in it (a window is first enlarged to the picture's size); its box is real. In place of a detector's class
-probabilities stand the shares of the window's pixels by hue (12 steps) and grey, and in place of its score the largest of them.
+The regions are the whole picture and ``grid`` x ``grid`` evenly spaced windows of half its side. The feature of a region is the
+EfficientNet-lite0 feature of its window, enlarged to the size of the picture; its box is the window. The shares of the window's pixels
+by hue (12 steps) and grey take the place of class probabilities, and the largest share takes the place of the score.
 """
 
 from __future__ import annotations
@@ -21,44 +21,55 @@ from harness.tasks.a3ds.render import SIZE, VERSION, render
 
 HUES = 12
 _GREY = 40
-"""A pixel whose largest and smallest colour differ by less is grey."""
+"""A pixel is grey if its largest and smallest colour values (0 to 255) differ by less than this."""
 
 
 class SceneRegions:
-    """``grid``: windows along each side. ``view``: ``middle`` (640 numbers) or ``last`` (1280) of the network."""
+    """Regions of rendered A3DS scenes.
+
+    Parameters
+    ----------
+    grid
+        Number of windows along each side, 2 to 9.
+    view
+        Layer of the network: ``middle`` (640 numbers) or ``last`` (1280).
+    """
 
     def __init__(self, grid: int = 3, view: str = "middle") -> None:
         if not isinstance(grid, int) or not 2 <= grid <= 9:
-            raise HarnessError(f"scenes: grid is a number of windows from 2 to 9; found {grid!r}")
+            raise HarnessError(f"scenes: grid is a whole number of windows from 2 to 9; found {grid!r}")
         self.network = EfficientNetLite0(view=view)
         half = SIZE // 2
         places = np.linspace(0, SIZE - half, grid).round().astype(int).tolist()
         self.boxes = [(0, 0, SIZE, SIZE), *((x, y, x + half, y + half) for y in places for x in places)]
         self.widths = (WIDTHS[view], 6 + HUES + 1)
-        """Of a region and of its geometry vector."""
+        """Widths of a region's feature and of its geometry vector."""
         self.name = f"scenes:{VERSION}:efficientnet-lite0:{view}:{grid}"
-        self._known: dict[int, Regions] = {}
+        self._cache: dict[int, Regions] = {}
 
     def files(self) -> list[Path]:
+        """Return an empty list: the regions are computed."""
         return []
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Compute the regions of all examples; raises :class:`~harness.errors.InputError` for one that is no scene."""
+        """Compute the regions of all examples; raise :class:`~harness.errors.InputError` for an example that names no scene."""
         self.fetch(scene_of(example) for example in examples)
 
     def fetch(self, scenes: Iterable[int]) -> None:
-        wanted = sorted(set(scenes) - set(self._known))
-        for start in range(0, len(wanted), 16):
-            part = wanted[start : start + 16]
-            self._known.update(zip(part, self._regions(render(part))))
+        """Compute and store the regions of scenes that are not stored yet."""
+        missing = sorted(set(scenes) - set(self._cache))
+        for start in range(0, len(missing), 16):
+            part = missing[start : start + 16]
+            self._cache.update(zip(part, self._regions(render(part))))
 
     def read(self, example: Example) -> Regions:
+        """Return the regions of the example's scene, features (1 + grid^2, 640 or 1280)."""
         scene = scene_of(example)
         self.fetch([scene])
-        return self._known[scene]
+        return self._cache[scene]
 
     def _regions(self, pictures: np.ndarray) -> Iterable[Regions]:
-        """One :class:`Regions` per picture (B, 64, 64, 3)."""
+        """Yield the regions of each of the pictures (B, 64, 64, 3)."""
         windows = [pictures[:, y1:y2, x1:x2] for x1, y1, x2, y2 in self.boxes]
         enlarged = [w.repeat(SIZE // w.shape[1], axis=1).repeat(SIZE // w.shape[2], axis=2) for w in windows]
         features = np.stack([self.network(window) for window in enlarged], axis=1)
@@ -70,7 +81,16 @@ class SceneRegions:
 
 
 def hue_shares(pictures: np.ndarray) -> np.ndarray:
-    """(B, 13) shares of the pixels of pictures (B, H, W, 3) uint8: twelve steps of hue from red on, then grey; rows sum to 1."""
+    """Return the shares (B, 13) of the pixels of pictures (B, H, W, 3) uint8 by hue: twelve steps from red, then grey.
+
+    Rows sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hue_shares(np.array([[[[255, 0, 0], [128, 128, 128]]]], dtype=np.uint8))[0, [0, 12]].tolist()
+    [0.5, 0.5]
+    """
     flat = pictures.reshape(len(pictures), -1, 3).astype(np.int64)
     high, low = flat.max(-1), flat.min(-1)
     spread = np.maximum(high - low, 1)

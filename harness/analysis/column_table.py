@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TextIO, cast
 
 import numpy as np
 
@@ -78,29 +78,30 @@ def read_table(path: Path) -> ColumnTable:
     ``inf`` is a number, an empty cell NaN. Raises :class:`InputError` with the line of a mistake.
     """
     opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as file:
+    with cast("TextIO", opener(path, "rt", encoding="utf-8", newline="")) as file:
         first = file.readline()
         delimiter = "\t" if "\t" in first else ","
-        header = next(csv.reader([first], delimiter=delimiter), [])
+        header = next(csv.reader([first], delimiter=delimiter), list[str]())
         if not header:
             raise InputError("is empty; expected a header line and rows", str(path))
         double = next((name for k, name in enumerate(header) if name in header[:k]), None)
         if double is not None:
             raise InputError(f"the column '{double}' occurs twice", f"{path}:1")
         cells = list(_lines(path, file, delimiter, len(header)))
-    columns = dict(zip(header, zip(*cells))) if cells else dict.fromkeys(header, ())
-    return _typed(str(path), columns)
+    return _typed(str(path), {name: tuple(row[k] for row in cells) for k, name in enumerate(header)})
 
 
-def from_records(source: str, records: Iterable[Mapping[str, Any]]) -> ColumnTable:
+def from_records(source: str, records: Iterable[Mapping[str, object]]) -> ColumnTable:
     """Return the table of mappings column -> number or text; the cell of a column that a record lacks is empty."""
     records = list(records)
     names = list(dict.fromkeys(name for record in records for name in record))
     return _typed(source, {name: tuple(_cell(record.get(name)) for record in records) for name in names})
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else (repr(float(value)) if isinstance(value, (float, np.floating)) else str(value))
+def _cell(value: object) -> str:
+    if isinstance(value, float):  # numpy's float64 too
+        return repr(float(value))
+    return "" if value is None else str(value)
 
 
 def _number_text(value: float) -> str:

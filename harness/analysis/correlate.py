@@ -36,7 +36,7 @@ class Study:
     y: tuple[str, ...]
     tables: Mapping[str, CorrelationTable]
     """Group -> coefficients, each of shape (len(x), len(y))."""
-    dropped: Mapping[str, str] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict[str, str])
     """x column -> reason why it was dropped, such as ``inf in mscoco``."""
     left_out: int = 0
     """Number of rows with an empty cell in a selected column."""
@@ -61,7 +61,7 @@ class Study:
         """Return the x columns by descending R² with ``y``, without undefined ones; ties keep the order of the columns."""
         r2 = self.tables[group].r2[:, self.y.index(y)]
         order = np.argsort(np.where(np.isnan(r2), np.inf, -r2), kind="stable")
-        return [self.x[k] for k in order if not np.isnan(r2[k])][:count]
+        return [self.x[int(k)] for k in order if not np.isnan(r2[k])][:count]
 
     def records(self, count: int | None = None) -> list[dict[str, Any]]:
         """Return the coefficients of every y with its best ``count`` x columns (None: all), in every group."""

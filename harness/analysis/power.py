@@ -79,8 +79,8 @@ def shuffled(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
     out: list[CaptionSet] = []
     for item in sets:
         rng = np.random.default_rng(derive(seed, item.id))
-        candidates = tuple(item.candidates[i] for i in rng.permutation(len(item.candidates)))
-        references = tuple(item.references[i] for i in rng.permutation(len(item.references)))
+        candidates = tuple(item.candidates[int(i)] for i in rng.permutation(len(item.candidates)))
+        references = tuple(item.references[int(i)] for i in rng.permutation(len(item.references)))
         out.append(replace(item, candidates=candidates, references=references))
     return out
 

@@ -15,7 +15,7 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 
 if TYPE_CHECKING:
     from harness.registry import Registry
-    from harness.registry.manifest_files import Entry
+    from harness.registry.manifest_schema import Entry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

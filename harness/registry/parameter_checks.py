@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, Union
+from typing import Any, Literal, Union, cast
 
 from harness.contracts import PathMark
 from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
@@ -130,11 +130,13 @@ def _fits(value: object, item: Any) -> bool:
     if isinstance(item, _ListOf):
         if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
             return False
-        return not isinstance(value, (list, tuple)) or all(any(_fits(v, i) for i in item.items) for v in value)
+        if not isinstance(value, (list, tuple)):
+            return True
+        return all(any(_fits(part, accepted) for accepted in item.items) for part in cast("Sequence[object]", value))
     if not isinstance(item, type):
         return value is item or (type(value) is type(item) and value == item)
     if item is float:
-        return isinstance(value, Real) and not isinstance(value, bool)
+        return not isinstance(value, bool) and isinstance(value, Real)
     if item is int:
-        return isinstance(value, Integral) and not isinstance(value, bool)
+        return not isinstance(value, bool) and isinstance(value, Integral)
     return isinstance(value, item)

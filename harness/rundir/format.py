@@ -57,8 +57,7 @@ def plain(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted(cast("set[str]", {plain(item) for item in cast("set[object]", value)}))
     if isinstance(value, (np.ndarray, np.generic)):
-        listed: Any = value
-        return plain(listed.tolist())
+        return plain(cast(Any, value).tolist())
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

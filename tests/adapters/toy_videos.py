@@ -1,4 +1,4 @@
-"""A toy data set of videos: motion features encode the colour, image features the shape; captions have two lengths."""
+"""Artificial videos: motion features show the colour, image features the shape; captions have two lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = {"width": 32, "heads": 4, "inner": 64, "dropout": 0.1}
 
 
 def toy_videos(folder: Path) -> list[Example]:
-    """Write m.npz, i.npz and captions.json to a folder; return the examples, whose ids start with v."""
+    """Write m.npz, i.npz and captions.json, and return the examples, whose ids start with v."""
     random = np.random.default_rng(0)
     motion, image, captions = {}, {}, {}
     for i in range(60):
@@ -29,9 +29,9 @@ def toy_videos(folder: Path) -> list[Example]:
 
 
 def toy_recipe(folder: Path, **params) -> dict:
-    """Return a recipe for the files of :func:`toy_videos`, with values replaced by ``params``."""
-    values = {
+    """Return the fields of a recipe for the artificial videos in ``folder``."""
+    defaults = {
         "features": {name: str(folder / f"{name}.npz") for name in "mi"}, "captions": str(folder / "captions.json"),
         "frames": 3, "model": SMALL, "epochs": 25, "batch": 20, "learning_rate": 5e-3,
     }  # fmt: skip
-    return {**values, **params}
+    return {**defaults, **params}

@@ -1,4 +1,4 @@
-"""The adapter: captions, scores of references, listening, and the shipped checkpoints."""
+"""The a3ds adapter: captions, scores of references, listening, and the shipped checkpoints."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.agents import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness.adapters.a3ds.rsa import literal_listener
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.contracts import Listener as ListenerContract
 from harness.errors import HarnessError, InputError
@@ -32,7 +31,7 @@ def adapter(files):
 GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
 
 
-def test_it_meets_the_contracts(adapter):
+def test_the_adapter_implements_the_contracts(adapter):
     for contract in (Adapter, Scorer, ListenerContract, Prepares):
         assert isinstance(adapter, contract)
 
@@ -77,41 +76,7 @@ def test_listening_with_one_and_several_distractors(adapter):
         adapter.listen([game, several], ["a red ball"])
 
 
-def test_rsa_ranks_by_the_literal_listener(adapter):
-    decoding = Decoding("rsa", candidates=3, options={"alpha": 0.0, "proposals": 8})
-    (plain,) = adapter.generate(GAMES[:1], decoding, [3])
-    assert list(plain.log_probs) == sorted(plain.log_probs, reverse=True)
-    (sharp,) = adapter.generate(GAMES[:1], Decoding("rsa", options={"alpha": 1e6, "proposals": 8}), [3])
-    step = adapter.speaker.step()
-    assert step is not None
-    features = adapter._features(GAMES[:1])
-    from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-
-    batch = DecodingBatch(
-        state=step.start(features), seeds=[3], stop=(1,), max_length=24, start=torch.zeros(1, dtype=torch.long)
-    )
-    proposals = decode(step, Decoding("sample", candidates=8), batch)[0]
-    gain = literal_listener(adapter.speaker, features[0], list(proposals))
-    assert np.allclose(np.exp(gain).sum(1), 1)
-    best = proposals[int(gain[:, 0].argmax())]
-    assert sharp.candidates[0] == adapter.speaker.vocabulary.decode(best.tokens.tolist())
-
-
-@pytest.mark.parametrize(
-    "options, match",
-    [
-        ({"alfa": 1}, "unknown option 'alfa'; did you mean 'alpha'"),
-        ({"alpha": -1}, "alpha must be a number of at least 0"),
-        ({"proposals": 0}, "proposals must be at least"),
-        ({"propose": "greedy"}, "propose must be sample or beam"),
-    ],
-)
-def test_rsa_settings_are_checked(adapter, options, match):
-    with pytest.raises(HarnessError, match=match):
-        list(adapter.generate(GAMES[:1], Decoding("rsa", options=options), [0]))
-
-
-def test_examples_without_a_game_are_told(adapter):
+def test_examples_without_a_target_are_refused(adapter):
     with pytest.raises(InputError, match="no 'target_id' in its meta"):
         adapter.prepare(TaskView([Example("x", ("a",))], Decoding()))
     with pytest.raises(HarnessError, match="from 0 to 479999"):

@@ -1,12 +1,12 @@
-"""Drift: a proper language model, and likelihoods that fall for shuffled words."""
+"""Language drift: the trigram model and both kinds of drift."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from harness.adapters.a3ds.agents import Speaker, SpeakerSizes
 from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from harness.adapters.a3ds.model import Speaker, SpeakerSizes
 from harness.tasks.a3ds.scene import captions
 
 
@@ -21,20 +21,20 @@ def test_probabilities_of_a_context_sum_to_one(model):
 
 
 def test_shuffled_messages_are_less_likely(model):
-    said = captions(12_345)
-    shuffled = [" ".join(sorted(text.split())) for text in said]
-    assert structural_drift(said, model) > structural_drift(shuffled, model) + 1
+    messages = captions(12_345)
+    shuffled = [" ".join(sorted(text.split())) for text in messages]
+    assert structural_drift(messages, model) > structural_drift(shuffled, model) + 1
 
 
 def test_semantic_drift_is_the_mean_log_probability():
     torch.manual_seed(0)
     speaker = Speaker(SpeakerSizes(47, 4, 4, 6, 5)).eval()
-    targets, said = torch.randn(2, 5), ["a red ball", "the ball is tiny in the middle"]
+    targets, messages = torch.randn(2, 5), ["a red ball", "the ball is tiny in the middle"]
     total, count = 0.0, 0
-    for features, text in zip(targets, said):
+    for features, text in zip(targets, messages):
         ids = torch.tensor(speaker.vocabulary.encode(text))
         with torch.no_grad():
             logits = speaker(features.expand(1, 2, -1), ids[None, :-1])[0].log_softmax(-1)
         total += logits[range(len(ids) - 1), ids[1:]].sum().item()
         count += len(ids) - 1
-    assert semantic_drift(said, speaker, targets) == pytest.approx(total / count, abs=1e-5)
+    assert semantic_drift(messages, speaker, targets) == pytest.approx(total / count, abs=1e-5)

@@ -1,4 +1,4 @@
-"""The clipcap adapter on a tiny model with a tiny byte-level BPE, both built here."""
+"""The clipcap adapter on a small model with a small byte-level BPE."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def folder(tmp_path_factory):
     from tokenizers import ByteLevelBPETokenizer
 
     path = tmp_path_factory.mktemp("clipcap")
-    trained = ByteLevelBPETokenizer()
-    trained.train_from_iterator(TEXTS, vocab_size=300, show_progress=False)
-    trained.save_model(str(path))
+    tokeniser = ByteLevelBPETokenizer()
+    tokeniser.train_from_iterator(TEXTS, vocab_size=300, show_progress=False)
+    tokeniser.save_model(str(path))
     torch.manual_seed(0)
     gpt2 = Gpt2Sizes(vocabulary=320, positions=48, width=32, layers=2, heads=4, inner=64)
     model = ClipCap(ClipCapSizes(mapper="mlp", clip=6, prefix_length=3, hidden=48, gpt2=gpt2))
@@ -45,12 +45,12 @@ def adapter(folder, **params):
 EXAMPLES = [Example(f"e{i}", (TEXTS[i % 4], TEXTS[(i + 1) % 4])) for i in range(12)]
 
 
-def test_it_meets_the_contracts(folder):
-    found = adapter(folder)
-    assert isinstance(found, Adapter)
-    assert isinstance(found, Scorer)
-    assert isinstance(found, Prepares)
-    assert found.fingerprint() == adapter(folder, batch_size=2).fingerprint() != adapter(folder, stop="t").fingerprint()
+def test_the_adapter_implements_the_contracts(folder):
+    built = adapter(folder)
+    assert isinstance(built, Adapter)
+    assert isinstance(built, Scorer)
+    assert isinstance(built, Prepares)
+    assert built.fingerprint() == adapter(folder, batch_size=2).fingerprint() != adapter(folder, stop="t").fingerprint()
 
 
 @pytest.mark.parametrize("decoding", [
@@ -74,31 +74,31 @@ def test_captions_do_not_depend_on_the_batch(folder, decoding):
 
 
 def test_reference_scores_equal_one_forced_pass(folder):
-    found = adapter(folder)
+    built = adapter(folder)
     bpe = Gpt2Bpe(folder)
-    scored = list(found.score_references(EXAMPLES))
+    scored = list(built.score_references(EXAMPLES))
     for example, scores in zip(EXAMPLES, scored):
-        vector = torch.from_numpy(found.features.row(example))[None]
+        vector = torch.from_numpy(built.features.row(example))[None]
         for text, score in zip(example.references, scores):
             ids = torch.tensor([bpe.encode(text)])
             with torch.inference_mode():
-                expected = found.model.caption_logits(ids, vector).log_softmax(-1).gather(-1, ids[..., None])
+                expected = built.model.caption_logits(ids, vector).log_softmax(-1).gather(-1, ids[..., None])
             np.testing.assert_allclose(score.log_probs, expected[0, :, 0], atol=1e-5)
             assert "".join(score.tokens) == text
             assert score.likelihood == "exact"
 
 
 def test_generated_log_probs_equal_reference_scores(folder):
-    found = adapter(folder)
+    built = adapter(folder)
     decoding = Decoding("sample", candidates=1, max_length=8)
-    for example, made in zip(EXAMPLES, found.generate(EXAMPLES, decoding, range(12))):
-        assert made.stop_reasons[0] in ("stop", "length")
-        assert 1 <= made.lengths[0] <= 8
-        assert made.log_probs[0] < 0
+    for example, generation in zip(EXAMPLES, built.generate(EXAMPLES, decoding, range(12))):
+        assert generation.stop_reasons[0] in ("stop", "length")
+        assert 1 <= generation.lengths[0] <= 8
+        assert generation.log_probs[0] < 0
         assert example.id.startswith("e")
 
 
-def test_mistakes_are_told(folder, tmp_path):
+def test_invalid_input_is_refused(folder, tmp_path):
     with pytest.raises(HarnessError, match="either features"):
         adapter(folder, features=None)
     with pytest.raises(InputError, match="no features for 1 of 13 examples: nobody"):
@@ -131,11 +131,11 @@ def test_images_through_open_clip(folder, tmp_path):
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 30, 3), dtype=np.uint8)).save(tmp_path / "a.png")
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff no image")
     images = ClipImages(model=name, weights=tmp_path / "clip.pt", images=tmp_path)
-    whole, broken, gone = images.encode([Example(i, ("r",), i) for i in ("a.png", "broken.jpg", "gone.png")])
+    whole, broken, missing = images.encode([Example(i, ("r",), i) for i in ("a.png", "broken.jpg", "gone.png")])
     assert whole.ndim == 1
     assert bool(torch.isfinite(whole).all())
     assert "broken.jpg: the image does not decode" in broken.reason
-    assert "gone.png: no such image" in gone.reason
+    assert "gone.png: no such image" in missing.reason
     with pytest.raises(InputError, match="unknown CLIP model 'ViT-B-33'; did you mean 'ViT-B-32'"):
         ClipImages(model="ViT-B-33", weights=tmp_path / "clip.pt")
     with pytest.raises(InputError, match="nothing is downloaded"):

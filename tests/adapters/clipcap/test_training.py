@@ -1,4 +1,4 @@
-"""CLIPCap trained here: it learns, and its adapter loads what training wrote."""
+"""Training of CLIPCap, and its adapter on the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
 
 
 @pytest.mark.parametrize("mapper", ["mlp", "transformer"])
-def test_it_learns_and_resumes(tmp_path, mapper):
+def test_training_learns_and_resumes(tmp_path, mapper):
     random = np.random.default_rng(0)
     vectors, captions = {}, {}
     for i in range(48):
@@ -31,30 +31,30 @@ def test_it_learns_and_resumes(tmp_path, mapper):
         captions[f"i{i}"] = [f"a {COLOURS[c]} {SHAPES[s]}.", f"the {SHAPES[s]} is {COLOURS[c]}"]
     np.savez(tmp_path / "f.npz", **vectors)
     (tmp_path / "c.json").write_text(json.dumps(captions))
-    given = {
+    params = {
         "features": str(tmp_path / "f.npz"), "captions": str(tmp_path / "c.json"), "mapper": mapper, "prefix_length": 3,
         "model": {"width": 32, "layers": 2, "heads": 4, "positions": 32, "vocabulary": 300},
         "learning_rate": 4e-3, "decay": 0.98, "batch": 24,
     }  # fmt: skip
-    folder = train(ClipCapRecipe(**given, epochs=60), tmp_path / "run").parent
-    adapter = ClipCapAdapter(checkpoint=str(folder))  # the features are those of the training
+    folder = train(ClipCapRecipe(**params, epochs=60), tmp_path / "run").parent
+    adapter = ClipCapAdapter(checkpoint=str(folder))  # with the features of the training
     assert (
         adapter.fingerprint() == ClipCapAdapter(checkpoint=str(folder), features=str(tmp_path / "f.npz")).fingerprint()
     )
     examples = [Example(name, tuple(t.rstrip(".") + "." for t in texts)) for name, texts in captions.items()]
-    made = [g.candidates[0] for g in adapter.generate(examples, Decoding("greedy"), range(48))]
-    assert np.mean([text in example.references for text, example in zip(made, examples)]) > 0.9
+    texts = [g.candidates[0] for g in adapter.generate(examples, Decoding("greedy"), range(48))]
+    assert np.mean([text in example.references for text, example in zip(texts, examples)]) > 0.9
 
-    train(ClipCapRecipe(**given, epochs=2), tmp_path / "once")
-    train(ClipCapRecipe(**given, epochs=1), tmp_path / "twice")
-    train(ClipCapRecipe(**given, epochs=2), tmp_path / "twice", resume=True)
+    train(ClipCapRecipe(**params, epochs=2), tmp_path / "once")
+    train(ClipCapRecipe(**params, epochs=1), tmp_path / "twice")
+    train(ClipCapRecipe(**params, epochs=2), tmp_path / "twice", resume=True)
     one, two = (load_checkpoint(tmp_path / name).tensors for name in ("once", "twice"))
     assert all(torch.equal(one[key], two[key]) for key in one)
 
 
 @pytest.mark.parametrize("mapper", ["mlp", "transformer"])
-def test_what_is_saved_takes_vectors_as_they_stand(tmp_path, mapper):
-    """The adapter's logits on raw vectors are those of the trained model on standardised ones (whose state is kept to resume)."""
+def test_saved_weights_take_unstandardised_vectors(tmp_path, mapper):
+    """The first layer of the checkpoint on raw vectors equals that of the training state on standardised vectors."""
     sizes = {"width": 16, "layers": 1, "heads": 2, "positions": 64, "mapper_layers": 1, "mapper_heads": 2}
     recipe = ClipCapRecipe(
         scenes=4, captions_each=1, kind="short", mapper=mapper, prefix_length=2, epochs=1, model=sizes
@@ -68,11 +68,11 @@ def test_what_is_saved_takes_vectors_as_they_stand(tmp_path, mapper):
     standard = Standardiser.fit(vectors.numpy())
     expected = torch.nn.functional.linear(standard(vectors), state[f"{first}.weight"], state[f"{first}.bias"])
     saved = load_checkpoint(folder).tensors
-    found = torch.nn.functional.linear(vectors, saved[f"{first}.weight"], saved[f"{first}.bias"])
-    torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+    result = torch.nn.functional.linear(vectors, saved[f"{first}.weight"], saved[f"{first}.bias"])
+    torch.testing.assert_close(result, expected, atol=2e-3, rtol=1e-3)
 
 
-def test_a_folder_trained_on_scenes_is_enough(tmp_path):
+def test_a_folder_trained_on_scenes_needs_no_other_parameters(tmp_path):
     sizes = {"width": 16, "layers": 1, "heads": 2, "positions": 64}
     folder = train(ClipCapRecipe(scenes=3, captions_each=1, epochs=1, model=sizes), tmp_path / "run").parent
     adapter = ClipCapAdapter(checkpoint=str(folder))
@@ -88,7 +88,7 @@ def test_a_folder_trained_on_scenes_is_enough(tmp_path):
         ClipCapAdapter(checkpoint=str(folder), features={"views": 1})
 
 
-def test_mistakes_are_told(tmp_path):
+def test_invalid_input_is_refused(tmp_path):
     with pytest.raises(HarnessError, match="mapper is mlp or transformer"):
         ClipCapRecipe(scenes=3, mapper="cnn")
     with pytest.raises(HarnessError, match="unknown sizes depth"):
@@ -104,10 +104,10 @@ def test_mistakes_are_told(tmp_path):
     np.savez(tmp_path / "g.npz", a=np.ones(3))
     with pytest.raises(InputError, match="no features for 1 of 2 examples: b"):
         train(ClipCapRecipe(captions=str(tmp_path / "c.json"), features=str(tmp_path / "g.npz")), tmp_path / "d")
-    assert not any((tmp_path / name).exists() for name in "abcd"), "nothing half-written"
+    assert not any((tmp_path / name).exists() for name in "abcd"), "a failed training leaves no folder"
 
 
-def test_a_tokeniser_of_no_run_is_not_taken_over(tmp_path):
+def test_tokeniser_files_without_a_run_are_replaced(tmp_path):
     (tmp_path / "vocab.json").write_text("{}")
     (tmp_path / "merges.txt").write_text("")
     small = {"width": 16, "layers": 1, "heads": 2, "vocabulary": 300}

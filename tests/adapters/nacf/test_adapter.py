@@ -1,4 +1,4 @@
-"""The nacf adapter on the golden checkpoints with made-up words and features."""
+"""The nacf adapter on the golden checkpoints with artificial words and features."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from harness.adapters.nacf.adapter import NacfAdapter
-from harness.adapters.nacf.refine import Refinement, Refiner
-from harness.adapters.nacf.videos import test_frames as frames_at_test
+from harness.adapters.nacf.iterative_refinement import Refinement, Refiner
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 
@@ -31,7 +30,7 @@ def build(golden, tmp_path_factory):
         np.savez(folder / f"{name}.npz", **arrays)
 
     for method in ("ARB", "NAB", "NACF"):
-        # golden logits reach 360, where float32 noise alone decides between words: made smaller for the tests of invariance
+        # golden logits reach 360, where float32 rounding decides between words; smaller ones allow tests of invariance
         tensors = load_file(golden / "nacf" / f"{method}.state_dict.safetensors")
         tensors["tgt_word_prj.weight"] /= 60
         save_file(tensors, str(folder / f"{method}.state_dict.safetensors"))
@@ -39,13 +38,13 @@ def build(golden, tmp_path_factory):
 
     def make(method, **params):
         golden = folder
-        given = {
+        settings = {
             "checkpoint": str(golden / f"{method}.state_dict.safetensors"), "words": str(folder / "words.json"), "frames": 5,
             "features": {name: str(folder / f"{name}.npz") for name in "mi"},
         }  # fmt: skip
         if params.pop("taught", False):
-            given["teacher"] = str(golden / "ARB.state_dict.safetensors")
-        return NacfAdapter(**{**given, **params})
+            settings["teacher"] = str(golden / "ARB.state_dict.safetensors")
+        return NacfAdapter(**{**settings, **params})
 
     make.folder = folder
     return make
@@ -71,7 +70,7 @@ def test_captions_do_not_depend_on_the_batch(build, method, decoding):
     assert [g.candidates for g in shuffled] == [whole[i] for i in order]
 
 
-def test_drawn_candidates_are_nested_and_differ(build):
+def test_sampled_candidates_are_nested_and_differ(build):
     sets = [
         [
             g.candidates
@@ -83,7 +82,7 @@ def test_drawn_candidates_are_nested_and_differ(build):
     assert any(len(set(more)) > 1 for more in sets[1])
 
 
-def test_likelihoods_are_labelled(build):
+def test_reference_scores_are_exact_for_arb_and_pseudo_for_nacf(build):
     exact = next(iter(build("ARB").score_references(EXAMPLES)))
     assert isinstance(build("ARB"), Scorer)
     assert exact[0].likelihood == "exact"
@@ -101,20 +100,17 @@ def test_likelihoods_are_labelled(build):
         assert pseudo[0][0].log_probs[-1] == pytest.approx(float(encoded.lengths[0, 4]), abs=1e-5)
 
 
-def test_given_words_stay_where_they_are(build):
+def test_fixed_words_stay_in_their_slots(build):
     adapter = build("NAB")
     with torch.inference_mode():
         encoded = adapter.encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
-        given = torch.tensor([[0, 20, 0, 0, 30, 0]])
+        words = torch.tensor([[0, 20, 0, 0, 30, 0]])
         for order in ("mp", "l2r", "ef"):
-            slots = Refiner(adapter.model, encoded, Refinement(order=order, more=2)).fill(torch.tensor([6]), given)
+            slots = Refiner(adapter.model, encoded, Refinement(order=order, more=2)).fill(torch.tensor([6]), words)
             assert slots.tokens[0, [1, 4]].tolist() == [20, 30]
 
 
-def test_frames_and_corpus_files(build):
-    assert frames_at_test(60, 8).tolist() == [3, 11, 18, 26, 33, 41, 48, 56]
-    assert frames_at_test(8, 8).tolist() == list(range(8))
-    assert len(frames_at_test(3, 8)) == 8
+def test_the_corpus_file_gives_words_and_categories(build):
     corpus = {"info": {"itow": dict(enumerate(WORDS)), "itoc": {f"video{i}": i % 4 for i in range(7)}}, "captions": {}}
     (build.folder / "info_corpus.pkl").write_bytes(pickle.dumps(corpus))
     adapter = build("ARB", words=str(build.folder / "info_corpus.pkl"))
@@ -123,7 +119,7 @@ def test_frames_and_corpus_files(build):
     assert [g.candidates for g in adapter.generate(bare, Decoding(), range(7))] == plain
 
 
-def test_mistakes_are_told(build):
+def test_invalid_input_is_refused(build):
     with pytest.raises(InputError, match="example 'video0' has no category from 0 to 3"):
         list(build("ARB").generate([Example("video0", ("a",))], Decoding(), [0]))
     with pytest.raises(InputError, match="no features for 1 of 1 examples: video9"):

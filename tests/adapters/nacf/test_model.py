@@ -1,21 +1,13 @@
-"""NACF, NAB and ARB against the values of their authors' code."""
+"""Networks of NACF, NAB and ARB against the values of their authors' code."""
 
 from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 import torch
 
-from harness.adapters.nacf.arb import STRATEGIES
-from harness.adapters.nacf.layers import BOS, EOS
 from harness.adapters.nacf.model import ArbStep, Nacf
-from harness.adapters.nacf.refine import Refinement, Refiner, likeliest_lengths
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-from harness.adapters.shared.decoding.types import select_rows
-from harness.contracts import Decoding
-from harness.errors import HarnessError, InputError
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +27,10 @@ def encoded(model, values):
 @pytest.mark.parametrize("method", ["ARB", "NAB", "NACF"])
 def test_encoder_and_lengths_equal_the_authors(golden, method):
     models, values, _ = golden
-    found = encoded(models[method], values)
-    torch.testing.assert_close(found.memory, values[f"{method}.enc_output"], atol=1e-5, rtol=0)
+    result = encoded(models[method], values)
+    torch.testing.assert_close(result.memory, values[f"{method}.enc_output"], atol=1e-5, rtol=0)
     if method != "ARB":
-        torch.testing.assert_close(found.lengths, values[f"{method}.pred_length_logprobs"], atol=1e-5, rtol=0)
+        torch.testing.assert_close(result.lengths, values[f"{method}.pred_length_logprobs"], atol=1e-5, rtol=0)
     assert models[method].sizes.method == method
 
 
@@ -72,68 +64,3 @@ def test_the_cache_gives_the_same_logits(golden):
         for t in range(tokens.shape[1] - 1):
             logits, state = step(tokens[:, t], state)
             close(logits, values["ARB.logits"][:, t])
-
-
-def test_arb_beam_equals_the_authors(golden):
-    models, values, runs = golden
-    model = models["ARB"]
-    for run in (run for run in runs if run["method"] == "ARB"):
-        step = ArbStep(model)
-        with torch.inference_mode():
-            state = step.start(encoded(model, values))
-        wanted = run.get("topk", 1)
-        batch = DecodingBatch(state=state, start=torch.full((3,), BOS), seeds=range(3), stop=(EOS,), max_length=11)
-        decoding = Decoding("authors-beam", beams=run["beam_size"], length_penalty=run["beam_alpha"], candidates=wanted)
-        for found, hyps, scores in zip(decode(step, decoding, batch, STRATEGIES), run["hyps"], run["scores"]):
-            assert [h.tokens.tolist() for h in found][: len(hyps)] == hyps
-            np.testing.assert_allclose([h.score for h in found][: len(scores)], scores, atol=1e-5)
-
-
-def test_refinement_equals_the_authors(golden):
-    models, values, runs = golden
-    checked = 0
-    for run in (run for run in runs if run["method"] != "ARB"):
-        model = models[run["method"]]
-        how = Refinement(
-            order=run["paradigm"], lengths=run["length_beam_size"], iterations=run["iterations"], templates=run["use_ct"],
-            alpha=run["beam_alpha"], at_once=run["q"], more=run["q_iterations"],
-        )  # fmt: skip
-        once = encoded(model, values)
-        lengths = likeliest_lengths(once.lengths, how.lengths, model.sizes.max_len)
-        rows = torch.arange(3).repeat_interleave(lengths.shape[1])
-        teacher = (models["ARB"], select_rows(encoded(models["ARB"], values), rows)) if run["teacher"] else None
-        with torch.inference_mode():
-            refiner = Refiner(model, select_rows(once, rows), how, teacher=teacher)
-            slots = refiner.fill(lengths.reshape(-1))
-            best = refiner.scores(slots).reshape(3, -1).argmax(1)
-        chosen = slots.tokens.reshape(3, lengths.shape[1], -1)[torch.arange(3), best]
-        assert chosen.tolist() == run["best"], run
-        assert [tokens[0].tolist() for tokens in slots.history] == run["all_iterations_tokens_first_item"], run
-        checked += 1
-    assert checked == 54
-
-
-def test_settings_that_mean_nothing_are_refused():
-    with pytest.raises(HarnessError, match="options.order is one of mp, l2r, ef; found 'rl'"):
-        Refinement(order="rl")
-    with pytest.raises(HarnessError, match="iterations must be at least 1"):
-        Refinement(iterations=0)
-
-
-def test_checkpoints_of_other_kinds(root, golden, tmp_path):
-    models, *_ = golden
-    with pytest.raises(InputError, match="it looks like VLP"):
-        Nacf.from_checkpoint(root / "tests" / "golden" / "vlp" / "state_dict.npz")
-    state = models["NACF"].state_dict()
-    settings = {"num_attention_heads": 4, "modality": "mi", "max_len": 12, "enhance_input": 2}
-    data = {"epoch": 4, "state_dict": state, "validate_result": {"CIDEr": np.float64(0.5)}, "settings": settings}
-    torch.save(data, tmp_path / "best.pth.tar")
-    assert Nacf.from_checkpoint(tmp_path / "best.pth.tar").sizes == models["NACF"].sizes
-    data["settings"] = {**settings, "pos_attention": True}
-    torch.save(data, tmp_path / "other.pth.tar")
-    with pytest.raises(InputError, match="pos_attention = True is not supported"):
-        Nacf.from_checkpoint(tmp_path / "other.pth.tar")
-    objects = {**state, "object_predictor.net.0.weight": torch.ones(3, 24)}
-    torch.save({**data, "state_dict": objects, "settings": settings}, tmp_path / "o2na.pth.tar")
-    with pytest.raises(InputError, match=r"1 unexpected: object_predictor\.net\.0\.weight \(3, 24\)"):
-        Nacf.from_checkpoint(tmp_path / "o2na.pth.tar")

@@ -1,6 +1,7 @@
-"""ARB, NAB, NACF and O2NA trained on rendered scenes: on scenes that none of them saw, their captions beat those of another scene.
+"""ARB, NAB, NACF and O2NA trained on rendered scenes describe unseen scenes better than captions of other scenes do.
 
-``-s`` prints the figures that the cards quote."""
+The option ``-s`` prints the figures of the documentation.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +20,22 @@ from harness.tasks.a3ds import pixels
 from harness.tasks.a3ds.scene import captions
 
 LESS = {"kind": "short", "scenes": 200, "captions_each": 9, "epochs": 6}
-"""Of what the recipes say (600 scenes, exhaustive captions, 10 epochs): enough for a test."""
+"""Fewer data than the recipes name (600 scenes, exhaustive captions, 10 epochs)."""
 DRAWN = Decoding("sample", candidates=5)
 
 
 @pytest.fixture(scope="module")
 def examples() -> list[Example]:
-    """Sixty scenes with their 27 short captions; their features are kept by the one network that all models share."""
+    """Sixty scenes with their 27 short captions; their features are computed once for all models."""
     scenes = np.random.default_rng(9).choice(480_000, 60, replace=False).tolist()
     pixels.features().features(scenes)
     return [Example(str(scene), tuple(captions(scene, "short"))) for scene in scenes]
 
 
-def judged(made: list[list[str]], examples: list[Example]) -> tuple[float, float]:
+def judged(generated: list[list[str]], examples: list[Example]) -> tuple[float, float]:
     references = [list(example.references) for example in examples]
-    return harness.metric("cider")(made, references).value, harness.metric("trm", distance="cider")(
-        made, references
+    return harness.metric("cider")(generated, references).value, harness.metric("trm", distance="cider")(
+        generated, references
     ).value
 
 
@@ -44,7 +45,7 @@ def write(adapter, examples: list[Example], decoding: Decoding) -> list[list[str
 
 @pytest.fixture(scope="module")
 def baseline(examples) -> tuple[float, float]:
-    """CIDEr and TRM of captions of another scene: perfectly worded, and wrong."""
+    """CIDEr and TRM of captions of another scene: grammatical and wrong."""
     shuffled = Shuffled()
     shuffled.prepare(TaskView(examples, DRAWN))
     return judged(write(shuffled, examples, DRAWN), examples)
@@ -54,12 +55,12 @@ def baseline(examples) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["arb", "nab", "nacf", "o2na"])
 def test_it_describes_unseen_scenes(name, examples, baseline, root, tmp_path):
     system = "o2na" if name == "o2na" else "nacf"
-    made = load_trainer(system)
-    recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", made.recipe)
+    generated = load_trainer(system)
+    recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", generated.recipe)
     recipe = replace(recipe, **LESS)
     assert not {example.id for example in examples} & {scene for scene, _ in recipe.pairs()}
     started = time.process_time()
-    made.train(recipe, tmp_path)
+    generated.train(recipe, tmp_path)
     seconds = time.process_time() - started
     adapter = resolve("adapters", {system: {"checkpoint": str(tmp_path)}})
     drawn = write(adapter, examples, DRAWN)
@@ -70,5 +71,5 @@ def test_it_describes_unseen_scenes(name, examples, baseline, root, tmp_path):
     assert cider > 2 * max(baseline[0], moved[0])
     assert trm < min(baseline[1], moved[1]) - 0.3
     if name == "o2na":
-        asked = write(adapter, examples, replace(DRAWN, options={"objects": ["wall"]}))
-        assert all("wall" in text.split() for texts in asked for text in texts)
+        requested = write(adapter, examples, replace(DRAWN, options={"objects": ["wall"]}))
+        assert all("wall" in text.split() for texts in requested for text in texts)

@@ -1,4 +1,4 @@
-"""ARB, NAB and NACF trained on a toy set: they learn, resume, and run by their adapter."""
+"""Training of ARB, NAB and NACF on artificial videos, and their adapter on the results."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import torch
 import yaml
 from toy_videos import SMALL, toy_recipe, toy_videos
 
-from harness.adapters.nacf import train_cli
+from harness.adapters.nacf import training
 from harness.adapters.nacf.adapter import NacfAdapter
 from harness.adapters.nacf.model import Nacf
-from harness.adapters.nacf.training import METHODS, NacfRecipe, NacfTrainer, train
+from harness.adapters.nacf.training import METHODS, NacfRecipe, NacfTraining, train
 from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.contracts import Decoding, TaskView
 from harness.errors import HarnessError, InputError
@@ -31,16 +31,16 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def trained(data, tmp_path_factory):
     folder, _ = data
-    made = {}
+    generated = {}
     for method in METHODS:
-        made[method] = tmp_path_factory.mktemp(method)
-        train(NacfRecipe(method=method, **toy_recipe(folder)), made[method])
-    return made
+        generated[method] = tmp_path_factory.mktemp(method)
+        train(NacfRecipe(method=method, **toy_recipe(folder)), generated[method])
+    return generated
 
 
 def right(adapter, examples, decoding):
-    made = [g.candidates for g in adapter.generate(examples, decoding, range(len(examples)))]
-    return np.mean([text in example.references for texts, example in zip(made, examples) for text in texts])
+    generated = [g.candidates for g in adapter.generate(examples, decoding, range(len(examples)))]
+    return np.mean([text in example.references for texts, example in zip(generated, examples) for text in texts])
 
 
 @pytest.mark.parametrize("method, decoding", [
@@ -49,12 +49,12 @@ def right(adapter, examples, decoding):
     ("NACF", Decoding("refine", options={"templates": True, "iterations": 3})),
     ("NAB", Decoding("sample", temperature=0.3, candidates=3)),
 ])  # fmt: skip
-def test_it_learns_both_modalities(data, trained, method, decoding):
+def test_captions_depend_on_both_modalities(data, trained, method, decoding):
     adapter = NacfAdapter(checkpoint=str(trained[method]))
     assert right(adapter, data[1], decoding) > 0.9
 
 
-def test_what_is_saved_has_the_published_layout(trained):
+def test_the_saved_model_has_the_published_layout(trained):
     for method, folder in trained.items():
         loaded = load_checkpoint(folder)
         assert Nacf.from_checkpoint(folder).sizes.method == method
@@ -64,15 +64,15 @@ def test_what_is_saved_has_the_published_layout(trained):
     assert "decoder.bert.layer.0.attention.self.query.weight" in load_checkpoint(trained["NACF"]).tensors
 
 
-def test_the_saved_weights_take_features_as_they_stand(data, tmp_path):
-    trainer = NacfTrainer(NacfRecipe(method="NAB", **toy_recipe(data[0], epochs=1)), tmp_path, False)
-    trainer.loop.run()
-    trainer.finish()
+def test_saved_weights_take_unstandardised_features(data, tmp_path):
+    session = NacfTraining(NacfRecipe(method="NAB", **toy_recipe(data[0], epochs=1)), tmp_path, False)
+    session.loop.run()
+    session.finish()
     adapter = NacfAdapter(checkpoint=str(tmp_path))
     with torch.inference_mode():
-        expected = trainer.model.encode([x[:9] for x in trainer.features]).memory
-        found = adapter.encoded(adapter.model, adapter.inputs(data[1][:9]), data[1][:9]).memory
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+        expected = session.model.encode([x[:9] for x in session.features]).memory
+        memory = adapter.encoded(adapter.model, adapter.inputs(data[1][:9]), data[1][:9]).memory
+    torch.testing.assert_close(memory, expected, atol=1e-4, rtol=1e-4)
 
 
 def test_likelihoods_are_learned(data, trained):
@@ -85,14 +85,14 @@ def test_likelihoods_are_learned(data, trained):
 
 
 def test_templates_hold_the_visual_words(data, tmp_path):
-    trainer = NacfTrainer(NacfRecipe(**toy_recipe(data[0], epochs=1)), tmp_path, False)
-    visual = [word for word, is_so in zip(trainer.words.words, trainer.visual.tolist()) if is_so]
+    session = NacfTraining(NacfRecipe(**toy_recipe(data[0], epochs=1)), tmp_path, False)
+    visual = [word for word, is_so in zip(session.words.words, session.visual.tolist()) if is_so]
     assert sorted(visual) == sorted(["red", "green", "blue", "pink", "ball", "block", "pill"])
-    own = NacfTrainer(NacfRecipe(visual=["ball", "here"], **toy_recipe(data[0], epochs=1)), tmp_path / "b", False)
-    assert [own.words.words[i] for i in own.visual.nonzero()[:, 0]] == ["here", "ball"]
+    listed = NacfTraining(NacfRecipe(visual=["ball", "here"], **toy_recipe(data[0], epochs=1)), tmp_path / "b", False)
+    assert [listed.words.words[i] for i in listed.visual.nonzero()[:, 0]] == ["here", "ball"]
 
 
-def test_a_teacher_trained_here_rescores(data, trained):
+def test_a_trained_teacher_rescores(data, trained):
     taught = NacfAdapter(checkpoint=str(trained["NAB"]), teacher=str(trained["ARB"]))
     assert right(taught, data[1], Decoding("refine")) > 0.9
     other = json.loads((trained["ARB"] / "config.json").read_text())
@@ -109,8 +109,8 @@ def test_a_teacher_trained_here_rescores(data, trained):
 def test_captions_end_where_the_model_has_no_more_slots(data, trained, method):
     adapter = NacfAdapter(checkpoint=str(trained[method]))
     for limit, longest in ((3, 3), (40, 6)):
-        made = adapter.generate(data[1][:9], Decoding("sample", 50.0, candidates=5, max_length=limit), range(9))
-        assert max(length for g in made for length in g.lengths) <= longest
+        generated = adapter.generate(data[1][:9], Decoding("sample", 50.0, candidates=5, max_length=limit), range(9))
+        assert max(length for g in generated for length in g.lengths) <= longest
 
 
 @pytest.mark.parametrize("method", ["ARB", "NACF"])
@@ -130,24 +130,24 @@ def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, method):
 
 def test_long_captions_are_cut_and_rare_words_unknown(data, tmp_path):
     recipe = toy_recipe(data[0], epochs=1, model={**SMALL, "max_len": 5})
-    trainer = NacfTrainer(NacfRecipe(method="NAB", least_count=45, **recipe), tmp_path, False)
-    assert max(map(len, trainer.captions)) == 3
-    assert {"red", "ball"}.isdisjoint(trainer.words.words)
+    session = NacfTraining(NacfRecipe(method="NAB", least_count=45, **recipe), tmp_path, False)
+    assert max(map(len, session.captions)) == 3
+    assert {"red", "ball"}.isdisjoint(session.words.words)
 
 
 def test_the_command_trains_from_yaml(data, tmp_path, capsys):
     spec = {"method": "ARB", **toy_recipe(data[0], epochs=1)}
     (tmp_path / "r.yaml").write_text(yaml.safe_dump(spec))
     parser = argparse.ArgumentParser()
-    train_cli.add_arguments(parser)
-    assert train_cli.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
+    training.add_arguments(parser)
+    assert training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
     assert "epoch   1   loss" in capsys.readouterr().out
     (tmp_path / "r.yaml").write_text(yaml.safe_dump({**spec, "methods": "NAB"}))
     with pytest.raises(InputError, match="unknown key 'methods'; did you mean 'method'"):
-        train_cli.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out2")]))
+        training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out2")]))
 
 
-def test_mistakes_are_told(data, trained, tmp_path):
+def test_invalid_input_is_refused(data, trained, tmp_path):
     folder, examples = data
     with pytest.raises(HarnessError, match="method is one of ARB, NAB, NACF; found 'NABC'"):
         NacfRecipe(method="NABC", **toy_recipe(folder))
@@ -173,5 +173,5 @@ def test_mistakes_are_told(data, trained, tmp_path):
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "model.safetensors").write_bytes((trained["NAB"] / "model.safetensors").read_bytes())
-    with pytest.raises(HarnessError, match="this checkpoint comes without its words: give words"):
+    with pytest.raises(HarnessError, match="the checkpoint does not hold its words: give words"):
         NacfAdapter(checkpoint=str(bare), config={"num_attention_heads": 4})

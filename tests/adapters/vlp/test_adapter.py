@@ -1,4 +1,4 @@
-"""The vlp adapter on the golden checkpoint with a made-up vocabulary."""
+"""The vlp adapter on the golden checkpoint with an artificial vocabulary."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def folder(golden, tmp_path_factory):
 @pytest.fixture(scope="module")
 def adapter(folder, golden):
     def build(**params):
-        given = {
+        settings = {
             "vocabulary": str(folder),
             "features": str(folder / "regions.npz"),
             "config": {"num_attention_heads": 3},
         }
-        return VlpAdapter(checkpoint=str(golden / "vlp" / "state_dict.npz"), **{**given, **params})
+        return VlpAdapter(checkpoint=str(golden / "vlp" / "state_dict.npz"), **{**settings, **params})
 
     return build
 
@@ -58,15 +58,15 @@ def test_captions_do_not_depend_on_the_batch(adapter):
 
 
 def test_references_are_scored_in_one_pass_as_step_by_step(adapter):
-    found = adapter()
-    assert isinstance(found, Scorer)
-    scored = list(found.score_references(EXAMPLES))
-    step = VlpStep(found.model)
+    result = adapter()
+    assert isinstance(result, Scorer)
+    scored = list(result.score_references(EXAMPLES))
+    step = VlpStep(result.model)
     for example, scores in zip(EXAMPLES, scored):
         with torch.inference_mode():
-            start = found.prefix(found.inputs([example]), [example]).state
+            start = result.prefix(result.inputs([example]), [example]).state
         for text, score in zip(example.references, scores):
-            ids = found.reference_tokens(text)
+            ids = result.reference_tokens(text)
             assert ids[-1] == 3
             state, last, expected = start, None, []
             with torch.inference_mode():
@@ -78,14 +78,14 @@ def test_references_are_scored_in_one_pass_as_step_by_step(adapter):
             assert score.tokens[-1] == "[SEP]"
 
 
-def test_text_glues_pieces_and_stops_at_padding(adapter):
-    found = adapter()
-    assert found.to_text([5, 6, 7, 8, 9]) == "a dogs runs ."
-    assert found.to_text([5, 0, 6]) == "a"
-    assert found.to_text([]) == ""
+def test_text_joins_pieces_and_ends_at_padding(adapter):
+    result = adapter()
+    assert result.to_text([5, 6, 7, 8, 9]) == "a dogs runs ."
+    assert result.to_text([5, 0, 6]) == "a"
+    assert result.to_text([]) == ""
 
 
-def test_mistakes_are_told(adapter, folder, tmp_path):
+def test_invalid_input_is_refused(adapter, folder, tmp_path):
     with pytest.raises(InputError, match="no region features 'img9' for example 'img9'"):
         list(adapter().generate([Example("img9", ("a",))], Decoding(), [0]))
     with pytest.raises(HarnessError, match="max_length 90 does not fit; 58 positions"):

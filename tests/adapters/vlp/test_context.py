@@ -1,4 +1,4 @@
-"""One context per image, however many rows look at it, equals a context per row."""
+"""A context shared by several rows equals a separate context per row."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
 def model():
     torch.manual_seed(0)
     sizes = VlpSizes(bert=SIZES, region=10, hidden=12, geometry=9, special_ids=SPECIAL)
-    found = Vlp(sizes).eval().double().requires_grad_(False)
-    for weight in found.parameters():
+    result = Vlp(sizes).eval().double().requires_grad_(False)
+    for weight in result.parameters():
         weight.mul_(3)
-    return found
+    return result
 
 
 def images(count, seed=0):
@@ -31,7 +31,7 @@ OWNERS = [[0, 1, 2, 3], [0, 0, 1, 1, 2, 2, 3, 3], [3, 0, 0, 2, 0, 3], [1, 1, 1],
 
 
 @pytest.mark.parametrize("owner", OWNERS, ids=str)
-def test_a_shared_context_equals_one_of_its_own(model, owner):
+def test_a_shared_context_equals_separate_contexts(model, owner):
     regions, where = images(4)
     owner = torch.tensor(owner)
     tokens = torch.randint(5, 40, (len(owner), 6), generator=torch.Generator().manual_seed(1))
@@ -40,8 +40,8 @@ def test_a_shared_context_equals_one_of_its_own(model, owner):
     torch.testing.assert_close(shared, apart, atol=1e-11, rtol=0)
 
 
-def test_rows_may_be_taken_at_any_step(model):
-    """Rows repeated, dropped, exchanged; images that lose all their rows leave."""
+def test_rows_can_be_selected_at_any_step(model):
+    """Rows are repeated, dropped and exchanged; images without rows are dropped."""
     regions, where = images(5)
     step = VlpStep(model)
     state, owner, texts = model.context(regions, where), torch.arange(5), [[] for _ in range(5)]
@@ -54,14 +54,14 @@ def test_rows_may_be_taken_at_any_step(model):
             e = owner[row : row + 1]
             expected = model(tokens, regions[e], where[e])[0, -1]
             torch.testing.assert_close(logits[row], expected, atol=1e-11, rtol=0)
-        taken = torch.tensor(index)
-        state, owner = state.take(taken), owner[taken]
+        selected = torch.tensor(index)
+        state, owner = state.take(selected), owner[selected]
         last = torch.randint(5, 40, (len(index),), generator=generator)
         texts = [[*texts[i], int(token)] for i, token in zip(index, last)]
     assert state.context.images == 2
 
 
-def test_gradients_reach_what_a_caption_shares(model):
+def test_gradients_reach_the_shared_context(model):
     regions, where = images(2)
     regions.requires_grad_(True)
     tokens = torch.full((3, 4), 7)

@@ -1,4 +1,4 @@
-"""Windows of rendered scenes as regions."""
+"""Regions of rendered scenes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from harness.tasks.a3ds.render import render
 
 def test_regions_are_windows_of_the_picture():
     source = SceneRegions(grid=3)
-    found = source.read(Example("1234", ("a",)))
-    assert (found.features.shape, found.geometry.shape) == ((10, 640), (10, 19))
-    assert (found.features.shape[1], found.geometry.shape[1]) == source.widths
+    result = source.read(Example("1234", ("a",)))
+    assert (result.features.shape, result.geometry.shape) == ((10, 640), (10, 19))
+    assert (result.features.shape[1], result.geometry.shape[1]) == source.widths
     assert source.boxes[0] == (0, 0, 64, 64)
     assert source.boxes[1:5] == [(0, 0, 32, 32), (16, 0, 48, 32), (32, 0, 64, 32), (0, 16, 32, 48)]
     picture = render([1234])
     window = picture[:, 16:48, 0:32]
-    np.testing.assert_allclose(found.features[0], source.network(picture)[0], atol=1e-3)
-    np.testing.assert_allclose(found.features[4], source.network(window.repeat(2, 1).repeat(2, 2))[0], atol=1e-3)
+    np.testing.assert_allclose(result.features[0], source.network(picture)[0], atol=1e-3)
+    np.testing.assert_allclose(result.features[4], source.network(window.repeat(2, 1).repeat(2, 2))[0], atol=1e-3)
     shares = hue_shares(window)[0]
     boxes = np.array([[*source.boxes[0], 0, 1], [0, 16, 32, 48, shares.argmax(), shares.max()]])
-    np.testing.assert_allclose(found.geometry[4], geometry(boxes, np.stack([shares, shares]))[1], atol=1e-6)
+    np.testing.assert_allclose(result.geometry[4], geometry(boxes, np.stack([shares, shares]))[1], atol=1e-6)
 
 
 def test_many_scenes_are_the_same_as_one():
@@ -45,8 +45,8 @@ def test_hues_are_counted():
     assert shares.sum() == 1
 
 
-def test_mistakes_are_told():
-    with pytest.raises(HarnessError, match="grid is a number of windows from 2 to 9; found 1"):
+def test_invalid_input_is_refused():
+    with pytest.raises(HarnessError, match="grid is a whole number of windows from 2 to 9; found 1"):
         SceneRegions(grid=1)
     with pytest.raises(HarnessError, match="unknown view 'first'"):
         SceneRegions(view="first")

@@ -1,4 +1,4 @@
-"""VLP trained here: objectives, learning from region files, resuming, the published layout of keys, mistakes."""
+"""Training of VLP on region files and rendered scenes, and its adapter on the result."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from harness.adapters.shared.weights.checkpoints import load_checkpoint
-from harness.adapters.vlp import train_cli
+from harness.adapters.vlp import training
 from harness.adapters.vlp.adapter import VlpAdapter
 from harness.adapters.vlp.model import Vlp
-from harness.adapters.vlp.objectives import Sentences, cloze, hidden_words, paired, with_masks
 from harness.adapters.vlp.training import VlpRecipe, train
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
@@ -24,7 +23,7 @@ SMALL = {"width": 32, "layers": 2, "heads": 4, "inner": 64, "positions": 24, "hi
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """Three regions an image: one shows the colour, another the shape."""
+    """Images of three regions: one shows the colour, another the shape."""
     folder = tmp_path_factory.mktemp("vlp")
     random = np.random.default_rng(0)
     arrays, captions = {}, {}
@@ -43,11 +42,11 @@ def data(tmp_path_factory):
 
 
 def recipe(folder, **params):
-    given = {
+    settings = {
         "features": {"path": str(folder / "regions.npz")}, "captions": str(folder / "captions.json"), "model": SMALL,
         "learning_rate": 3e-3, "batch": 24, "decay": 0.97, "epochs": 1,
     }  # fmt: skip
-    return VlpRecipe(**{**given, **params})
+    return VlpRecipe(**{**settings, **params})
 
 
 def right(folder, examples):
@@ -80,80 +79,24 @@ def test_the_published_objective_learns_too(data, tmp_path):
 @pytest.mark.parametrize("masked", ["all", 0.15])
 def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, masked):
     folder, _ = data
-    given = {"masked": masked, "model": {**SMALL, "dropout": 0.1}}
-    train(recipe(folder, **given, epochs=3), tmp_path / "once")
-    train(recipe(folder, **given, epochs=1), tmp_path / "twice")
-    train(recipe(folder, **given, epochs=3), tmp_path / "twice", resume=True)
+    settings = {"masked": masked, "model": {**SMALL, "dropout": 0.1}}
+    train(recipe(folder, **settings, epochs=3), tmp_path / "once")
+    train(recipe(folder, **settings, epochs=1), tmp_path / "twice")
+    train(recipe(folder, **settings, epochs=3), tmp_path / "twice", resume=True)
     one, two = (load_checkpoint(tmp_path / name).tensors for name in ("once", "twice"))
     assert all(torch.equal(one[key], two[key]) for key in one)
     with pytest.raises(HarnessError, match="another recipe"):
-        train(recipe(folder, **given, batch=7), tmp_path / "once", resume=True)
+        train(recipe(folder, **settings, batch=7), tmp_path / "once", resume=True)
 
 
-def batch(model, rows=3, length=6):
-    torch.manual_seed(1)
-    sizes = model.sizes
-    lengths = torch.tensor([6, 4, 5])[:rows]
-    return Sentences(
-        torch.randint(5, sizes.bert.vocabulary, (rows, length)), lengths, torch.randn(rows, 3, sizes.region),
-        torch.randn(rows, 3, sizes.geometry),
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def model(data, tmp_path_factory):
-    return Vlp.from_checkpoint(train(recipe(data[0]), tmp_path_factory.mktemp("m") / "run").parent)
-
-
-def test_padding_counts_for_nothing(model):
-    sentences = batch(model)
-    with torch.inference_mode():
-        for both in (0.0, 1.0):
-            for loss in (lambda s: paired(model, s), lambda s, b=both: cloze(model, s, 1.0, 99, b)):
-                torch.manual_seed(0)
-                before = loss(sentences)
-                changed = torch.where(sentences.inside(), sentences.tokens, 7)
-                torch.manual_seed(0)
-                after = loss(Sentences(changed, sentences.lengths, sentences.regions, sentences.geometry))
-                torch.testing.assert_close(before[0], after[0])
-                assert before[1] == after[1] == 15
-
-
-def test_a_word_sees_the_words_after_it_only_when_all_see_all(model):
-    sentences = batch(model)
-    other = sentences.tokens.clone()
-    other[:, 3] = (other[:, 3] + 1) % model.sizes.bert.vocabulary
-    with torch.inference_mode():
-        for states, same in ((model.left_to_right, True), (model.bidirectional, False)):
-            found = [
-                states(t, sentences.inside(), sentences.regions, sentences.geometry) for t in (sentences.tokens, other)
-            ]
-            assert torch.allclose(found[0][:, :3], found[1][:, :3], atol=1e-6) == same
-
-
-def test_masks_are_drawn_as_published():
-    torch.manual_seed(0)
-    lengths = torch.tensor([20, 4, 30, 12] * 500)
-    inside = torch.arange(30) < lengths[:, None]
-    hidden = hidden_words(inside, lengths, 0.15, 3)
-    assert not bool((hidden & ~inside).any())
-    assert hidden.sum(1).reshape(500, 4).unique(dim=0).tolist() == [[3, 1, 3, 2]]
-    shares = hidden[lengths == 4][:, :4].float().mean(0)
-    np.testing.assert_allclose(shares, 0.25, atol=0.08)  # four standard errors of 500 draws; [SEP] is one of them
-    tokens = torch.full(inside.shape, 7)
-    given = with_masks(tokens, inside, 4, 1000)[inside]
-    assert bool((with_masks(tokens, hidden, 4, 1000)[~hidden] == 7).all())
-    np.testing.assert_allclose([(given == 4).float().mean(), (given == 7).float().mean()], [0.8, 0.1], atol=0.01)
-
-
-def test_the_command_trains_on_scenes_and_the_folder_is_enough(tmp_path, capsys):
+def test_the_command_trains_on_scenes_and_the_adapter_needs_only_the_folder(tmp_path, capsys):
     import yaml
 
     spec = {"scenes": 3, "captions_each": 1, "epochs": 1, "masked": "all", "model": {**SMALL, "positions": 64}}
     (tmp_path / "r.yaml").write_text(yaml.safe_dump({**spec, "features": {"scenes": {"grid": 2}}}))
     parser = argparse.ArgumentParser()
-    train_cli.add_arguments(parser)
-    assert train_cli.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
+    training.add_arguments(parser)
+    assert training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
     assert "epoch   1   loss" in capsys.readouterr().out
     adapter = VlpAdapter(checkpoint=str(tmp_path / "out"))
     example = Example("77", ("a ball",))
@@ -165,18 +108,21 @@ def test_the_command_trains_on_scenes_and_the_folder_is_enough(tmp_path, capsys)
         adapter.prepare(TaskView([Example("img", ("a",))], Decoding()))
 
 
-def test_mistakes_are_told(data, tmp_path):
+def test_invalid_input_is_refused(data, tmp_path):
     folder, _ = data
-    for given, message in (
+    for settings, message in (
         ({"masked": "some"}, "masked is a share of the words, or all; found 'some'"),
         ({"masked": 1.5}, "masked is a share"),
-        ({"masked": "all", "bidirectional": 0.25}, "bidirectional is a share from 0 to 1, and needs"),
+        (
+            {"masked": "all", "bidirectional": 0.25},
+            "bidirectional is a share from 0 to 1, and must be 0 with masked: all",
+        ),
         ({"most_masked": 0}, "most_masked is a whole number"),
         ({"model": {"depth": 2}}, "unknown sizes depth"),
     ):
         with pytest.raises(HarnessError, match=message):
-            recipe(folder, **given)
-    for name, given, message in (
+            recipe(folder, **settings)
+    for name, settings, message in (
         ("heads", {"model": {**SMALL, "heads": 5}}, "heads must divide the width 32; found 5"),
         ("places", {"model": {**SMALL, "positions": 9}}, "10 slots of regions and words do not fit 9 positions"),
         ("features", {"features": 7}, "features is a path, {path, boxes}, or {scenes: {}}; found 7"),
@@ -184,11 +130,11 @@ def test_mistakes_are_told(data, tmp_path):
         ("ids", {"features": str(folder / "regions.npz"), "captions": "none.json"}, "no such file of captions"),
     ):
         with pytest.raises(HarnessError, match=message):
-            train(recipe(folder, **given), tmp_path / name)
+            train(recipe(folder, **settings), tmp_path / name)
     (tmp_path / "c.json").write_text(json.dumps({"v99": ["a ball"]}))
     with pytest.raises(InputError, match="no region features 'v99'"):
         train(recipe(folder, captions=str(tmp_path / "c.json")), tmp_path / "v99")
-    assert [path.name for path in tmp_path.iterdir()] == ["c.json"], "nothing half-written"
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"], "a failed training leaves no folder"
     with pytest.raises(HarnessError, match="vlp needs features"):
         (tmp_path / "empty").mkdir()
         VlpAdapter(checkpoint=str(tmp_path / "empty"))

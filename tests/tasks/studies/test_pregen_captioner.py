@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import harness
-from harness.adapters.captioner.recipe import Recipe
+from harness.adapters.captioner.recipe import CaptionerRecipe
 from harness.analysis.correlate import choose, study
 from harness.analysis.strata import stratified_runs
 from harness.tasks.a3ds.scene import N_SCENES
@@ -24,7 +24,7 @@ def spec(root):
 
 def test_four_architectures_at_every_stage_of_one_training_each(spec):
     made = [model["captioner"] for model in spec["models"]]
-    recipes = {Recipe(**params["train"]) for params in made}
+    recipes = {CaptionerRecipe(**params["train"]) for params in made}
     assert sorted(recipe.architecture for recipe in recipes) == ["init", "merge", "par", "pre"]
     assert len({(p["train"]["architecture"], p["stage"]) for p in made}) == len(made) == 4 * 8
     assert all(len(recipe.stages) == 8 for recipe in recipes)

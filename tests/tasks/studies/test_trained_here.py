@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from harness.adapters.captioner.recipe import Recipe
+from harness.adapters.captioner.recipe import CaptionerRecipe
 from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.spec.loading import load_specs
 
@@ -36,7 +36,7 @@ def test_no_scene_of_a_study_is_in_a_recipe(study, root):
     assert found
     for name, params in found:
         if name == "captioner":
-            recipe = Recipe(**params["train"])
+            recipe = CaptionerRecipe(**params["train"])
             seen = set(np.random.default_rng([recipe.seed, 0]).choice(N_SCENES, recipe.images, replace=False).tolist())
         else:
             kind = load_trainer(params.get("trainer", params["model"])).recipe

@@ -1,0 +1,26 @@
+"""Choice of the region source."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.adapters.vlp.region_sources import open_regions
+from harness.adapters.vlp.regions import RegionFiles
+from harness.adapters.vlp.scenes import SceneRegions
+from harness.errors import HarnessError
+
+
+def test_paths_open_files_and_scenes_open_rendered_scenes(tmp_path):
+    np.savez(tmp_path / "r.npz", x=np.zeros(1))
+    assert isinstance(open_regions(str(tmp_path / "r.npz")), RegionFiles)
+    assert isinstance(open_regions({"path": str(tmp_path / "r.npz")}), RegionFiles)
+    source = open_regions({"scenes": {"grid": 2}})
+    assert isinstance(source, SceneRegions)
+    assert len(source.boxes) == 5
+
+
+@pytest.mark.parametrize("features", [None, 7, {}, {"boxes": "b.h5"}, {"path": "p", "more": 1}])
+def test_other_values_are_refused(features):
+    with pytest.raises(HarnessError, match="features is a path, {path, boxes}, or {scenes: {}}; found"):
+        open_regions(features)
