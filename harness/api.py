@@ -289,7 +289,7 @@ def _significance(method: str | None, **settings: int | None) -> SignificanceSpe
 def score(
     candidates: Any,
     references: Any,
-    metrics: Sequence[Any],
+    metrics: str | Mapping[str, Any] | Sequence[Any],
     *,
     p_value: str | None = None,
     seed: int = 0,
@@ -301,8 +301,8 @@ def score(
     ----------
     candidates, references
         Both paths (any format of docs/data-formats.md), both mappings id -> texts, or both lists.
-    metrics : sequence
-        Names, ``name:param=value`` texts, ``{name: params}`` mappings or instances.
+    metrics : str, mapping or sequence
+        One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances.
     p_value : {None, "exact", "monte-carlo"}
         Permutation p-values.
     seed : int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ bootstrap: {samples: 50}
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working directory with ``registry.yaml``, its code and ``spec.yaml``; the current directory during the test."""
     (tmp_path / "mine_parts.py").write_text(
         textwrap.dedent(CODE).replace("class Broken:\n    import nothing_of_this_name\n", "")

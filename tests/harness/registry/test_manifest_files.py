@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,8 +135,8 @@ def test_versions_of_components_appear_in_the_manifest_of_a_run(project):
     text = (project / "registry.yaml").read_text()
     (project / "registry.yaml").write_text(text.replace("level: item", "level: item, version: '2.1'"))
     catalogue._load.cache_clear()
-    run = harness.evaluate("spec.yaml")
-    components = {item["name"]: item for item in run.manifest["plugins"]}
+    manifest: Any = harness.evaluate("spec.yaml").manifest
+    components = {item["name"]: item for item in manifest["plugins"]}
     assert components["length"]["version"] == "2.1"
     assert (components["length"]["provider"], components["length"]["used"]) == ("mine", True)
     assert "version" not in components["echo"]
