@@ -156,7 +156,7 @@ def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> M
 
 def _mapping(value: object, expectation: str) -> Section:
     if not isinstance(value, Mapping):
-        raise HarnessError(f"{expectation}; found {value!r:.80}")
+        raise HarnessError(f"{expectation}; found {type(value).__name__} {value!r:.80}")
     return {str(key): item for key, item in cast("Mapping[object, Any]", value).items()}
 
 

@@ -21,7 +21,7 @@ from harness.errors import HarnessError
 from harness.registry.component_kinds import HIDDEN, KINDS
 from harness.registry.hooks import Hooks
 from harness.registry.instance_checks import PROTOCOLS
-from harness.registry.manifest_files import ENTRY_KEYS, TOP_KEYS
+from harness.registry.manifest_schema import ENTRY_KEYS, TOP_KEYS
 from harness.testing.targets import ALL_CHECKS, checks_of
 
 SPEC = """

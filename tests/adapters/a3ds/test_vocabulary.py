@@ -12,8 +12,8 @@ from harness.adapters.a3ds.vocabulary import END, PAD, START, WORDS, Vocabulary
 from harness.errors import HarnessError
 
 
-def test_vocabulary_is_the_published_one(shared):
-    table = json.loads((shared / "data/a3ds/vocab.json").read_text())
+def test_vocabulary_is_the_published_one(golden):
+    table = json.loads((golden / "a3ds/vocab.json").read_text())
     assert {word: number for number, word in enumerate(WORDS)} == table
 
 

@@ -19,7 +19,7 @@ KINDS = ("mlp", "transformer")
 
 
 @pytest.fixture(params=KINDS)
-def golden(request, shared):
+def golden(request, golden):
     from safetensors.torch import load_file
 
     folder = golden / "clipcap" / request.param

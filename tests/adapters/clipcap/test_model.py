@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.shared.decoding.filters import filtered_probabilities, kept_probabilities
+from harness.adapters.shared.decoding.filters import filtered_probabilities
 from harness.errors import InputError
 
 KINDS = ("mlp", "transformer")
@@ -60,7 +60,7 @@ def test_filters_equal_the_golden_ones(golden):
             assert ids[0][mass[0] > 0].tolist() == sorted(case["kept_ids"])
             checked += 1
             continue
-        mass, ids = kept_probabilities(row, case["temperature"], case["top_k"], case["top_p"])
+        mass, ids = filtered_probabilities(row, case["temperature"], case["top_k"], case["top_p"])
         probabilities = {str(i): p for i, p in zip(ids[0].tolist(), (mass / mass.sum())[0].tolist()) if p > 0}
         assert probabilities == pytest.approx(case["probs"], abs=1e-6)
     assert checked > 5

@@ -45,7 +45,7 @@ def test_scenes_are_read_as_in_training(tmp_path):
     adapter.prepare(TaskView(examples, Decoding()))
     one, two = (g.candidates for g in adapter.generate(examples, Decoding("greedy"), [1, 2]))
     assert one == two
-    with pytest.raises(InputError, match="example 'video7' is no scene"):
+    with pytest.raises(InputError, match="example 'video7' is not a scene"):
         adapter.prepare(TaskView([Example("video7", ("a",))], Decoding()))
     assert TvtRecipe(scenes=3).source == {"scenes": {}}
     with pytest.raises(HarnessError, match="unknown sizes layers"):

@@ -48,5 +48,5 @@ def test_hues_are_counted():
 def test_invalid_input_is_refused():
     with pytest.raises(HarnessError, match="grid is a whole number of windows from 2 to 9; found 1"):
         SceneRegions(grid=1)
-    with pytest.raises(HarnessError, match="unknown view 'first'"):
+    with pytest.raises(HarnessError, match="is 'first'; expected middle or last"):
         SceneRegions(view="first")

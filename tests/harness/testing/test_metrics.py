@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.registry.manifest_files import Entry
+from harness.registry.manifest_schema import Entry
 from harness.testing import check_metric
 from harness.testing.metric_subject import MetricSubject
 from harness.testing.metrics import SCORE_CHECKS

@@ -24,7 +24,7 @@ def test_the_id_or_the_reader_names_the_scene():
     assert scene_of(A) == scene_of(B) == 1234
     with pytest.raises(InputError, match="example 'img7' is not a scene"):
         scene_of(Example("img7", ("a",)))
-    with pytest.raises(HarnessError, match="scene id 480000: expected a whole number from 0 to 479999"):
+    with pytest.raises(HarnessError, match="scene id 480000; expected a whole number from 0 to 479999"):
         scene_of(Example("480000", ("a",)))
 
 
