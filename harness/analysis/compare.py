@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from harness.contracts import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -59,7 +59,7 @@ class ComparedRun:
 
 def compare_runs(
     paths: Sequence[str | Path], *, any_data: bool = False, draws: int = 10_000, seed: int = 0
-) -> list[dict[str, Any]]:
+) -> list[Values]:
     """Return one row per pair of systems and metric.
 
     Parameters
@@ -78,7 +78,7 @@ def compare_runs(
     """
     sides = [ComparedRun.open(path) for path in paths]
     one, other = sides[0], sides[-1]
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for a, b in pairs(sides, any_data):
         for row in compare_systems(a, b, names=(one.name, other.name), draws=draws, seed=seed):
             records = one.record(a, row["metric"]), other.record(b, row["metric"])
@@ -122,7 +122,7 @@ def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) 
 
 def compare_systems(
     a: System, b: System, *, names: tuple[str, str] = ("", ""), draws: int = 10_000, seed: int = 0
-) -> list[dict[str, Any]]:
+) -> list[Values]:
     """Return one row per metric that both systems have, on the examples that both have.
 
     Raises :class:`HarnessError` when they share no example or no metric with per-example scores.
@@ -130,7 +130,7 @@ def compare_systems(
     shared = [example for example in a.examples if example in b.row_of]
     if not shared:
         raise HarnessError(f"{a.label} ({names[0]}) and {b.label} ({names[1]}) share no example")
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for metric in a.table.metrics:
         outcome = compare_on(a, b, metric, shared, draws=draws, seed=seed) if metric in b.table.metrics else None
         if outcome is not None:
@@ -152,7 +152,7 @@ def compare_on(
     return compare(x, y, draws=draws, samples=samples, seed=seed), (float(np.nanmean(x)), float(np.nanmean(y)))
 
 
-def _verdict(row: dict[str, Any], a: ResultRecord | None, b: ResultRecord | None) -> str:
+def _verdict(row: Values, a: ResultRecord | None, b: ResultRecord | None) -> str:
     """Return ``A`` or ``B`` for the better system, ``=``, or ``sizes differ`` for set metrics of different set sizes."""
     sizes = [record.sizes if record is not None and record.level == "set" else None for record in (a, b)]
     if sizes[0] != sizes[1]:

@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.contracts import Values
 from harness.errors import HarnessError
 
 SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure": "expected"}
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.testing.targets import checks_of, subject_of, targets
 
     components = targets(args.target, args.kind, _params(args.set))
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for target in components:
         checks = checks_of(target.kind)
         skip = args.skip if len(components) == 1 else [name for name in args.skip if name in checks.names]
@@ -69,11 +70,11 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _params(texts: list[str]) -> dict[str, Any]:
+def _params(texts: list[str]) -> Values:
     """Return ``KEY=VALUE`` texts as parameters; values are YAML."""
     import yaml
 
-    params: dict[str, Any] = {}
+    params: Values = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():

@@ -10,10 +10,10 @@ Per metric: mean difference of the per-example scores, bootstrap 95 % interval, 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from harness.cli.options import add_json, print_json
+from harness.contracts import Parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+def _print(rows: Sequence[Parameters]) -> None:
     from rich.markup import escape
     from rich.table import Table
 

@@ -56,23 +56,23 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
     """
     metrics = list(dict.fromkeys(record.metric for record in records))
     against = _values_of(x.removeprefix("metric:"), records, metrics) if x.startswith("metric:") else None
-    wanted = _expand([y] if isinstance(y, str) else list(y), metrics)
+    quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[Any, float, tuple[float, float] | None]]] = {}
-    for item in wanted:
+    for item in quantities:
         what, metric = split_quantity(item)
         _check_metric(metric, metrics)
         for record in records:
             if record.metric != metric:
                 continue
             group = lookup(record, by) if by else None
-            named = "" if group is None else str(group)
+            label = "" if group is None else str(group)
             if against is not None and group is None:
-                named = record.model  # two metrics against each other: a point without a group is a model
-            elif x != "metric" and (len(wanted) > 1 or group is None):
-                named = f"{item} {named}".strip()
+                label = record.model  # two metrics against each other: a point without a group is a model
+            elif x != "metric" and (len(quantities) > 1 or group is None):
+                label = f"{item} {label}".strip()
             place = lookup(record, x) if against is None else against.get(_point(record), math.nan)
             if against is None or not math.isnan(place):
-                groups.setdefault(named, []).append((place, *quantity(record, what)))
+                groups.setdefault(label, []).append((place, *quantity(record, what)))
     return [_one(label, points) for label, points in groups.items()]
 
 
@@ -96,9 +96,9 @@ def _point(record: ResultRecord) -> tuple[str, str, str]:
     return record.task, record.model, decoding
 
 
-def _expand(wanted: list[str], metrics: list[str]) -> list[str]:
+def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
     out: list[str] = []
-    for item in wanted:
+    for item in quantities:
         what, metric = split_quantity(item)
         prefix = "" if what == "value" else f"{what}:"
         out.extend(f"{prefix}{name}" for name in metrics) if metric == "*" else out.append(item)

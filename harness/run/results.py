@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from harness.contracts import Resamples, TokenScores
+from harness.contracts import Parameters, Resamples, TokenScores, Values
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.plan import ModelPlan
 from harness.run.score import Scored, combined, value_and_interval
@@ -20,7 +19,7 @@ MAX_TOKEN_RESAMPLES = 200
 
 
 def caption_record(
-    spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: MetricPlan, scored: Scored, absent: int,
+    spec: Spec, model: ModelPlan, decoding: Parameters, plan: MetricPlan, scored: Scored, absent: int,
     sizes: Mapping[str, Sequence[int]],
 ) -> ResultRecord:  # fmt: skip
     """Return the record of a metric on caption sets.
@@ -59,7 +58,7 @@ def caption_record(
     )
 
 
-def _common(spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: AnyMetricPlan) -> dict[str, Any]:
+def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricPlan) -> Values:
     return {
         "model": model.label,
         "model_params": dict(model.params),

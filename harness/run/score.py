@@ -55,7 +55,7 @@ class Scored:
         return scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the content as arrays, for a statistics piece."""
+        """Return the content as arrays, for a statistics piece: ``stats`` of shape (B, d), ``p_values`` of shape (B,)."""
         arrays = {
             "stats": self.stats,
             "p_method": np.asarray(self.p_method),
@@ -66,7 +66,7 @@ class Scored:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
-        """Return the content of :meth:`to_arrays`."""
+        """Return the content of :meth:`to_arrays`: statistics (B, d), p-values of shape (B,)."""
         return cls(
             arrays["stats"],
             arrays.get("p_values"),
@@ -168,10 +168,10 @@ def score(
             stats = _checked_stats(metric, batch, features, state)
             rows.update(zip(positions.tolist(), stats))
             if p_values is not None and tested is not None:
-                found = _p_values(metric, batch, features, state, stats, tested, seed)
-                p_values[positions] = found.values
-                methods.add(found.method)
-                floor = min(floor, found.floor)
+                tested_batch = _p_values(metric, batch, features, state, stats, tested, seed)
+                p_values[positions] = tested_batch.values
+                methods.add(tested_batch.method)
+                floor = min(floor, tested_batch.floor)
         advance(len(batch))
     return Scored(_stacked(rows, total), p_values, " + ".join(sorted(methods)), floor, time.perf_counter() - started)
 

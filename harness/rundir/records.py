@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from harness.contracts import Decoding, Level
+from harness.contracts import Decoding, Level, Parameters, Values
 from harness.rundir.format import JsonObject
 
 _SHORT = {
@@ -26,13 +26,13 @@ class ResultRecord:
 
     model: str
     """Label of the model."""
-    model_params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    model_params: Parameters = field(default_factory=Values)
     task: str = ""
-    decoding: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    decoding: Parameters = field(default_factory=Values)
     """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
     metric: str
     """Label of the metric."""
-    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    params: Parameters = field(default_factory=Values)
     higher_is_better: bool | None = None
     level: Level = "item"
     signature: str = ""
@@ -49,8 +49,8 @@ class ResultRecord:
     sizes: Mapping[str, Sequence[int]] | None = None
     """Set sizes that occur: ``candidates`` and ``references``."""
     seconds: float = 0.0
-    details: Mapping[str, Any] | None = None
-    p: Mapping[str, Any] | None = None
+    details: Parameters | None = None
+    p: Parameters | None = None
     """Combined p-values and counts."""
 
     def to_dict(self) -> JsonObject:
@@ -82,7 +82,7 @@ class ResultRecord:
         return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ResultRecord:
+    def from_dict(cls, values: Parameters) -> ResultRecord:
         """Return the record of a mapping as in results.json; unknown keys are ignored."""
         read = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
         read["value"] = number(values.get("value"))
@@ -93,7 +93,7 @@ class ResultRecord:
 
 def records_from(items: object) -> tuple[ResultRecord, ...]:
     """Return the records of the ``results`` list of results.json."""
-    return tuple(ResultRecord.from_dict(item) for item in cast("Iterable[Mapping[str, Any]]", items))
+    return tuple(ResultRecord.from_dict(item) for item in cast("Iterable[Parameters]", items))
 
 
 def lookup(record: ResultRecord, path: str) -> Any:
@@ -109,7 +109,7 @@ def lookup(record: ResultRecord, path: str) -> Any:
     for part in rest:
         if not isinstance(here, Mapping) or part not in here:
             return getattr(Decoding(), part, None) if path == f"decoding.{part}" else None
-        here = cast("Mapping[str, Any]", here)[part]
+        here = cast("Parameters", here)[part]
     return here
 
 
@@ -118,7 +118,7 @@ def number(value: object) -> float:
     return math.nan if value is None else float(cast("float | str", value))
 
 
-def decoding_text(decoding: Mapping[str, Any]) -> str:
+def decoding_text(decoding: Parameters) -> str:
     """Return a short text of the decoding fields that differ from the defaults.
 
     >>> decoding_text({"strategy": "nucleus", "temperature": 0.7, "candidates": 10})
@@ -127,6 +127,6 @@ def decoding_text(decoding: Mapping[str, Any]) -> str:
     parts: list[str] = []
     for name, value in decoding.items():
         label = _SHORT.get(name, name)
-        shown = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
-        parts.append(f"{label}={shown}" if label else shown)
+        text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+        parts.append(f"{label}={text}" if label else text)
     return " ".join(parts)

@@ -61,7 +61,7 @@ def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMOR
 
 
 def identity(forms: np.ndarray, n: int) -> np.ndarray:
-    """Return the values of forms (..., N, N) under the observed labels, in which the first ``n`` texts are the candidates."""
+    """Return the values of forms of shape (..., N, N) under the observed labels, in which the first ``n`` texts are the candidates."""
     return np.asarray(forms)[..., :n, n:].sum(axis=(-2, -1))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from harness.contracts import Batch, ExactTestable, Features, State, Testable
 from harness.stats import permutation
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of
-from harness.testing.results import Checks, NotApplicable, ensure
+from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 NULL_CHECKS = Checks("metrics")
 MAX_TEXTS = 5
@@ -88,7 +88,9 @@ def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
     return *subject.small_batch(MAX_TEXTS), subject.component
 
 
-def _relabeled_scores(metric: Any, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+def _relabeled_scores(
+    metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray
+) -> np.ndarray:
     """Return scores (B,) with the texts labelled True as candidates and the others as references."""
     candidates, references = np.flatnonzero(labels), np.flatnonzero(~labels)
     sets = [
