@@ -53,7 +53,7 @@ def to_svg(figure: Figure) -> str:
 def _positions(groups: Sequence[Series]) -> tuple[dict[object, float], bool]:
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
-        return {value: float(value) for value in values}, True
+        return {value: float(str(value)) for value in values}, True
     return {value: float(index) for index, value in enumerate(values)}, False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from harness.errors import HarnessError, did_you_mean
 from harness.rundir.records import ResultRecord, lookup, number
@@ -17,7 +17,7 @@ class Series:
     """One line, group of bars or set of points; ``low`` and ``high`` are interval ends where known."""
 
     label: str
-    x: tuple[Any, ...]
+    x: tuple[object, ...]
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
@@ -57,7 +57,7 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
     metrics = list(dict.fromkeys(record.metric for record in records))
     against = _values_of(x.removeprefix("metric:"), records, metrics) if x.startswith("metric:") else None
     quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
-    groups: dict[str, list[tuple[Any, float, tuple[float, float] | None]]] = {}
+    groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
     for item in quantities:
         what, metric = split_quantity(item)
         _check_metric(metric, metrics)
@@ -105,10 +105,10 @@ def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
     return out
 
 
-def _one(label: str, points: Sequence[tuple[Any, float, tuple[float, float] | None]]) -> Series:
+def _one(label: str, points: Sequence[tuple[object, float, tuple[float, float] | None]]) -> Series:
     points = [point for point in points if not math.isnan(point[1])]
     if all(isinstance(point[0], (int, float)) for point in points):
-        points.sort(key=lambda point: point[0])
+        points.sort(key=lambda point: cast(float, point[0]))
     low = tuple(ci[0] if ci else value for _, value, ci in points)
     high = tuple(ci[1] if ci else value for _, value, ci in points)
     has = any(ci for _, _, ci in points)
@@ -124,7 +124,7 @@ class ViewTable:
     x: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, tuple[object, ...]], ...]
-    published: tuple[Any, ...] | None
+    published: tuple[object, ...] | None
     """One entry per column, None where nothing is published."""
 
 
@@ -133,7 +133,7 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
     groups = series(records, view.x, view.y, view.by)
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
-        values.sort()
+        values.sort(key=lambda value: cast(float, value))
     heads = tuple(str(value) for value in values)
     rows: list[tuple[str, tuple[float, ...]]] = []
     for group in groups:
