@@ -279,7 +279,7 @@ def report(
 
 
 def compare(
-    run_a: str | Path, run_b: str | Path | None = None, *, any_data: bool = False, draws: int = 10_000, seed: int = 0
+    run_a: str | Path, run_b: str | Path | None = None, *, any_data: bool = False, draws: int = 1000, seed: int = 0
 ) -> list[Values]:
     """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
 
@@ -291,7 +291,7 @@ def compare(
     any_data : bool
         Compare runs on different data by their ids.
     draws : int
-        Random sign patterns of the permutation test (exact up to 16 examples).
+        Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
     seed : int
         Seed of the random draws.
     """

@@ -95,7 +95,11 @@ class PieceStore:
     # ------------------------------------------------------------------ statistics
     def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
         """Return the arrays of a statistics piece (any shape, by name), or None when it is missing or damaged."""
-        file = self._arrays_file(key)
+        return self.read_named_arrays(key.stem)
+
+    def read_named_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
+        """Return the arrays (any shape, by name) of the statistics piece called ``stem``, as a result record names it."""
+        file = self.folder / "scores" / f"{Path(stem).name}.npz"
         if not file.is_file():
             return None
         try:

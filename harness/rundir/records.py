@@ -52,6 +52,8 @@ class ResultRecord:
     details: Parameters | None = None
     p: Parameters | None = None
     """Combined p-values and counts."""
+    statistics: str | None = None
+    """Name of the piece that holds the sufficient statistics; None for a run without a directory."""
 
     def to_dict(self) -> JsonObject:
         """Return the record as in results.json, keys in their documented order."""
@@ -79,6 +81,8 @@ class ResultRecord:
             values["details"] = dict(self.details)
         if self.p is not None:
             values["p"] = dict(self.p)
+        if self.statistics is not None:
+            values["statistics"] = self.statistics
         return values
 
     @classmethod
