@@ -58,12 +58,5 @@ def test_mirrored_visits_one_of_each_pair():
         forms.blocks(3, 4, mirrored=True)
 
 
-def test_transform_is_applied_to_value_and_null():
-    stack = random_forms(4, 6)
-    null = np.abs(forms.evaluate(stack, permutation.relabelings(2, 4)))
-    wanted = permutation.p_values(null[:, 0], [null], "upper", "exact")
-    assert np.array_equal(forms.exact_p_values(stack, 2, "upper", transform=np.abs), wanted)
-
-
 def test_undefined_forms_give_undefined_p():
     assert np.isnan(forms.exact_p_values(np.full((1, 4, 4), np.nan), 2, "upper")).all()
