@@ -182,8 +182,8 @@ def exact_p_values(
 def magnitude(forms: np.ndarray, n: int) -> np.ndarray:
     """Return the mean over relabelings with n candidates of the sum of |M[p, q]| over pairs, shape (...), for forms (..., N, N).
 
-    >>> magnitude(np.array([[9.0, -1.0], [3.0, 9.0]]), 1)
-    2.0
+    >>> magnitude(np.array([[[9.0, -1.0], [3.0, 9.0]]]), 1)
+    array([2.])
     """
     size = forms.shape[-1]
     absolute = np.abs(forms)

@@ -6,8 +6,9 @@ smaller, such a tie makes a p-value too small. Two values therefore count as equ
     precision * scale.
 
 The *scale* is a magnitude of the statistic of one example, in the unit of the statistic, so that a change of the unit (of embeddings,
-distances or scores) changes no p-value. It comes from the terms of the statistic or from its null distribution, never from the
-observed value alone: an observed value may be 0 because large terms cancel, and its rounding error is then that of the terms.
+distances or scores) changes no p-value. It comes from the terms of the statistic, or from its null distribution where the terms are
+not available. The observed value alone is not enough: it may be 0 because large terms cancel, and its rounding error is then that of
+the terms.
 
 The *precision* is that of the numbers which differ between equal relabelings. Values computed in float64 from the same numbers differ
 by the errors of summation, ``FLOAT64``. Embeddings and model outputs are float32, and texts that a model does not distinguish (such
@@ -48,8 +49,8 @@ def tolerance(scale: np.ndarray | float, precision: float = FLOAT64) -> np.ndarr
 
     Examples
     --------
-    >>> differences = np.array([0.1, 0.2, -0.3])
-    >>> abs(differences.sum()) > 0, abs(differences.sum()) <= tolerance(abs(differences).sum())
+    >>> differences = [0.1, 0.2, -0.3]
+    >>> abs(sum(differences)) > 0, abs(sum(differences)) <= tolerance(sum(map(abs, differences)))
     (True, True)
     """
     return precision * scale
