@@ -217,8 +217,8 @@ def p_values(
     if tolerance is None:
         first, null_chunks = _with_head(null_chunks)
         head = np.concatenate([observed[:, None], *first], axis=1)
-        own = np.where(np.isfinite(observed), np.abs(observed), 0.0)
-        tolerance = ties.tolerance(own, ties.FLOAT32) + ties.tolerance(ties.magnitude(head), ties.FLOAT64)
+        size = ties.magnitude(observed[:, None])
+        tolerance = ties.tolerance(size, ties.FLOAT32) + ties.tolerance(ties.magnitude(head), ties.FLOAT64)
     extreme = np.zeros(observed.shape, dtype=np.int64)
     total = 0
     for values in null_chunks:
