@@ -12,8 +12,8 @@ makes the null hypothesis exactly true. Power is the same share when the candida
 0.05 +/- 0.007 (two standard errors of 4000 runs) without ties and at most 0.057 with them, and 5000 examples combined in less than
 0.1 s. Exit status 1 when a goal is missed.
 
-Columns: the raw harmonic mean, its Landau-corrected test, its Monte Carlo null; Fisher with the chi-squared law, with mid-p-values, with the
-exact discrete null; Cauchy (mid-p); Stouffer with mid-p-values and the normal law, and with the exact discrete null.
+Columns: the raw harmonic mean, its Landau-corrected test, its Monte Carlo null; Fisher with the chi-squared law, with mid-p-values, with
+the exact discrete null; Cauchy (mid-p); Stouffer with mid-p-values and the normal law, and with the exact discrete null.
 """
 
 from __future__ import annotations

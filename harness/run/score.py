@@ -247,8 +247,8 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
     -------
     dict
         ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
-        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``discoveries``, ``fdr`` and the number ``n`` of
-        p-values. Empty when no example has a p-value.
+        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``discoveries``, ``fdr`` and the
+        number ``n`` of p-values. Empty when no example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}

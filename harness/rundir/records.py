@@ -53,8 +53,8 @@ class ResultRecord:
     seconds: float = 0.0
     details: Mapping[str, Any] | None = None
     p: Mapping[str, Any] | None = None
-    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combined`), and ``floor``, the smallest
-    p-value that one example can have."""
+    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combined`), and ``floor``, the
+    smallest p-value that one example can have."""
 
     @property
     def harmonic_p(self) -> float | None:
