@@ -30,7 +30,7 @@ from harness.stats.discrete_null import SumNull
 
 SMALLEST = sys.float_info.min
 """Smallest value of :func:`calibrated_p`; smaller p-values are returned as this, :func:`log_calibrated_p` has their logarithm."""
-MAX_RANKS = 1 << 20
+MAX_RANKS = 1 << 18
 """Maximum number of distinct p-values of one example in the discrete null; finer ones are rounded up, which is conservative."""
 _EULER = 0.57721566490153286
 
@@ -212,7 +212,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     return null.log_tail(int(sum(scores)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
     """Return the law of Fisher's statistic for counts of examples whose p-values are uniform on 1 / M, ..., 1."""
     return SumNull([-np.log(np.arange(1, size + 1) / size) for size in designs], counts)

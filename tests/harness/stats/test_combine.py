@@ -141,7 +141,7 @@ def test_ties_make_the_calibrated_p_conservative():
 
 def test_the_calibrated_p_is_fishers_for_fine_p_values():
     p = np.random.default_rng(5).uniform(0.01, 0.9, 100)
-    assert combine.calibrated_p(p, 1e-6) == pytest.approx(combine.fisher(p), rel=5e-3)
+    assert combine.calibrated_p(p, 1e-6) == pytest.approx(combine.fisher(p), rel=1e-2)
 
 
 def test_the_calibrated_p_of_many_examples_keeps_its_logarithm():
