@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="number of random sign patterns (all patterns up to 16 examples)",
+        help="number of random draws of each test",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random sign patterns")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
     add_json(parser)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -23,26 +24,40 @@ class Series:
     high: tuple[float, ...] = ()
 
 
-TESTS = {"combined p": "harmonic_mean_test", "fisher p": "fisher", "discoveries": "discoveries"}
-"""Quantities of a view that come from the combination of p-values: the Landau-corrected test, Fisher's, and how many examples
-are significant at the false discovery rate."""
+COMBINED = {
+    "harmonic p": "harmonic_mean",
+    "log harmonic p": "log_harmonic_mean",
+    "combined p": "harmonic_mean_test",
+    "fisher p": "fisher",
+    "discoveries": "discoveries",
+}
+"""Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
+continuous p-values, and the number of examples that are significant at the false discovery rate."""
 
 
 def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float] | None]:
-    """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of :data:`TESTS`."""
+    """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of
+    :data:`COMBINED`."""
     if what == "value":
         return record.value, record.ci95
     if what == "seconds":
         return record.seconds, None
-    if what in TESTS:
-        return number((record.p or {}).get(TESTS[what])), None
+    if what in COMBINED:
+        return number((record.p or {}).get(COMBINED[what])), None
     p = number(record.p_value)
-    return (math.log(p) if what == "log p" and p > 0 else p), None
+    if what == "p" or math.isnan(p):
+        return p, None
+    smallest = p <= sys.float_info.min  # the p-value is below the range of floats: the record has its logarithm
+    return (number((record.p or {}).get("log_calibrated")) if smallest else math.log(p)), None
 
 
 def split_quantity(y: str) -> tuple[str, str]:
-    """``log p:METRIC``, ``p:METRIC``, ``seconds:METRIC``, ``combined p:METRIC``, ... as (quantity, metric); else a metric's value."""
-    for prefix in ("log p", "p", "seconds", *TESTS):
+    """Return ``log p:METRIC``, ``p:METRIC``, ``harmonic p:METRIC``, ``seconds:METRIC``, ... as (quantity, metric).
+
+    >>> split_quantity("log harmonic p:cider"), split_quantity("cider")
+    (('log harmonic p', 'cider'), ('value', 'cider'))
+    """
+    for prefix in ("log p", "p", "seconds", *COMBINED):
         if y.startswith(prefix + ":"):
             return prefix, y.removeprefix(prefix + ":")
     return "value", y

@@ -31,7 +31,7 @@ class MetricResult:
     """Permutation p-values, shape (B,), or None when none were requested."""
     signature: str
     p_value: float | None = None
-    """Harmonic mean of the per-example p-values."""
+    """Combined p-value over the examples (:func:`harness.stats.combine.calibrated_p`)."""
     p_method: str = ""
     skipped: int = 0
     """Number of examples for which the metric is undefined."""
@@ -83,13 +83,13 @@ def score_batches(
     scored = scoring.score(metric, parts, features, significance, seed)
     defined = scored.defined
     value, _ = scoring.value_and_interval(metric, scored.stats[defined], 0, seed)
-    combined = scoring.combined(scored.p_values, significance.fdr) if significance is not None else {}
+    combined = scoring.combined(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
     return MetricResult(
         value,
         scored.per_example(metric),
         scored.p_values,
         metric.signature(),
-        combined.get("harmonic_mean"),
+        combined.get("calibrated"),
         scored.p_method,
         int((~defined).sum()),
     )

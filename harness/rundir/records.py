@@ -41,7 +41,9 @@ class ResultRecord:
     ci95: tuple[float, float] | None = None
     """Bootstrap 95 % interval."""
     p_value: float | None = None
+    """Combined p-value over the examples, in (0, 1]; None without p-values."""
     p_method: str | None = None
+    """Test of one example and combination, such as ``exact, fisher-discrete``."""
     n: int = 0
     """Number of examples for which the metric is defined."""
     skipped: int = 0
@@ -51,9 +53,15 @@ class ResultRecord:
     seconds: float = 0.0
     details: Parameters | None = None
     p: Parameters | None = None
-    """Combined p-values and counts."""
+    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combined`), and ``floor``, the
+    smallest p-value that one example can have."""
     statistics: str | None = None
     """Name of the piece that holds the sufficient statistics; None for a run without a directory."""
+
+    @property
+    def harmonic_p(self) -> float | None:
+        """Harmonic mean of the p-values of the examples; None without p-values."""
+        return (self.p or {}).get("harmonic_mean")
 
     def to_dict(self) -> JsonObject:
         """Return the record as in results.json, keys in their documented order."""

@@ -120,7 +120,9 @@ class SignificanceSpec(Strict):
     """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
     budget: Count = 200_000
     draws: Count = 10_000
-    aggregate: Literal["harmonic-mean"] = "harmonic-mean"
+    aggregate: Literal["fisher-discrete", "harmonic-mean"] = "fisher-discrete"
+    """Combination that is a record's ``p_value``: the calibrated one, or the harmonic mean of Chan et al. (2022), which is no p-value.
+    A record contains both."""
     fdr: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
 
