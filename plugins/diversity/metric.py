@@ -10,7 +10,7 @@ import gzip
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -236,6 +236,8 @@ class Novelty(MeanMetric):
     InputError
         When there is no such file.
     """
+
+    expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
 
     def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
