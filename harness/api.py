@@ -187,6 +187,8 @@ class MetricResult:
     p_method: str = ""
     skipped: int = 0
     """Number of examples for which the metric is undefined."""
+    p_note: str = ""
+    """Reason why there are no p-values although they were requested, to follow the metric's name."""
 
 
 class BoundMetric:
@@ -243,6 +245,7 @@ def _result(
         combined.get("harmonic_mean"),
         scored.p_method,
         int((~defined).sum()),
+        scored.p_note,
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State, Testable
+from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
 from harness.run.garbage_collection import rare_collections
 from harness.stats import bootstrap
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BATCH = 512
 """Examples per batch where p-values are computed."""
+MIN_DRAWS = 99
+"""Minimum number of relabelings per example of a test that scores texts again; the smallest p-value is then 0.01."""
 _MAX_PAIRS = 1 << 18
 """Maximum number of text pairs per batch without p-values."""
 
@@ -41,6 +43,8 @@ class Scored:
     p_floor: float
     """Smallest p-value that the largest design can give."""
     seconds: float
+    p_note: str = ""
+    """Reason why there are no p-values although they were requested, to follow the metric's name; empty otherwise."""
 
     @property
     def defined(self) -> np.ndarray:
@@ -62,6 +66,8 @@ class Scored:
             "p_floor": np.asarray(self.p_floor),
             "seconds": np.asarray(self.seconds),
         }
+        if self.p_note:
+            arrays["p_note"] = np.asarray(self.p_note)
         return arrays if self.p_values is None else {**arrays, "p_values": self.p_values}
 
     @classmethod
@@ -73,6 +79,7 @@ class Scored:
             str(arrays["p_method"]),
             float(arrays["p_floor"]),
             float(arrays["seconds"]),
+            str(arrays.get("p_note", "")),
         )
 
 
@@ -157,9 +164,7 @@ def score(
     total = sum(len(batch) for _, batch in parts)
     state = fitted(metric, features)
     rows: dict[int, np.ndarray] = {}
-    tested = significance if significance is not None and significance.method != "none" else None
-    if not isinstance(metric, (Testable, ExactTestable)):
-        tested = None
+    tested, p_note = _test(metric, parts, significance)
     p_values = np.full(total, np.nan) if tested else None
     methods: set[str] = set()
     floor = 1.0
@@ -170,10 +175,41 @@ def score(
             if p_values is not None and tested is not None:
                 found = _p_values(metric, batch, features, state, stats, tested, seed)
                 p_values[positions] = found.values
-                methods.add(found.method)
+                methods.add(_method_text(tested, significance, found))
                 floor = min(floor, found.floor)
         advance(len(batch))
-    return Scored(_stacked(rows, total), p_values, " + ".join(sorted(methods)), floor, time.perf_counter() - started)
+    method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
+    return Scored(_stacked(rows, total), p_values, method, floor, seconds, p_note)
+
+
+def _test(
+    metric: Metric, parts: Sequence[PositionedBatch], significance: SignificanceSpec | None
+) -> tuple[SignificanceSpec | None, str]:
+    """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
+
+    A metric that scores texts again under each relabeling gets at most ``scorings`` scorings for all examples together, and at
+    least :data:`MIN_DRAWS` relabelings per example.
+    """
+    if significance is None or significance.method == "none":
+        return None, ""
+    from harness.stats.significance import has_generic_null, untestable_reason
+
+    reason = untestable_reason(metric)
+    if reason:
+        return None, reason
+    if not has_generic_null(metric):
+        return significance, ""
+    examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
+    most = max(MIN_DRAWS, significance.scorings // max(1, examples))
+    budget = significance.budget if isinstance(metric, ExactTestable) else min(significance.budget, most)
+    return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, most)}), ""
+
+
+def _method_text(tested: SignificanceSpec, significance: SignificanceSpec | None, found: ExamplePValues) -> str:
+    """Return the method of a test, with the number of draws where the budget of scorings reduced it."""
+    if found.method == "exact" or significance is None or tested.draws == significance.draws:
+        return found.method
+    return f"{found.method} of {found.relabelings:,} draws (budget of {significance.scorings:,} scorings)"
 
 
 def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> np.ndarray:

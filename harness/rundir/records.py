@@ -52,6 +52,8 @@ class ResultRecord:
     details: Mapping[str, Any] | None = None
     p: Mapping[str, Any] | None = None
     """Combined p-values and counts."""
+    p_note: str | None = None
+    """Reason why there is no p-value although one was requested, to follow the metric's name."""
 
     def to_dict(self) -> JsonObject:
         """Return the record as in results.json, keys in their documented order."""
@@ -79,6 +81,8 @@ class ResultRecord:
             values["details"] = dict(self.details)
         if self.p is not None:
             values["p"] = dict(self.p)
+        if self.p_note is not None:
+            values["p_note"] = self.p_note
         return values
 
     @classmethod

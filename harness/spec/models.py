@@ -117,6 +117,9 @@ class SignificanceSpec(Strict):
     """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
     budget: Count = 200_000
     draws: Count = 10_000
+    scorings: Count = 1_000_000
+    """Maximum number of scorings, examples times relabelings, of a metric that scores relabeled texts again; at least 99
+    relabelings per example."""
     aggregate: Literal["harmonic-mean"] = "harmonic-mean"
     fdr: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
@@ -179,6 +182,8 @@ class Spec(Strict):
     decoding: DecodingSpec = DecodingSpec()
     references: CountAxis | None = None
     """Number of references that are used, from the first; a list is a grid axis (nested sets)."""
+    sizes: Literal["all", "equal"] = "all"
+    """``equal`` cuts the sets of all models to the smallest numbers of candidates and of references that occur."""
     metrics: Annotated[list[Component], Field(min_length=1)]
     """Metrics by name with their parameters; a list-valued parameter is a grid axis."""
     significance: SignificanceSpec = SignificanceSpec()

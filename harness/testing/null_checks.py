@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, ExactTestable, Features, State, Testable
 from harness.stats import permutation
+from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of
 from harness.testing.results import Checks, NotApplicable, ensure
 
@@ -82,10 +83,13 @@ def exact_p_values(subject: MetricSubject) -> None:
 
 
 def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
-    if not isinstance(subject.component, Testable):
+    metric: Any = subject.component
+    if not isinstance(metric, Testable):
         raise NotApplicable("has no null")
+    if has_generic_null(metric) and (reason := untestable_reason(metric)):
+        raise NotApplicable(reason)
     _ = subject.base
-    return *subject.small_batch(MAX_TEXTS), subject.component
+    return *subject.small_batch(MAX_TEXTS), metric
 
 
 def _relabeled_scores(metric: Any, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
