@@ -84,10 +84,9 @@ def exact_p_values(subject: MetricSubject) -> None:
 
 def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
     metric: Any = subject.component
-    if not isinstance(metric, Testable):
-        raise NotApplicable("has no null")
-    if has_generic_null(metric) and (reason := untestable_reason(metric)):
-        raise NotApplicable(reason)
+    reason = untestable_reason(metric) if has_generic_null(metric) else ""
+    if reason or not isinstance(metric, Testable):
+        raise NotApplicable(reason or "has no null")
     _ = subject.base
     return *subject.small_batch(MAX_TEXTS), metric
 
