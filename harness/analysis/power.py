@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import CaptionSet, ExactTestable, Testable
+from harness.contracts import CaptionSet
 from harness.errors import HarnessError, did_you_mean
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -23,6 +23,7 @@ from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 from harness.rundir.rundir import RunDir
 from harness.spec.models import SignificanceSpec
 from harness.stats.seeds import derive
+from harness.stats.significance import has_generic_null, untestable_reason
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,12 @@ def pilot(run: RunDir) -> dict[str, list[CaptionSet]]:
 def testable_plans(run: RunDir, labels: Sequence[str]) -> list[MetricPlan]:
     """Return the pilot's metrics that have p-values, or those with the given labels.
 
+    Metrics that score relabeled texts again are slow; they are included only by their labels.
+
     Raises :class:`HarnessError` with the nearest label for one that the pilot does not have.
     """
     plans = caption_plans(metric_plans(run.provenance.spec["metrics"]))
-    plans = [plan for plan in plans if isinstance(plan.metric, (Testable, ExactTestable))]
+    plans = [plan for plan in plans if not untestable_reason(plan.metric)]
     names = [plan.label for plan in plans]
     for label in labels:
         if label not in names:
@@ -71,7 +74,12 @@ def testable_plans(run: RunDir, labels: Sequence[str]) -> list[MetricPlan]:
             )
     if not plans:
         raise HarnessError("the pilot has no metric with p-values")
-    return [plan for plan in plans if not labels or plan.label in labels]
+    if labels:
+        return [plan for plan in plans if plan.label in labels]
+    fast = [plan for plan in plans if not has_generic_null(plan.metric)]
+    if not fast:
+        raise HarnessError(f"the pilot's metrics with p-values are slow to test; name one: {', '.join(names)}")
+    return fast
 
 
 def shuffled(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, overload
 
 import numpy as np
 
-from harness.contracts.data import Batch, Parameters, Values
+from harness.contracts.data import Batch, CaptionSet, Parameters, Values
 from harness.contracts.features import Features
 from harness.contracts.metrics import MetricSpec, State
 
@@ -120,9 +120,15 @@ class TextDistance(Parameterised):
 
 
 class MeanMetric(Parameterised):
-    """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1)."""
+    """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1).
+
+    The base class supplies a permutation null (:meth:`null`), so that the metric has p-values. A metric that no permutation of
+    the texts tests sets ``untestable`` to the reason.
+    """
 
     spec: MetricSpec
+    untestable: str = ""
+    """Reason why the metric has no permutation p-values, to follow its name (``reads a scene``); empty: it has them."""
 
     def signature(self) -> str:
         """Return the metric's name and the constructor parameters."""
@@ -144,6 +150,32 @@ class MeanMetric(Parameterised):
         """Return the scores, shape (B,)."""
         return stats[:, 0]
 
+    def null(self, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+        """Return the scores of each example under relabelings, shape (B, P), NaN where undefined.
+
+        The texts of each example are divided into candidates and references by each row of ``labels`` and scored again: P x B
+        scorings. A subclass with a faster way overrides this method. A run bounds the number of scorings of this one
+        (``significance.scorings``).
+
+        Parameters
+        ----------
+        batch : Batch
+            B examples of n candidates and m references.
+        features : Features
+            Feature cache of the run.
+        state : object
+            Corpus state, from :meth:`fit`.
+        labels : array of bool
+            Relabelings, shape (P, n + m), True for a candidate.
+        """
+        texts, scores = batch.texts, np.full((len(batch), len(labels)), np.nan)
+        for column, row in enumerate(np.asarray(labels, dtype=bool)):
+            stats = self.stats(_relabeled(batch, texts, row, features), features, state)
+            defined = ~np.isnan(stats[:, 0])
+            if defined.any():
+                scores[defined, column] = self.per_example(stats[defined])
+        return scores
+
     @overload
     def reduce(self, stats: np.ndarray) -> float:
         """Return the corpus number of statistics of shape (B, d)."""
@@ -158,3 +190,21 @@ class MeanMetric(Parameterised):
             return float(stats[:, 0].mean()) if len(stats) else float("nan")
         weights = np.asarray(weights, dtype=np.float64)
         return (weights @ stats[:, 0]) / weights.sum(axis=1)
+
+
+def _relabeled(batch: Batch, texts: Sequence[Sequence[str]], labels: np.ndarray, features: Features) -> Batch:
+    """Return the examples with the texts (B lists of N) labelled True as candidates and the others as references."""
+    candidates, references = np.flatnonzero(labels).tolist(), np.flatnonzero(~labels).tolist()
+    return features.batch(
+        [
+            CaptionSet(
+                item.id,
+                tuple([row[k] for k in candidates]),
+                tuple([row[k] for k in references]),
+                item.media,
+                item.source,
+                item.meta,
+            )
+            for item, row in zip(batch.sets, texts)
+        ]
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
@@ -22,6 +23,9 @@ MAX_WIDTH = 110
 """Width in characters beyond which a view's table is transposed."""
 MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
+SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
+"""Remark on a metric of level ``set`` whose rows have several set sizes."""
+Sizes: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def sort_key(record: ResultRecord) -> float:
@@ -32,13 +36,41 @@ def sort_key(record: ResultRecord) -> float:
 
 
 def grouped(records: Sequence[ResultRecord]) -> list[list[ResultRecord]]:
-    """Return the records by metric, in the order of first appearance, best first within a metric that has a direction."""
-    groups: dict[str, list[ResultRecord]] = {}
+    """Return the records by metric, best first within a metric that has a direction.
+
+    The records of a metric of level ``set`` are also divided by set size, since its values compare within one size only.
+    Groups are in the order of first appearance; those of one metric follow each other.
+    """
+    metrics: dict[str, dict[Sizes, list[ResultRecord]]] = {}
     for record in records:
-        groups.setdefault(record.metric, []).append(record)
+        metrics.setdefault(record.metric, {}).setdefault(_compared_sizes(record), []).append(record)
     return [
-        sorted(group, key=sort_key) if group[0].higher_is_better is not None else group for group in groups.values()
+        sorted(group, key=sort_key) if group[0].higher_is_better is not None else group
+        for groups in metrics.values()
+        for group in groups.values()
     ]
+
+
+def _compared_sizes(record: ResultRecord) -> Sizes:
+    """Return the set sizes within which values compare: those of a metric of level ``set``, else an empty tuple."""
+    if record.level != "set":
+        return ()
+    return tuple((name, tuple(sizes)) for name, sizes in (record.sizes or {}).items())
+
+
+def divided_metrics(groups: Sequence[Sequence[ResultRecord]]) -> list[str]:
+    """Return the names of the metrics that have several groups, in order."""
+    counts = Counter(group[0].metric for group in groups)
+    return [name for name, count in counts.items() if count > 1]
+
+
+def p_notes(records: Sequence[ResultRecord]) -> dict[str, list[str]]:
+    """Return reason -> metrics, for the records without a requested p-value, in the order of first appearance."""
+    notes: dict[str, list[str]] = {}
+    for record in records:
+        if record.p_note is not None and record.metric not in notes.setdefault(record.p_note, []):
+            notes[record.p_note].append(record.metric)
+    return notes
 
 
 def console_for_tables(width: int = 160) -> Console:
@@ -55,6 +87,8 @@ def print_table(run: Run) -> None:
 
     console = console_for_tables()
     console.print(_results(run))
+    for line in _footnotes(run.records):
+        console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
     if len(run.failed) > MAX_FAILURES:
@@ -80,7 +114,9 @@ def _results(run: Run) -> Table:
     title = f"{run.provenance.task or 'suite'}  [dim]{run.provenance.signature}[/dim]{same}"
     table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
     several = ["decoding"] if len(decodings) > 1 else []
-    tested = ["p", "harmonic p"] if any(record.p_value is not None for record in run.records) else []
+    marks = {reason: number for number, reason in enumerate(p_notes(run.records), start=1)}
+    any_p = any(record.p_value is not None for record in run.records)
+    tested = [*(["p"] if marks or any_p else []), *(["harmonic p"] if any_p else [])]
     words = ["metric", "model", "set", *several]
     for header in (*words, "value", "95 % interval", *tested, "n", "skipped"):
         table.add_column(header, justify="left" if header in words else "right", no_wrap=True)
@@ -94,13 +130,31 @@ def _results(run: Run) -> Table:
                 *(escape(decoding_text(record.decoding)) for _ in several),
                 number(record.value),
                 f"{number(ci[0])} … {number(ci[1])}" if ci else "–",
-                *([p_text(record.p_value), number(record.harmonic_p)] if tested else []),
+                *[_p_cell(record, marks), number(record.harmonic_p)][: len(tested)],
                 str(record.n),
                 str(record.skipped or ""),
             ]
             best = "bold" if index == 0 and len(group) > 1 else None
             table.add_row(*cells, style=best, end_section=index == len(group) - 1)
     return table
+
+
+def _p_cell(record: ResultRecord, marks: Mapping[str, int]) -> str:
+    """Return the p-value of a record, or a dash with the number of its footnote, escaped for rich."""
+    from rich.markup import escape
+
+    if record.p_value is None and record.p_note is not None:
+        return escape(f"– [{marks[record.p_note]}]")
+    return p_text(record.p_value)
+
+
+def _footnotes(records: Sequence[ResultRecord]) -> list[str]:
+    """Return the lines below the table: metrics whose rows have several set sizes, and reasons for missing p-values."""
+    divided = divided_metrics(grouped(records))
+    lines = [f"{', '.join(divided)}: {SIZE_NOTE}"] if divided else []
+    for index, (reason, metrics) in enumerate(p_notes(records).items(), start=1):
+        lines.append(f"[{index}] no p-value for {', '.join(metrics)}, which {reason}")
+    return lines
 
 
 def _print_view(console: Console, view: ViewSpec, run: Run) -> None:

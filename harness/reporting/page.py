@@ -11,7 +11,7 @@ from harness.errors import require
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.captions import texts_table
-from harness.reporting.console import grouped
+from harness.reporting.console import SIZE_NOTE, divided_metrics, grouped
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.plots import draw
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
@@ -56,14 +56,16 @@ def _run(path: str | Path) -> dict[str, object]:
     content, results = run.provenance.content, [record.to_dict() for record in records]
     plugins = Plugins().load(current())
     sections = plugins.call("harness_report_sections", manifest=content, results=results)
+    groups = grouped(records)
+    divided = divided_metrics(groups)
     return {
         "path": str(path),
         "task": run.provenance.task,
         "manifest": content,
         "failed": run.failed,
-        "groups": [_group(group) for group in grouped(records)],
+        "groups": [_group(group, divided=group[0].metric in divided) for group in groups],
         "has_decoding": len({decoding_text(record.decoding) for record in records}) > 1,
-        "has_p": any(record.p_value is not None for record in records),
+        "has_p": any(record.p_value is not None or record.p_note is not None for record in records),
         "views": [_view(view, records, samples) for view in run.provenance.views or _default_views(records)],
         "examples": _examples(samples, records),
         "sections": [item for part in sections for item in part],
@@ -71,8 +73,8 @@ def _run(path: str | Path) -> dict[str, object]:
     }
 
 
-def _group(group: Sequence[ResultRecord]) -> dict[str, object]:
-    """Return the rows of one metric with the ends of their interval bars in per cent."""
+def _group(group: Sequence[ResultRecord], *, divided: bool) -> dict[str, object]:
+    """Return the rows of one metric, or of one set size of a divided metric, with the ends of their interval bars in per cent."""
     ends = [x for record in group for x in (*(record.ci95 or ()), record.value) if math.isfinite(x)]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     span = (high - low) or 1.0
@@ -99,6 +101,11 @@ def _group(group: Sequence[ResultRecord]) -> dict[str, object]:
     first = group[0]
     return {
         "metric": first.metric,
+        "size": size_text(first.sizes) if divided else "",
+        "notes": [
+            *([SIZE_NOTE] if divided else []),
+            *dict.fromkeys(f"no p-value: the metric {r.p_note}" for r in group if r.p_note is not None),
+        ],
         "arrow": ARROWS[first.higher_is_better],
         "direction": {True: "higher is better", False: "lower is better", None: ""}[first.higher_is_better],
         "rows": rows,

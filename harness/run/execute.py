@@ -24,6 +24,7 @@ from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run import score as scoring
 from harness.run import warmup
+from harness.run.equal_sizes import CommonSize, common_size
 from harness.run.features import FeatureCache
 from harness.run.finished import Run
 from harness.run.generate import Generated, example_values, generate, prepare
@@ -128,6 +129,8 @@ class Execution:
     records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
     failed: dict[str, str] = field(default_factory=dict[str, str])
     notes: list[str] = field(default_factory=list[str])
+    generated: dict[tuple[str, Decoding], Generated] = field(default_factory=dict[tuple[str, Decoding], Generated])
+    """Captions of every model and decoding, where ``sizes: equal`` needs all of them before the first is scored."""
 
     @cached_property
     def features(self) -> FeatureCache:
@@ -149,10 +152,11 @@ class Execution:
         self._log("started", digest=self.provenance.digest)
         self.plugins.call("harness_run_started", manifest=self.provenance.content)
         warmup.warm(plan.metric for plan in self.plan.metrics)
+        common = self._common_size() if self.plan.spec.sizes == "equal" else None
         for model in self.plan.models:
             self._judge_token_scores(model)
             for decoding, points in self.plan.generations.items() if self.plan.caption_metrics else ():
-                self._score_unit(self._unit(model, decoding), points)
+                self._score_unit(self._unit(model, decoding, common), points)
         run = self._finish()
         self._log("finished", results=len(self.records))
         results = [record.to_dict() for record in self.records]
@@ -170,8 +174,26 @@ class Execution:
         if self.rundir:
             self.rundir.log(event, **values)
 
+    def _note(self, text: str) -> None:
+        self.notes.append(text)
+        self._log("note", text=text)
+
     # ------------------------------------------------------------------ captions
-    def _unit(self, model: ModelPlan, decoding: Decoding) -> _Unit:
+    def _common_size(self) -> CommonSize | None:
+        """Return the common size of the caption sets of all models and decodings; None without metrics of captions."""
+        sets: dict[str, list[CaptionSet]] = {}
+        for model in self.plan.models:
+            for decoding in self.plan.generations if self.plan.caption_metrics else ():
+                sets.setdefault(model.label, []).extend(self._generated(model, decoding).caption_sets())
+        size = common_size(sets) if sets else None
+        if size and size.note:
+            self._note(size.note)
+        return size
+
+    def _generated(self, model: ModelPlan, decoding: Decoding) -> Generated:
+        """Return the captions of a model under a decoding, generated once; raise :class:`HarnessError` when there are none."""
+        if (model.label, decoding) in self.generated:
+            return self.generated[model.label, decoding]
         started = time.perf_counter()
         task = TaskView(self.examples, decoding, partial=self.plan.spec.limit is not None)
         pieces = self.rundir.pieces if self.rundir else None
@@ -186,12 +208,20 @@ class Execution:
             missing=generated.missing,
             seconds=time.perf_counter() - started,
         )
-        sets = generated.caption_sets()
-        if not sets:
+        if not generated.caption_sets():
             first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
             raise HarnessError(
                 f"model '{model.label}' has candidates for none of the {len(self.examples)} examples{first}"
             )
+        if self.plan.spec.sizes == "equal":
+            self.generated[model.label, decoding] = generated
+        return generated
+
+    def _unit(self, model: ModelPlan, decoding: Decoding, common: CommonSize | None) -> _Unit:
+        generated = self._generated(model, decoding)
+        sets = generated.caption_sets()
+        if common:
+            sets = common.cut(sets)
         return _Unit(model, generated, sets, scoring.batches(sets, self.features))
 
     # ------------------------------------------------------------------ scores
@@ -217,8 +247,7 @@ class Execution:
             if note is None:
                 continue
             if note.text not in self.notes:
-                self.notes.append(note.text)
-                self._log("note", text=note.text)
+                self._note(note.text)
             if note.covered:
                 return True
         return False

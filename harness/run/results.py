@@ -57,7 +57,15 @@ def caption_record(
         seconds=round(scored.seconds, 4),
         details=details,
         p={**aggregate, "floor": scored.p_floor} if aggregate else None,
+        p_note=_p_note(spec, scored, bool(aggregate)),
     )
+
+
+def _p_note(spec: Spec, scored: Scored, tested: bool) -> str | None:
+    """Return the reason why a requested p-value is absent; None otherwise."""
+    if tested or spec.significance.method == "none":
+        return None
+    return scored.p_note or "is defined for no example"
 
 
 def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricPlan) -> Values:
@@ -92,6 +100,7 @@ def token_score_records(
             ci95=_interval(resampled.get(name)),
             n=len(scores),
             seconds=seconds,
+            p_note=None if spec.significance.method == "none" else "judges token scores, not captions",
         )
         for name, value in values.items()
     ]

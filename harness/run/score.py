@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State, Testable
+from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
 from harness.run.garbage_collection import rare_collections
 from harness.stats import bootstrap
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BATCH = 512
 """Examples per batch where p-values are computed."""
+MIN_DRAWS = 99
+"""Minimum number of relabelings per example of a test that scores texts again; the smallest p-value is then 0.01."""
 _MAX_PAIRS = 1 << 18
 """Maximum number of text pairs per batch without p-values."""
 
@@ -41,6 +43,8 @@ class Scored:
     """Smallest p-value that the design of each example can give, shape (B,), NaN where the metric cannot score its shape."""
     p_method: str
     seconds: float
+    p_note: str = ""
+    """Reason why there are no p-values although they were requested, to follow the metric's name; empty otherwise."""
 
     @property
     def p_floor(self) -> float:
@@ -67,6 +71,8 @@ class Scored:
             "p_method": np.asarray(self.p_method),
             "seconds": np.asarray(self.seconds),
         }
+        if self.p_note:
+            arrays["p_note"] = np.asarray(self.p_note)
         if self.p_values is None or self.p_floors is None:
             return arrays
         return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors}
@@ -80,6 +86,7 @@ class Scored:
             arrays.get("p_floors"),
             str(arrays["p_method"]),
             float(arrays["seconds"]),
+            str(arrays.get("p_note", "")),
         )
 
 
@@ -164,9 +171,7 @@ def score(
     total = sum(len(batch) for _, batch in parts)
     state = fitted(metric, features)
     rows: dict[int, np.ndarray] = {}
-    tested = significance if significance is not None and significance.method != "none" else None
-    if not isinstance(metric, (Testable, ExactTestable)):
-        tested = None
+    tested, p_note = _test(metric, parts, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
     methods: set[str] = set()
@@ -177,11 +182,41 @@ def score(
             if p_values is not None and p_floors is not None and tested is not None:
                 tested_batch = _p_values(metric, batch, features, state, stats, tested, seed)
                 p_values[positions] = tested_batch.values
-                methods.add(tested_batch.method)
+                methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
         advance(len(batch))
-    method = " + ".join(sorted(methods))
-    return Scored(_stacked(rows, total), p_values, p_floors, method, time.perf_counter() - started)
+    method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
+    return Scored(_stacked(rows, total), p_values, p_floors, method, seconds, p_note)
+
+
+def _test(
+    metric: Metric, parts: Sequence[PositionedBatch], significance: SignificanceSpec | None
+) -> tuple[SignificanceSpec | None, str]:
+    """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
+
+    A metric that scores texts again under each relabeling gets at most ``scorings`` scorings for all examples together, and at
+    least :data:`MIN_DRAWS` relabelings per example.
+    """
+    if significance is None or significance.method == "none":
+        return None, ""
+    from harness.stats.significance import has_generic_null, untestable_reason
+
+    reason = untestable_reason(metric)
+    if reason:
+        return None, reason
+    if not has_generic_null(metric):
+        return significance, ""
+    examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
+    most = max(MIN_DRAWS, significance.scorings // max(1, examples))
+    budget = significance.budget if isinstance(metric, ExactTestable) else min(significance.budget, most)
+    return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, most)}), ""
+
+
+def _method_text(tested: SignificanceSpec, significance: SignificanceSpec | None, outcome: ExamplePValues) -> str:
+    """Return the method of a test, with the number of draws where the budget of scorings reduced it."""
+    if outcome.method == "exact" or significance is None or tested.draws == significance.draws:
+        return outcome.method
+    return f"{outcome.method} of {outcome.relabelings:,} draws (budget of {significance.scorings:,} scorings)"
 
 
 def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> np.ndarray:

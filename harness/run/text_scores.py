@@ -35,6 +35,8 @@ class MetricResult:
     p_method: str = ""
     skipped: int = 0
     """Number of examples for which the metric is undefined."""
+    p_note: str = ""
+    """Reason why there are no p-values although they were requested, to follow the metric's name."""
 
 
 class BoundMetric:
@@ -92,6 +94,7 @@ def score_batches(
         combined.get("calibrated"),
         scored.p_method,
         int((~defined).sum()),
+        scored.p_note,
     )
 
 

@@ -55,6 +55,8 @@ class ResultRecord:
     p: Parameters | None = None
     """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combined`), and ``floor``, the
     smallest p-value that one example can have."""
+    p_note: str | None = None
+    """Reason why there is no p-value although one was requested, to follow the metric's name."""
     statistics: str | None = None
     """Name of the piece that holds the sufficient statistics; None for a run without a directory."""
 
@@ -89,6 +91,8 @@ class ResultRecord:
             values["details"] = dict(self.details)
         if self.p is not None:
             values["p"] = dict(self.p)
+        if self.p_note is not None:
+            values["p_note"] = self.p_note
         if self.statistics is not None:
             values["statistics"] = self.statistics
         return values

@@ -120,6 +120,9 @@ class SignificanceSpec(Strict):
     """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
     budget: Count = 200_000
     draws: Count = 10_000
+    scorings: Count = 1_000_000
+    """Maximum number of scorings, examples times relabelings, of a metric that scores relabeled texts again; at least 99
+    relabelings per example."""
     aggregate: Literal["fisher-discrete", "harmonic-mean"] = "fisher-discrete"
     """Combination that is a record's ``p_value``: the calibrated one, or the harmonic mean of Chan et al. (2022), which is no p-value.
     A record contains both."""
@@ -184,6 +187,8 @@ class Spec(Strict):
     decoding: DecodingSpec = DecodingSpec()
     references: CountAxis | None = None
     """Number of references that are used, from the first; a list is a grid axis (nested sets)."""
+    sizes: Literal["all", "equal"] = "all"
+    """``equal`` cuts the sets of all models to the smallest numbers of candidates and of references that occur."""
     metrics: Annotated[list[Component], Field(min_length=1)]
     """Metrics by name with their parameters; a list-valued parameter is a grid axis."""
     significance: SignificanceSpec = SignificanceSpec()

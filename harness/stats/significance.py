@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from harness.contracts import Batch, ExactTestable, Features, Metric, State, Testable
+from harness.contracts import Batch, ExactTestable, Features, MeanMetric, Metric, State, Testable
 from harness.errors import HarnessError
 from harness.stats import permutation
 from harness.stats.permutation import BUDGET, DRAWS, Tail
 
 MEMORY_BYTES = 256 << 20
 """Maximum size of the null values that are held at a time, in bytes."""
+_NO_NULL = "defines no permutation null"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,34 @@ class ExamplePValues:
     """Number of relabelings evaluated per example: C(N, n), or the number of draws."""
     note: str = ""
     """Reason for a Monte Carlo test in place of an exact one; empty otherwise."""
+
+
+def has_generic_null(metric: Metric) -> bool:
+    """Return True when the permutation null of a metric is the one of :class:`harness.contracts.MeanMetric`."""
+    return isinstance(metric, MeanMetric) and type(metric).null is MeanMetric.null
+
+
+def untestable_reason(metric: Metric) -> str:
+    """Return the reason why a metric has no permutation p-values, to follow its name; empty when it has them.
+
+    The generic null of :class:`harness.contracts.MeanMetric` serves metrics that compare candidates with references: a metric
+    of the candidates alone, or of images, needs a ``null`` of its own.
+    """
+    declared = getattr(metric, "untestable", "")
+    if declared:
+        return str(declared)
+    if metric.spec.higher_is_better is None:
+        return "has no direction: no score is more extreme than another"
+    testable = isinstance(metric, (ExactTestable, Testable))
+    if isinstance(metric, ExactTestable) or (testable and not has_generic_null(metric)):
+        return ""
+    needs = metric.spec.needs
+    if "references" not in needs or "images" in needs:
+        inputs = "the candidates alone" if "references" not in needs else "images"
+        return f"reads {inputs} and {_NO_NULL}"
+    if testable:
+        return ""
+    return f"is a number of the corpus and {_NO_NULL}" if metric.spec.level == "corpus" else _NO_NULL
 
 
 def metric_p_values(
@@ -68,13 +97,12 @@ def metric_p_values(
     Raises
     ------
     HarnessError
-        The metric has no direction, no permutation null, or an exact test alone where Monte Carlo is needed.
+        The metric has no p-values (:func:`untestable_reason`), or an exact test alone where Monte Carlo is needed.
     """
     name = metric.spec.name
-    if metric.spec.higher_is_better is None:
-        raise HarnessError(f"metric '{name}' has no direction: which scores are extreme is not defined")
-    if not isinstance(metric, (ExactTestable, Testable)):
-        raise HarnessError(f"metric '{name}' has no p-values: it defines neither null nor exact_p_values")
+    reason = untestable_reason(metric)
+    if reason:
+        raise HarnessError(f"metric '{name}' has no p-values: it {reason}")
     tail: Tail = "lower" if metric.spec.higher_is_better else "upper"
     observed = np.asarray(observed, dtype=np.float64)
     plan = permutation.plan(batch.n, batch.m, method=method, budget=budget, draws=draws, seed=seed)

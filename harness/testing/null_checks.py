@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.contracts import Batch, ExactTestable, Features, State, Testable
 from harness.stats import permutation
+from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
@@ -77,10 +78,12 @@ def exact_p_values(subject: MetricSubject) -> None:
 
 
 def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
-    if not isinstance(subject.component, Testable):
-        raise NotApplicable("has no null")
+    metric: Any = subject.component
+    reason = untestable_reason(metric) if has_generic_null(metric) else ""
+    if reason or not isinstance(metric, Testable):
+        raise NotApplicable(reason or "has no null")
     _ = subject.base
-    return *subject.small_batch(MAX_TEXTS), subject.component
+    return *subject.small_batch(MAX_TEXTS), metric
 
 
 def _relabeled_scores(

@@ -11,6 +11,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import resolve
+from harness.stats.significance import untestable_reason
 
 
 class Best(MeanMetric):
@@ -41,6 +42,8 @@ class Best(MeanMetric):
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
             min_texts=inner.min_texts, bounds=inner.bounds, shardable=inner.shardable,
         )  # fmt: skip
+        reason = untestable_reason(self.metric)
+        self.untestable = f"scores captions by {inner.name}, which {reason}" if reason else ""
 
     def signature(self) -> str:
         """Return ``best|`` and the signature of the metric."""

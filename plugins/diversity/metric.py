@@ -240,6 +240,7 @@ class Novelty(MeanMetric):
     expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
 
     def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
+        self.untestable = "compares the candidates with a fixed corpus, not with the references of their example"
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0))

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from harness.contracts import MeanMetric, MetricSpec, PathParam, TextDistance
+from harness.contracts import CaptionSet, MeanMetric, MetricSpec, PathParam, TextDistance
 from harness.contracts.bases import Parameterised, signature_with_parameters
+from harness.run.features import FeatureCache
 
 Finite = st.floats(-1e6, 1e6, width=64)
 
@@ -165,6 +166,41 @@ def test_statistics_are_the_scores_as_a_column():
     stats = Scaled(3.0).stats(batch, SimpleNamespace(), None)  # pyright: ignore[reportArgumentType]
     assert (stats.tolist(), stats.dtype) == ([[3.0], [3.0]], np.float64)
     assert Scaled().fit([], SimpleNamespace()) is None  # pyright: ignore[reportArgumentType]
+
+
+class Squares(MeanMetric):
+    """Sum of the squared lengths of the candidates less the number of references; statistics of two columns."""
+
+    spec = MetricSpec("squares", higher_is_better=True)
+
+    def stats(self, batch: Any, features: Any, state: Any) -> np.ndarray:
+        total = [sum(len(text) ** 2 for text in item.candidates) for item in batch.sets]
+        empty = ["" in item.candidates for item in batch.sets]
+        return np.stack([np.where(empty, np.nan, total), np.full(len(batch), float(batch.m))], axis=1)
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        return stats[:, 0] - stats[:, 1]
+
+
+def test_the_null_scores_relabeled_texts_and_keeps_the_context():
+    features = FeatureCache()
+    batch = features.batch(
+        [CaptionSet("1", ("a", "bb"), ("ccc",), "m.png", "src", {"k": 1}), CaptionSet("2", ("", "b"), ("cc",))]
+    )
+    labels = np.array([[True, True, False], [True, False, True], [False, True, True]])
+    null = Squares().null(batch, features, None, labels)
+    expected = [[4.0, 9.0, 12.0], [np.nan, np.nan, 4.0]]
+    assert np.array_equal(null, expected, equal_nan=True)
+
+    seen: list[CaptionSet] = []
+
+    class Recorder(Squares):
+        def stats(self, batch: Any, features: Any, state: Any) -> np.ndarray:
+            seen.extend(batch.sets)
+            return super().stats(batch, features, state)
+
+    Recorder().null(batch, features, None, labels[1:2])
+    assert seen[0] == CaptionSet("1", ("a", "ccc"), ("bb",), "m.png", "src", {"k": 1})
 
 
 def test_a_metric_without_scores_names_its_class():

@@ -9,7 +9,16 @@ from dataclasses import replace
 import pytest
 
 import harness
-from harness.reporting.console import MAX_FAILURES, console_for_tables, grouped, print_table, sort_key
+from harness.reporting.console import (
+    MAX_FAILURES,
+    SIZE_NOTE,
+    console_for_tables,
+    divided_metrics,
+    grouped,
+    p_notes,
+    print_table,
+    sort_key,
+)
 from harness.rundir.records import ResultRecord
 
 
@@ -31,6 +40,51 @@ def test_metrics_keep_their_order_and_without_a_direction_so_do_records():
     assert [(group[0].metric, [item.value for item in group]) for group in groups] == [
         ("b", [2, 1]), ("a", [1]), ("c", [2, 3]),
     ]  # fmt: skip
+
+
+def sized(value, n, level="set", **values):
+    return record(value=value, level=level, sizes={"candidates": [n], "references": [5]}, **values)
+
+
+def test_set_metrics_are_divided_by_set_size():
+    records = [sized(0.1, 5), sized(0.2, 1), sized(0.3, 5), sized(0.9, 1, model="b")]
+    groups = grouped(records)
+    assert [[item.value for item in group] for group in groups] == [[0.3, 0.1], [0.9, 0.2]]
+    assert divided_metrics(groups) == ["m"]
+    items = grouped([sized(0.1, 5, "item"), sized(0.2, 1, "item")])
+    assert [[item.value for item in group] for group in items] == [[0.2, 0.1]]
+    assert divided_metrics(items) == []
+
+
+def test_groups_of_one_metric_follow_each_other():
+    records = [sized(1, 5), sized(2, 5, metric="k"), sized(3, 1), sized(4, 1, metric="k")]
+    assert [group[0].metric for group in grouped(records)] == ["m", "m", "k", "k"]
+
+
+def test_the_table_says_why_sizes_are_apart_and_why_p_values_are_missing(run, capsys):
+    first = run.records[0]
+    few = {"candidates": [1], "references": [2]}
+    records = (
+        replace(first, level="set"),
+        replace(first, level="set", model="few", sizes=few, value=99.0),
+        replace(first, metric="x[b]", p_value=None, p_note="reads a scene"),
+        replace(first, metric="y", p_value=None, p_note="reads a scene"),
+        replace(first, metric="z", p_value=None, p_note="has no direction"),
+    )
+    text = output(replace(run, records=records), capsys)
+    assert text.index("1 + 2") > text.index("2 + 2"), "the larger value of another size is no better"
+    assert f"length: {SIZE_NOTE}" in text
+    assert text.count("– [1]") == 2
+    assert text.count("– [2]") == 1
+    assert "[1] no p-value for x[b], y, which reads a scene" in text
+    assert "[2] no p-value for z, which has no direction" in text
+    assert p_notes(records) == {"reads a scene": ["x[b]", "y"], "has no direction": ["z"]}
+
+
+def test_the_column_p_appears_where_only_reasons_exist(run, capsys):
+    records = (replace(run.records[0], p_value=None, p_note="reads a scene"),)
+    assert "– [1]" in output(replace(run, records=records), capsys)
+    assert "no p-value" not in output(replace(run, records=(replace(run.records[0], p_value=None),)), capsys)
 
 
 def test_the_console_has_a_fixed_width_without_a_terminal():

@@ -7,6 +7,7 @@ import pytest
 import harness
 from harness.errors import HarnessError
 from harness.reporting import page
+from harness.reporting.console import SIZE_NOTE
 from harness.reporting.views import series
 
 SPEC = {
@@ -43,6 +44,21 @@ def test_the_page_shows_results_views_and_examples_and_escapes_texts(report):
     assert "http://" not in text.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
     )
+
+
+def test_the_page_divides_set_metrics_by_size_and_gives_reasons(project):
+    code = (project / "mine_parts.py").read_text()
+    (project / "mine_parts.py").write_text(
+        code.replace("higher_is_better=True)", "higher_is_better=None, level='set')")
+    )
+    registry = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(registry.replace("level: item, higher_is_better: true", "level: set"))
+    harness.evaluate({**SPEC, "views": []}, output="r")
+    text = page.write(["r"]).read_text()
+    assert [f"sets of {n} + 2" in text for n in (1, 2, 3, 4)] == [True, True, True, False]
+    assert text.count(SIZE_NOTE) == 3
+    assert "no p-value: the metric has no direction" in text
+    assert '<th class="n">p</th>' in text
 
 
 def test_the_page_is_the_same_when_made_again(report):

@@ -142,3 +142,55 @@ def test_intervals_need_two_rows_samples_and_a_metric_that_resamples(rows):
         assert scoring.value_and_interval(Words(), stats, 200, 0)[1] == interval
     assert scoring.value_and_interval(Words(), stats, 0, 0)[1] is None
     assert scoring.value_and_interval(Words(shardable=False), stats, 200, 0)[1] is None
+
+
+class Equal(MeanMetric):
+    """Share of the candidates that are equal to a reference; scored again for each relabeling."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.spec = MetricSpec(**{"name": "equal", "higher_is_better": True, **fields})
+
+    def scores(self, batch, features, state) -> np.ndarray:
+        rows = [[text in texts[batch.n :] for text in texts[: batch.n]] for texts in batch.texts]
+        return np.array(rows, dtype=float).mean(axis=1)
+
+
+def test_the_generic_null_is_exact_within_its_budget_of_scorings(cache):
+    exact = scored(Equal(), cache, SignificanceSpec(method="exact"))
+    assert (exact.p_method, exact.p_note) == ("exact", "")
+    sets = [CaptionSet(str(k), tuple("abcde"), tuple("defghi")) for k in range(4)]  # 462 relabelings each
+    features = FeatureCache()
+    parts = scoring.batches(sets, features)
+
+    def result(**settings: Any) -> scoring.Scored:
+        return scoring.score(Equal(), parts, features, SignificanceSpec(method="exact", **settings), 0)
+
+    assert result(scorings=4 * 462).p_method == "exact"
+    fewer = result(scorings=4 * 461)
+    assert fewer.p_method == "monte-carlo of 461 draws (budget of 1,844 scorings)"
+    assert fewer.p_floor == pytest.approx(1 / 462)
+    assert result(scorings=1).p_method == f"monte-carlo of {scoring.MIN_DRAWS} draws (budget of 1 scorings)"
+    assert result(budget=10, draws=20).p_method == "monte-carlo"
+    whole = result().p_values
+    assert whole is not None and fewer.p_values is not None
+    assert fewer.p_values == pytest.approx(whole, abs=0.08)
+
+
+def test_the_design_of_the_generic_null_is_the_same_for_any_batch_size(cache):
+    def p_values(size: int) -> np.ndarray | None:
+        return scored(Equal(), cache, SignificanceSpec(method="monte-carlo", scorings=800), size).p_values
+
+    one, all_together = p_values(1), p_values(512)
+    assert one is not None and all_together is not None
+    assert np.array_equal(one, all_together)
+
+
+def test_a_reason_takes_the_place_of_p_values(cache):
+    metric = Equal(needs=frozenset())
+    result = scored(metric, cache, SignificanceSpec(method="exact"))
+    assert (result.p_values, result.p_method) == (None, "")
+    assert result.p_note == "reads the candidates alone and defines no permutation null"
+    assert scoring.Scored.from_arrays(result.to_arrays()).p_note == result.p_note
+    assert scored(metric, cache).p_note == "", "none was requested"
+    undirected = scored(Equal(higher_is_better=None), cache, SignificanceSpec(method="exact"))
+    assert undirected.p_note.startswith("has no direction")

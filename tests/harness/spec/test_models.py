@@ -100,3 +100,13 @@ def test_views_have_metrics_and_a_heading():
     assert ViewSpec(plot="table", y="a", title="T").heading == "T"
     assert ViewSpec(plot="table", y="a").metrics == ["a"]
     assert BootstrapSpec(samples=0).samples == 0
+
+
+def test_sizes_are_all_or_equal():
+    assert spec().sizes == "all"
+    assert spec(sizes="equal").sizes == "equal"
+    with pytest.raises(ValidationError, match="'all' or 'equal'"):
+        spec(sizes="smallest")
+    assert SignificanceSpec().scorings == 1_000_000
+    with pytest.raises(ValidationError):
+        SignificanceSpec(scorings=0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats import permutation
-from harness.stats.significance import metric_p_values
+from harness.stats.significance import has_generic_null, metric_p_values, untestable_reason
 
 
 class Length(MeanMetric):
@@ -106,11 +109,64 @@ def test_undefined_scores_have_no_p_value():
 
 def test_what_cannot_be_tested_says_so():
     batch, features, observed = setting(Length())
-    with pytest.raises(HarnessError, match="'length' has no direction"):
+    with pytest.raises(HarnessError, match="'length' has no p-values: it has no direction"):
         metric_p_values(Length(None), batch, features, None, observed)
-    untestable = type("Untestable", (MeanMetric,), {"spec": Length().spec})()
-    with pytest.raises(HarnessError, match="'length' has no p-values"):
-        metric_p_values(untestable, batch, features, None, observed)
+    fixed = Length()
+    fixed.untestable = "reads a scene"
+    with pytest.raises(HarnessError, match="'length' has no p-values: it reads a scene"):
+        metric_p_values(fixed, batch, features, None, observed)
+
+
+class Share(MeanMetric):
+    """Share of the candidates that are equal to a reference, without a null of its own."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.spec = MetricSpec(**{"name": "share", "higher_is_better": True, **fields})
+
+    def scores(self, batch, features, state):
+        out = [np.mean([text in texts[batch.n :] for text in texts[: batch.n]]) for texts in batch.texts]
+        return np.array(out, dtype=float)
+
+
+class Corpus:
+    """A metric of the corpus that is no MeanMetric."""
+
+    spec = MetricSpec("corpus", True, "corpus")
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        (Share(), ""),
+        (Length(), ""),
+        (Share(higher_is_better=None), "has no direction: no score is more extreme than another"),
+        (Share(needs=frozenset()), "reads the candidates alone and defines no permutation null"),
+        (Share(needs=frozenset({"images", "references"})), "reads images and defines no permutation null"),
+        (Corpus(), "is a number of the corpus and defines no permutation null"),
+    ],
+)
+def test_the_reason_for_missing_p_values(metric: Any, reason):
+    assert untestable_reason(metric) == reason
+
+
+def test_a_null_of_its_own_serves_metrics_of_any_input():
+    metric = Length()
+    metric.spec = MetricSpec("length", True, needs=frozenset())
+    assert untestable_reason(metric) == ""
+    assert not has_generic_null(metric)
+    assert has_generic_null(Share())
+
+
+def test_the_generic_null_gives_the_enumerated_p_value():
+    metric, texts = Share(), ("a", "b", "b", "c", "d")
+    batch, features, observed = setting(metric, texts[:2], texts[2:])
+    p = metric_p_values(metric, batch, features, None, observed)
+    shares: list[float] = []
+    for pair in itertools.combinations(range(5), 2):
+        others = [texts[k] for k in range(5) if k not in pair]
+        shares.append(sum(texts[k] in others for k in pair) / 2)
+    assert p.values == pytest.approx([np.mean(np.array(shares) <= 0.5)] * 3)
+    assert (p.method, p.relabelings) == ("exact", 10)
 
 
 def test_a_null_of_the_wrong_shape_is_named():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness import registry
 from harness.contracts import MeanMetric, MetricSpec
 from harness.stats import permutation
 from harness.testing.null_checks import NULL_CHECKS
@@ -76,18 +77,35 @@ def test_a_metric_without_a_test_is_not_applicable(outcome):
     class Length(MeanMetric):
         """Length of the first candidate."""
 
-        spec = MetricSpec("length", None, needs=frozenset())
+        spec = MetricSpec("length", True, needs=frozenset())
 
         def scores(self, batch, features, state):
             return np.array([float(len(texts[0])) for texts in batch.texts])
 
     reasons = {name: outcome("metrics", name, Length()).reason for name in NULL_CHECKS.names}
+    alone = "reads the candidates alone and defines no permutation null"
     assert reasons == {
-        "null-shape": "has no null",
-        "null-identity": "has no null",
-        "null-relabels": "has no null",
+        "null-shape": alone,
+        "null-identity": alone,
+        "null-relabels": alone,
         "exact-p-values": "has no exact_p_values",
     }
+    assert outcome("metrics", "null-shape", registry.resolve("metrics", "distinct")).reason == "has no null"
+
+
+def test_the_generic_null_passes(outcome):
+    class Common(MeanMetric):
+        """Number of words of the first candidate that occur in a reference; undefined for an empty one."""
+
+        spec = MetricSpec("common", True)
+
+        def scores(self, batch, features, state):
+            words = [[set(text.split()) for text in texts] for texts in batch.texts]
+            return np.array([len(row[0] & set.union(*row[batch.n :])) if row[0] else np.nan for row in words])
+
+    for name in ("null-shape", "null-identity", "null-relabels"):
+        result = outcome("metrics", name, Common())
+        assert (result.status, result.reason) == ("pass", ""), name
 
 
 def test_exact_p_values_need_a_direction(overlap, outcome):

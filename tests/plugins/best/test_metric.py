@@ -11,6 +11,7 @@ from harness.errors import HarnessError
 from harness.plugins.best.metric import Best
 from harness.registry import current
 from harness.run.features import FeatureCache
+from harness.stats.significance import untestable_reason
 
 SETS = [
     CaptionSet("a", ("a dog runs", "cats", "the dog runs fast"), ("the dog runs fast", "a dog is running")),
@@ -82,3 +83,9 @@ def test_undefined_candidates_are_ignored_and_examples_without_a_score_are_undef
     ]
     features, best = FeatureCache(), Best(metric=FirstWordLength(higher))
     assert best.scores(features.batch(sets), features, None).tolist() == pytest.approx([*expected, np.nan], nan_ok=True)
+
+
+def test_p_values_follow_the_inner_metric():
+    assert untestable_reason(Best(metric="rouge")) == ""
+    slow = Best(metric="chrf")
+    assert untestable_reason(slow).startswith("scores captions by chrf, which takes milliseconds")

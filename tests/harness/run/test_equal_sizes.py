@@ -1,0 +1,68 @@
+"""The common size of the caption sets of several models."""
+
+from __future__ import annotations
+
+import pytest
+
+import harness
+from harness.contracts import CaptionSet
+from harness.run.equal_sizes import common_size
+
+
+def item(n: int, m: int) -> CaptionSet:
+    return CaptionSet("e", tuple(f"c{k}" for k in range(n)), tuple(f"r{k}" for k in range(m)), "m.png")
+
+
+def test_the_smallest_numbers_that_occur_are_common():
+    size = common_size({"a": [item(3, 5), item(2, 5)], "b": [item(4, 4)]})
+    assert (size.n, size.m) == (2, 4)
+    assert (
+        size.note == "sizes: equal cuts all sets to 2 candidates (the fewest, of a) and 4 references (the fewest, of b)"
+    )
+    (cut,) = size.cut([item(4, 5)])
+    assert cut == CaptionSet("e", ("c0", "c1"), ("r0", "r1", "r2", "r3"), "m.png")
+
+
+def test_nothing_is_noted_where_all_sets_have_one_size():
+    assert common_size({"a": [item(2, 3)], "b": [item(2, 3)], "c": []}).note == ""
+    assert common_size({"a": [item(2, 3)], "b": [item(1, 3)]}).note == (
+        "sizes: equal cuts all sets to 1 candidate (the fewest, of b)"
+    )
+    with pytest.raises(ValueError):
+        common_size({})
+
+
+SPEC = {
+    "task": "words",
+    "dataset": {"reader": "words"},
+    "models": [{"echo": {"n": 3, "label": "three", "log": "calls.txt"}}, {"echo": {"n": 2, "label": "two"}}],
+    "metrics": ["length"],
+    "bootstrap": {"samples": 0},
+}
+
+
+def test_a_run_cuts_all_models_and_notes_it(project):
+    plain = harness.evaluate(SPEC)
+    assert [record.sizes["candidates"] for record in plain.records if record.sizes] == [[3], [2]]
+    (project / "calls.txt").unlink()
+    run = harness.evaluate(SPEC, sizes="equal", output="r")
+    assert [record.sizes for record in run.records] == [{"candidates": [2], "references": [2]}] * 2
+    assert [record.value for record in run.records] == [4.5, 4.5]
+    assert run.notes == ["sizes: equal cuts all sets to 2 candidates (the fewest, of two)"]
+    assert len((project / "calls.txt").read_text().splitlines()) == 6, "captions are generated once"
+    assert harness.evaluate(SPEC, sizes="equal", output="r").results == run.results
+
+
+def test_grid_sizes_beyond_the_common_size_are_left_out(project):
+    models = [{"echo": {"label": "a"}}, {"first-words": {"label": "b"}}]
+    registry = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(
+        registry.replace("adapters: {", 'adapters: {first-words: {import: "one:One", summary: one}, ')
+    )
+    (project / "one.py").write_text(
+        "class One:\n    def fingerprint(self):\n        return 'one'\n\n"
+        "    def generate(self, examples, decoding, seeds):\n        return [('a dog', 'a cat') for e in examples]\n"
+    )
+    run = harness.evaluate(SPEC, models=models, decoding={"candidates": [1, 2, 3]}, sizes="equal")
+    assert [(r.model, r.decoding["candidates"]) for r in run.records] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+    assert "a has at most 2 candidates, not 3: left out, a smaller size shows all of them" in run.notes
