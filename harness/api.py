@@ -279,7 +279,15 @@ def report(
 
 
 def compare(
-    run_a: str | Path, run_b: str | Path | None = None, *, any_data: bool = False, draws: int = 1000, seed: int = 0
+    run_a: str | Path,
+    run_b: str | Path | None = None,
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    force: bool = False,
+    draws: int = 10_000,
+    seed: int = 0,
+    show: bool = False,
 ) -> list[Values]:
     """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
 
@@ -288,16 +296,28 @@ def compare(
     run_a, run_b : str or Path
         Run directories, or ``RUN::MODEL``. With one run all pairs of its systems are compared, with two the systems of the
         same name.
-    any_data : bool
-        Compare runs on different data by their ids.
+    baseline : str, optional
+        Label of a model: the other systems of the run (A) are compared with it (B).
+    metrics : sequence of str, optional
+        Labels of metrics; default: all that both systems have.
+    force : bool
+        Compare runs that differ in their data, metrics or reference counts.
     draws : int
         Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
     seed : int
         Seed of the random draws.
+    show : bool
+        Draw a progress bar on stderr.
+
+    Raises
+    ------
+    HarnessError
+        See :func:`harness.analysis.compare.compare_runs`.
     """
     from harness.analysis.compare import compare_runs
 
-    return compare_runs([run_a, *([run_b] if run_b else [])], any_data=any_data, draws=draws, seed=seed)
+    paths = [run_a, *([run_b] if run_b else [])]
+    return compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
 
 
 def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:

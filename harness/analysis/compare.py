@@ -3,74 +3,114 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
+from harness.analysis.comparability import differences_of_runs
+from harness.analysis.comparison_store import StoredComparisons
+from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.contracts import Metric, Values
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import current
+from harness.run.finished import Run
+from harness.run.progress import bar
 from harness.rundir.records import ResultRecord
-from harness.rundir.rundir import RunDir
 from harness.rundir.samples import System
+from harness.stats.draws import DrawFamily
 from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
-from harness.stats.paired import LEVEL, Paired, compare
-from harness.stats.resampled_difference import compare_statistics
 
-Sizes = dict[str, list[int]]
+DRAWS = 10_000
+"""Default number of random weight vectors of each test."""
+LEVEL = 0.05
+"""Level of significance of the column ``better``."""
+SIZES_DIFFER = "sizes differ"
+NOT_TESTED = "not tested"
 
 
 @dataclass(frozen=True)
 class ComparedRun:
     """One side of a comparison: a run, or one model of it (``RUN::MODEL``)."""
 
-    run: RunDir
-    model: str
+    run: Run
+    model: str = ""
+    name: str = ""
+    """Path of the run."""
 
     @classmethod
     def open(cls, path: str | Path) -> ComparedRun:
         """Open ``RUN`` or ``RUN::MODEL``; raise :class:`HarnessError` when the run is not finished or has no such model."""
         folder, _, model = str(path).partition("::")
-        side = cls(RunDir.open(folder), model)
-        side.run.require_samples("there are no scores per example")
+        side = cls(Run.open(folder), model, folder)
+        names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
+        if not names:
+            raise HarnessError(f"{folder} has no captions: there is nothing to compare example by example")
         if model and not side.systems:
-            names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
             raise HarnessError(
                 f"{folder} has no model '{model}'{did_you_mean(model, names)}; models are {', '.join(names)}"
             )
         return side
 
-    @property
-    def name(self) -> str:
-        """Path of the run."""
-        return str(self.run.path)
-
-    @property
+    @cached_property
     def systems(self) -> list[System]:
         """Systems of the run, or of the chosen model."""
         return [system for system in self.run.samples.systems if not self.model or system.model == self.model]
 
     def record(self, system: System, metric: str) -> ResultRecord | None:
-        """Return the result record of a system and metric."""
-        for record in self.run.records:
-            if record.metric == metric and record.model == system.model and record.decoding == system.decoding:
-                return record
-        return None
+        """Return the result record of a system and metric; None without one."""
+        return self._records.get((metric, system.model, system.decoding_key))
 
-    def statistics(self, system: System, metric: str) -> np.ndarray | None:
-        """Return the sufficient statistics (B, d) of a system and metric, rows as its examples; None when they are missing."""
-        record = self.record(system, metric)
-        if record is None or record.statistics is None:
-            return None
-        arrays = self.run.pieces.read_named_arrays(record.statistics)
-        return None if arrays is None or len(arrays["stats"]) != len(system.rows) else arrays["stats"]
+    @cached_property
+    def _records(self) -> dict[tuple[str, str, str], ResultRecord]:
+        return {(record.metric, record.model, record.decoding_key): record for record in self.run.records}
+
+    def metrics(self, system: System) -> list[str]:
+        """Labels of the metrics of a system's captions, in the order of the run."""
+        return [metric for metric, model, key in self._records if (model, key) == (system.model, system.decoding_key)]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems to compare."""
+
+    one: ComparedRun
+    a: System
+    other: ComparedRun
+    b: System
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """Labels of both systems, with the names of their runs where they are equal."""
+        if self.a.label == self.b.label and self.one.name != self.other.name:
+            return f"{self.one.name}::{self.a.label}", f"{self.other.name}::{self.b.label}"
+        return self.a.label, self.b.label
+
+    @property
+    def metrics(self) -> list[str]:
+        """Labels of the metrics that both systems have."""
+        theirs = set(self.other.metrics(self.b))
+        return [metric for metric in self.one.metrics(self.a) if metric in theirs]
+
+    @property
+    def records(self) -> list[tuple[ResultRecord, ResultRecord]]:
+        """Result records of both systems, one pair per metric."""
+        both = [(self.one.record(self.a, name), self.other.record(self.b, name)) for name in self.metrics]
+        return [(one, other) for one, other in both if one is not None and other is not None]
 
 
 def compare_runs(
-    paths: Sequence[str | Path], *, any_data: bool = False, draws: int = 1000, seed: int = 0
+    paths: Sequence[str | Path],
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    force: bool = False,
+    draws: int = DRAWS,
+    seed: int = 0,
+    show: bool = False,
 ) -> list[Values]:
     """Return one row per pair of systems and metric.
 
@@ -78,55 +118,108 @@ def compare_runs(
     ----------
     paths : sequence of one or two
         Run directories, or ``RUN::MODEL``.
-    any_data : bool
-        Compare runs on different data by their ids.
+    baseline : str, optional
+        Label of a model (or of a model with its decoding) of the only run. The pairs are then all other systems of the same decoding
+        (A) against it (B).
+    metrics : sequence of str, optional
+        Labels of metrics; default: all that both systems have.
+    force : bool
+        Compare runs that differ in their data, metrics or reference counts; the differences are in ``forced`` of each row.
     draws, seed : int
-        Random sign patterns of the permutation test and their seed.
+        Weight vectors of each test and their seed.
+    show : bool
+        Draw a progress bar on stderr.
 
     Raises
     ------
     HarnessError
-        The runs share no system, no example, or no metric with per-example scores.
+        The runs share no system, no example or no metric, or differ in what ``force`` names.
     """
+    if draws < 1:
+        raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
     sides = [ComparedRun.open(path) for path in paths]
-    one, other = sides[0], sides[-1]
-    rows: list[Values] = []
-    for a, b in pairs(sides, any_data):
-        for row in compare_systems(a, b, sides=(one, other), draws=draws, seed=seed):
-            records = one.record(a, row["metric"]), other.record(b, row["metric"])
-            direction = records[0].higher_is_better if records[0] is not None else None
-            rows.append({**row, "higher_is_better": direction, "better": _verdict(row, *records)})
-    return _adjusted(rows)
+    chosen = pairs(sides) if baseline is None else pairs_against(sides, baseline)
+    records = [record for pair in chosen for record in pair.records]
+    forced = differences_of_runs([side.run for side in sides], [side.name for side in sides], records)
+    if forced and not force:
+        raise HarnessError(f"{forced[0]}; --force compares them all the same")
+    rows = compare_pairs(chosen, metrics=metrics, draws=draws, seed=seed, show=show)
+    return adjusted([{**row, "forced": forced} for row in rows] if forced else rows)
 
 
-def _adjusted(rows: list[Values]) -> list[Values]:
-    """Return the rows with p-values adjusted by Holm over the pairs of a metric and by Benjamini-Hochberg over all rows."""
+def compare_pairs(
+    chosen: Sequence[Pair],
+    *,
+    metrics: Sequence[str] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    show: bool = False,
+) -> list[Values]:
+    """Return the rows of pairs and metrics, before they are adjusted for many tests.
+
+    Rows of pairs within one run are read from its ``comparisons.json``, or computed and written to it.
+
+    ``difference``, ``ci95``, ``p_value`` (approximate randomisation) and ``p_bootstrap`` belong to the number that the result
+    table reports; ``sign_p_value`` and the counts belong to the per-example scores. A metric whose number cannot be resampled
+    has a ``note`` instead. Raises :class:`HarnessError` when two systems share no example or no metric.
+    """
+    frame, jobs = _Frame(), list[tuple[Pair, str]]()
+    for pair in chosen:
+        frame.add(pair)
+        jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
+    store = StoredComparisons.of([pair.one.run for pair in chosen] + [pair.other.run for pair in chosen], draws, seed)
+    keys = [f"{pair.labels[0]}|{pair.labels[1]}|{name}" for pair, name in jobs]
+    todo = [k for k, key in enumerate(keys) if key not in store.rows]
+    if todo:
+        family = DrawFamily(len(frame.examples), draws, seed)
+        items = [frame.item(*jobs[k]) for k in todo]
+        with bar("comparisons", len(todo), show=show) as advance:
+            outcomes = paired_tests(items, family, advance)
+        store.add({keys[k]: _row(*jobs[k], outcome) for k, outcome in zip(todo, outcomes)})
+    return [store.rows[key] for key in keys]
+
+
+def adjusted(rows: Sequence[Values]) -> list[Values]:
+    """Return rows with p-values adjusted by Holm over the pairs of a metric and by Benjamini-Hochberg over all rows, and ``better``."""
     p = [float("nan") if row["p_value"] is None else float(row["p_value"]) for row in rows]
     discovery = benjamini_hochberg_adjusted(p)
     family = np.full(len(rows), np.nan)
     for metric in dict.fromkeys(row["metric"] for row in rows):
         places = [k for k, row in enumerate(rows) if row["metric"] == metric]
         family[places] = holm([p[k] for k in places])
+    numbers = [
+        (None if np.isnan(h) else float(h), None if np.isnan(d) else float(d)) for h, d in zip(family, discovery)
+    ]
     return [
-        {**row, "p_holm": None if np.isnan(h) else float(h), "p_bh": None if np.isnan(d) else float(d)}
-        for row, h, d in zip(rows, family, discovery)
+        {**row, "p_holm": h, "p_bh": d, "better": better({**row, "p_holm": h})} for row, (h, d) in zip(rows, numbers)
     ]
 
 
-def pairs(sides: Sequence[ComparedRun], any_data: bool = False) -> list[tuple[System, System]]:
+def better(row: Values) -> str:
+    """Return ``A`` or ``B`` for the better system of a row, ``=``, ``sizes differ`` or ``not tested``."""
+    if row["sizes_differ"]:
+        return SIZES_DIFFER
+    if row["p_holm"] is None:
+        return NOT_TESTED
+    return verdict(row["difference"], row["p_holm"], row["higher_is_better"])
+
+
+def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
+    """Return ``A`` or ``B`` for the better system, or ``=`` where the difference is not significant at ``level``."""
+    if p_value > level or difference == 0 or higher_is_better is None:
+        return "="
+    return "A" if (difference > 0) == higher_is_better else "B"
+
+
+# --------------------------------------------------------------------------- pairs
+def pairs(sides: Sequence[ComparedRun]) -> list[Pair]:
     """Return the pairs to compare: all of one run, or for two runs the systems of the same name (or the only ones)."""
     if len(sides) == 1:
-        systems = sides[0].systems
-        if len(systems) < 2:
-            raise HarnessError(f"{sides[0].name} holds one system; give two runs to compare")
-        return list(itertools.combinations(systems, 2))
+        (side,) = sides
+        if len(side.systems) < 2:
+            raise HarnessError(f"{side.name} holds one system; give two runs to compare")
+        return [Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)]
     one, other = sides
-    if not any_data and one.run.provenance.data["fingerprint"] != other.run.provenance.data["fingerprint"]:
-        readers = ", ".join(str(side.run.provenance.data["reader"]) for side in sides)
-        raise HarnessError(
-            f"{one.name} and {other.name} read different data ({readers}): equal ids would be paired by chance; "
-            "--any-data compares them all the same"
-        )
     matched = _matched(one.systems, other.systems, by_model=True)
     if not matched and one.model and other.model:  # two chosen models: the same decodings
         matched = _matched(one.systems, other.systems, by_model=False)
@@ -135,7 +228,28 @@ def pairs(sides: Sequence[ComparedRun], any_data: bool = False) -> list[tuple[Sy
     if not matched:
         labels = [", ".join(system.label for system in side.systems) for side in sides]
         raise HarnessError(f"the runs share no system: {labels[0]} and {labels[1]}; choose with RUN::MODEL")
-    return matched
+    return [Pair(one, a, other, b) for a, b in matched]
+
+
+def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
+    """Return the pairs of every other system with the baseline of the same decoding, for one run."""
+    if len(sides) != 1:
+        raise HarnessError("a baseline belongs to the systems of one run; two runs are compared model by model")
+    (side,) = sides
+    bases = [system for system in side.systems if baseline in (system.model, system.label)]
+    if not bases:
+        names = list(dict.fromkeys(system.model for system in side.systems))
+        raise HarnessError(
+            f"there is no model '{baseline}'{did_you_mean(baseline, names)} to compare with; there are {', '.join(names)}"
+        )
+    if len(bases) == 1:
+        return [Pair(side, system, side, bases[0]) for system in side.systems if system is not bases[0]]
+    by_key = {system.decoding_key: system for system in bases}
+    return [
+        Pair(side, system, side, by_key[system.decoding_key])
+        for system in side.systems
+        if system not in bases and system.decoding_key in by_key
+    ]
 
 
 def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) -> list[tuple[System, System]]:
@@ -146,90 +260,100 @@ def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) 
     return [(system, by_key[key(system)]) for system in one if key(system) in by_key]
 
 
-def compare_systems(
-    a: System, b: System, *, sides: tuple[ComparedRun, ComparedRun], draws: int = 1000, seed: int = 0
-) -> list[Values]:
-    """Return one row per metric that both systems have, on the examples that both have.
-
-    ``difference``, ``ci95``, ``p_value`` (approximate randomisation) and ``p_bootstrap`` belong to the number that the result
-    table reports; ``sign_p_value`` and the counts belong to the per-example scores. A metric whose number cannot be resampled
-    has a ``note`` instead. Raises :class:`HarnessError` when the systems share no example or no metric.
-    """
-    shared = [example for example in a.examples if example in b.row_of]
-    if not shared:
-        raise HarnessError(f"{a.label} ({sides[0].name}) and {b.label} ({sides[1].name}) share no example")
-    rows: list[Values] = []
-    for metric in a.table.metrics:
-        signs = (
-            compare_on(a, b, metric, shared, draws=draws, seed=seed, samples=0) if metric in b.table.metrics else None
-        )
-        if signs is None:
-            continue
-        paired, means = signs
-        row: Values = {"metric": metric, "system_a": a.label, "system_b": b.label}
-        row |= _reported_difference(a, b, metric, shared, sides, draws, seed)
-        row |= {
-            "n": paired.n, "mean_a": means[0], "mean_b": means[1], "sign_p_value": paired.p_value,
-            "sign_method": paired.method, "a_larger": paired.a_larger, "b_larger": paired.b_larger, "ties": paired.ties,
-        }  # fmt: skip
-        rows.append(row)
-    if not rows:
-        raise HarnessError(f"{a.label} and {b.label} share no metric with scores per example")
-    return rows
+def _chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
+    common = pair.metrics
+    if not common:
+        raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
+    for name in metrics or ():
+        if name not in common:
+            raise HarnessError(
+                f"there is no metric '{name}'{did_you_mean(name, common)} of both systems; there are {', '.join(common)}"
+            )
+    return common if metrics is None else list(metrics)
 
 
-def _reported_difference(
-    a: System,
-    b: System,
-    metric: str,
-    shared: Sequence[str],
-    sides: tuple[ComparedRun, ComparedRun],
-    draws: int,
-    seed: int,
-) -> Values:
-    """Return the difference of the reported numbers with interval and tests, or a note where it cannot be resampled."""
-    empty: Values = dict.fromkeys(("a", "b", "difference", "ci95", "p_value", "p_bootstrap"))
-    stats_a, stats_b = sides[0].statistics(a, metric), sides[1].statistics(b, metric)
-    if stats_a is None or stats_b is None:
-        return {**empty, "note": "the run has no statistics of this metric; run the spec again"}
-    entry = next(item for item in sides[0].run.provenance.metrics if item.label == metric)
-    instance = cast(Metric, current().create("metrics", entry.name, entry.params))
-    if not instance.spec.shardable:
-        return {**empty, "note": "the number of this metric cannot be resampled"}
-    x = stats_a[[a.row_of[example] for example in shared]]
-    y = stats_b[[b.row_of[example] for example in shared]]
-    defined = ~(np.isnan(x[:, 0]) | np.isnan(y[:, 0]))
-    if not defined.any():
-        return {**empty, "note": "no example is defined for both systems"}
-    outcome = compare_statistics(instance.reduce, x[defined], y[defined], samples=draws, draws=draws, seed=seed)
+# --------------------------------------------------------------------------- data
+class _Frame:
+    """Examples of all systems in one order, with the statistics and scores of each system and metric on them."""
+
+    def __init__(self) -> None:
+        self.examples: dict[str, int] = {}
+        self._systems: set[System] = set()
+        self._data: dict[tuple[int, str, str], SystemData] = {}
+        self._metrics: dict[tuple[int, str], Metric] = {}
+
+    def add(self, pair: Pair) -> None:
+        """Add the examples of the runs of a pair; raise :class:`HarnessError` when its systems share none."""
+        if not any(example in pair.b.row_of for example in pair.a.examples):
+            raise HarnessError(
+                f"{pair.a.label} ({pair.one.name}) and {pair.b.label} ({pair.other.name}) share no example"
+            )
+        for system in (*pair.one.run.samples.systems, *pair.other.run.samples.systems):
+            for example in system.examples if system not in self._systems else ():
+                self.examples.setdefault(example, len(self.examples))
+            self._systems.add(system)
+
+    def item(self, pair: Pair, metric: str) -> PairedMetric:
+        """Return a metric of a pair with the data of both systems."""
+        instance = self._metric(pair.one, metric)
+        return PairedMetric(instance, self._system(pair.one, pair.a, metric), self._system(pair.other, pair.b, metric))
+
+    def _metric(self, side: ComparedRun, label: str) -> Metric:
+        key = (id(side), label)
+        if key not in self._metrics:
+            entry = next(item for item in side.run.provenance.metrics if item.label == label)
+            self._metrics[key] = cast(Metric, current().create("metrics", entry.name, entry.params))
+        return self._metrics[key]
+
+    def _system(self, side: ComparedRun, system: System, metric: str) -> SystemData:
+        key = (id(side), f"{system.model}\0{system.decoding_key}", metric)
+        if key not in self._data:
+            rows = np.array([self.examples[example] for example in system.examples], dtype=np.int64)
+            scores = np.full(len(self.examples), np.nan)
+            if metric in system.table.metrics:
+                scores[rows] = system.scores(metric)
+            record, stats = side.record(system, metric), None
+            values = side.run.statistics(record) if record is not None else None
+            if values is not None and len(values) == len(rows):
+                stats = np.full((len(self.examples), values.shape[1]), np.nan)
+                stats[rows] = values
+            self._data[key] = SystemData(stats, scores)
+        return self._data[key]
+
+
+def _row(pair: Pair, metric: str, outcome: PairedTests) -> Values:
+    records = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
+    reported, signs = outcome.reported, outcome.signs
+
+    def finite(value: float | None) -> float | None:
+        return None if value is None or np.isnan(value) else value
+
     return {
-        "a": outcome.a, "b": outcome.b, "difference": outcome.difference, "ci95": outcome.ci95,
-        "p_value": outcome.p_randomisation, "p_bootstrap": outcome.p_bootstrap, "note": "",
-    }  # fmt: skip
+        "metric": metric,
+        "system_a": pair.labels[0],
+        "system_b": pair.labels[1],
+        "higher_is_better": records[0].higher_is_better if records[0] is not None else None,
+        "sizes_differ": _sizes_differ(*records),
+        "a": finite(reported.a) if reported else None,
+        "b": finite(reported.b) if reported else None,
+        "difference": finite(reported.difference) if reported else None,
+        "ci95": list(reported.ci95) if reported and reported.ci95 else None,
+        "p_value": finite(reported.p_randomisation) if reported else None,
+        "p_bootstrap": finite(reported.p_bootstrap) if reported else None,
+        "draws": reported.draws if reported else 0,
+        "exact": bool(reported and reported.exact),
+        "note": outcome.note,
+        "n": outcome.n,
+        "sign_p_value": signs.p_randomisation if signs else None,
+        "a_larger": outcome.a_larger,
+        "b_larger": outcome.b_larger,
+        "ties": outcome.ties,
+    }
 
 
-def compare_on(
-    a: System, b: System, metric: str, shared: Sequence[str], *, draws: int, seed: int = 0, samples: int = 2000
-) -> tuple[Paired, tuple[float, float]] | None:
-    """Return the paired test of one metric on shared examples with both means; None without a pair of scores."""
-    x, y = (s.scores(metric)[[s.row_of[example] for example in shared]] for s in (a, b))
-    if np.all(np.isnan(x) | np.isnan(y)):
-        return None
-    return compare(x, y, draws=draws, samples=samples, seed=seed), (float(np.nanmean(x)), float(np.nanmean(y)))
-
-
-def _verdict(row: Values, a: ResultRecord | None, b: ResultRecord | None) -> str:
-    """Return ``A`` or ``B`` for the better system, ``=``, or ``sizes differ`` for set metrics of different set sizes."""
-    sizes = [record.sizes if record is not None and record.level == "set" else None for record in (a, b)]
-    if sizes[0] != sizes[1]:
-        return "sizes differ"
-    if row["p_value"] is None:
-        return "not tested"
-    return verdict(row["difference"], row["p_value"], a.higher_is_better if a is not None else None)
-
-
-def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
-    """Return ``A`` or ``B`` for the better system, or ``=`` where the difference is not significant at ``level``."""
-    if p_value > level or difference == 0 or higher_is_better is None:
-        return "="
-    return "A" if (difference > 0) == higher_is_better else "B"
+def _sizes_differ(a: ResultRecord | None, b: ResultRecord | None) -> bool:
+    """Return True when two numbers have no common scale: set metrics of other set sizes, or other numbers of references."""
+    if a is None or b is None or a.sizes is None or b.sizes is None:
+        return False
+    keys: Iterable[str] = ("candidates", "references") if a.level == "set" else ("references",)
+    return any(list(a.sizes.get(key, ())) != list(b.sizes.get(key, ())) for key in keys)

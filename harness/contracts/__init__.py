@@ -30,6 +30,7 @@ from harness.contracts.data import (
 )
 from harness.contracts.features import Features
 from harness.contracts.metrics import (
+    Additive,
     Distance,
     Embedding,
     ExactTestable,
@@ -48,6 +49,7 @@ from harness.contracts.models import Adapter, Describes, Listener, Prepares, Rea
 
 __all__ = [
     "Adapter",
+    "Additive",
     "Batch",
     "Candidates",
     "CaptionSet",

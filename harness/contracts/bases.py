@@ -191,6 +191,15 @@ class MeanMetric(Parameterised):
         weights = np.asarray(weights, dtype=np.float64)
         return (weights @ stats[:, 0]) / weights.sum(axis=1)
 
+    def addends(self, stats: np.ndarray) -> np.ndarray:
+        """Return the scores and ones, shape (B, 2), whose sums determine the mean."""
+        return np.column_stack([stats[:, 0], np.ones(len(stats))])
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return means (...) from sums of addends (..., 2), NaN where the number of examples is 0."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return sums[..., 0] / sums[..., 1]
+
 
 def _relabeled(batch: Batch, texts: Sequence[Sequence[str]], labels: np.ndarray, features: Features) -> Batch:
     """Return the examples with the texts (B lists of N) labelled True as candidates and the others as references."""

@@ -46,7 +46,7 @@ class Metric(Protocol):
     gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
     out of ``reduce``.
 
-    Optional members are protocols of their own: :class:`HasDetails`, :class:`Warmable`, :class:`Testable`,
+    Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`Warmable`, :class:`Testable`,
     :class:`ExactTestable`, :class:`ListsParameters`.
     """
 
@@ -92,6 +92,23 @@ class HasDetails(Protocol):
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return JSON-compatible values from the statistics (B, d) of the defined examples."""
+        ...
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """A metric whose corpus number is a function of sums over examples, so that a matrix product resamples it.
+
+    ``reduce(stats, weights)`` equals ``of_sums(weights @ addends(stats))``. Comparisons verify it on the statistics at hand and use
+    ``reduce`` where it does not hold (a subclass with another ``reduce``, for example).
+    """
+
+    def addends(self, stats: np.ndarray) -> np.ndarray:
+        """Return the addends (B, k), float64, of the statistics (B, d) of defined examples."""
+        ...
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return corpus numbers (...) from sums of addends (..., k), NaN where undefined."""
         ...
 
 

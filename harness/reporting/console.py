@@ -163,7 +163,7 @@ def _print_view(console: Console, view: ViewSpec, run: Run) -> None:
     from rich.table import Table
 
     is_verdict = view.plot == "verdicts"
-    content = verdict_table(view, run.records, run.samples) if is_verdict else view_table(view, run.records)
+    content = verdict_table(view, run) if is_verdict else view_table(view, run.records)
     if not content.heads:
         console.print(f"{escape(view.heading)}: no values in this run")
         return

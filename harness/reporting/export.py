@@ -13,8 +13,8 @@ from harness.reporting.captions import Texts, TextsTable, texts_table
 from harness.reporting.numbers import number
 from harness.reporting.verdicts import verdict_table
 from harness.reporting.views import ViewTable, view_table
+from harness.run.finished import Run
 from harness.rundir.format import write_atomically
-from harness.rundir.rundir import RunDir
 from harness.spec.models import ViewSpec
 
 Line = Sequence[object]
@@ -24,7 +24,7 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
     """Write every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs into ``folder``; return the files."""
     written: list[Path] = []
     for path in paths:
-        run = RunDir.open(path)
+        run = Run.open(path)
         for index, view in enumerate(run.provenance.views, start=1):
             if view.plot not in ("table", "texts", "verdicts"):
                 continue
@@ -37,7 +37,7 @@ def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
     return written
 
 
-def _content(view: ViewSpec, run: RunDir) -> tuple[str, list[Line], list[Line]]:
+def _content(view: ViewSpec, run: Run) -> tuple[str, list[Line], list[Line]]:
     """Return the title of a view, its rows in full for CSV, and its rows rounded for Markdown."""
     if view.plot == "texts":
         texts = texts_table(view, run.samples)
@@ -45,7 +45,7 @@ def _content(view: ViewSpec, run: RunDir) -> tuple[str, list[Line], list[Line]]:
     if view.plot == "table":
         table = view_table(view, run.records)
     else:
-        table = verdict_table(view, run.records, run.samples)
+        table = verdict_table(view, run)
     return view.heading, numbers_rows(table), numbers_rows(table, rounded=True)
 
 

@@ -16,9 +16,9 @@ from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.plots import draw
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
 from harness.reporting.views import view_table
+from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import ResultRecord, decoding_text
-from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 from harness.spec.models import ViewSpec
 
@@ -51,7 +51,7 @@ def write(paths: Sequence[str | Path], output: Path | None = None, title: str = 
 
 def _run(path: str | Path) -> dict[str, object]:
     """Return the template's values of one run."""
-    run = RunDir.open(path)
+    run = Run.open(path)
     records, samples = run.records, run.samples
     content, results = run.provenance.content, [record.to_dict() for record in records]
     plugins = Plugins().load(current())
@@ -66,7 +66,7 @@ def _run(path: str | Path) -> dict[str, object]:
         "groups": [_group(group, divided=group[0].metric in divided) for group in groups],
         "has_decoding": len({decoding_text(record.decoding) for record in records}) > 1,
         "has_p": any(record.p_value is not None or record.p_note is not None for record in records),
-        "views": [_view(view, records, samples) for view in run.provenance.views or _default_views(records)],
+        "views": [_view(view, run) for view in run.provenance.views or _default_views(records)],
         "examples": _examples(samples, records),
         "sections": [item for part in sections for item in part],
         "json": json.dumps(content, indent=1, ensure_ascii=False),
@@ -124,15 +124,16 @@ def _default_views(records: Sequence[ResultRecord]) -> list[ViewSpec]:
     return views
 
 
-def _view(view: ViewSpec, records: Sequence[ResultRecord], samples: SampleTable) -> dict[str, object]:
+def _view(view: ViewSpec, run: Run) -> dict[str, object]:
+    records = run.records
     values: dict[str, object] = {"title": view.heading, "note": view.note, "svg": "", "table": None, "texts": None}
     if view.plot == "table":
         values["table"] = view_table(view, records)
     elif view.plot == "verdicts":
-        values["table"] = verdict_table(view, records, samples)
+        values["table"] = verdict_table(view, run)
         values["note"] = f"{view.note} ({METHOD_NOTE})".strip()
     elif view.plot == "texts":
-        values["texts"] = texts_table(view, samples)
+        values["texts"] = texts_table(view, run.samples)
     else:
         values["svg"] = draw(view, records)
     return values

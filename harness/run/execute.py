@@ -131,6 +131,8 @@ class Execution:
     notes: list[str] = field(default_factory=list[str])
     generated: dict[tuple[str, Decoding], Generated] = field(default_factory=dict[tuple[str, Decoding], Generated])
     """Captions of every model and decoding, where ``sizes: equal`` needs all of them before the first is scored."""
+    arrays: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    """Sufficient statistics by the name of their piece, of a run without a directory."""
 
     @cached_property
     def features(self) -> FeatureCache:
@@ -166,7 +168,7 @@ class Execution:
     def _finish(self) -> Run:
         samples = self.samples.table()
         if self.rundir is None:
-            return Run(self.provenance, tuple(self.records), samples, self.failed, self.notes)
+            return Run(self.provenance, tuple(self.records), samples, self.failed, self.notes, arrays=self.arrays)
         self.rundir.write_results(self.records, samples, self.failed, self.notes)
         return Run(self.provenance, tuple(self.records), samples, self.failed, self.notes, self.rundir.path)
 
@@ -267,8 +269,9 @@ class Execution:
             scored, key = self._scored(unit.model, plan, parts, content)
             self.samples.add(plan.label, scored.per_example(plan.metric), scored.p_values)
             record = caption_record(self.plan.spec, unit.model, decoding, plan, scored, unit.absent, sizes)
-            if self.rundir:
-                record = replace(record, statistics=key.stem)
+            record = replace(record, statistics=key.stem)
+            if self.rundir is None:
+                self.arrays[key.stem] = scored.stats
             undefined = np.flatnonzero(~scored.defined).tolist()
             self._add(record, [sets[i].id for i in undefined])
 

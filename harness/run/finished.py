@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness.errors import require
+from harness.rundir.pieces import PieceStore
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -32,6 +35,8 @@ class Run:
     """Remarks on the numbers, such as sizes beyond the data."""
     path: Path | None = None
     """The run directory, if there is one."""
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, "np.ndarray"])
+    """Sufficient statistics (B, d) of a run without a directory, by the name in ``ResultRecord.statistics``."""
 
     @classmethod
     def of(cls, rundir: RunDir) -> Run:
@@ -46,6 +51,15 @@ class Run:
     def __repr__(self) -> str:
         name = self.provenance.signature or "a suite"
         return f"<run of {name}: {len(self.records)} results, {len(self.failed)} failed>"
+
+    def statistics(self, record: ResultRecord) -> np.ndarray | None:
+        """Return the sufficient statistics (B, d) of a record, rows as its examples in the samples; None when they are missing."""
+        if record.statistics is None:
+            return None
+        if self.path is None:
+            return self.arrays.get(record.statistics)
+        pieces = PieceStore(self.path).read_named_arrays(record.statistics)
+        return None if pieces is None else pieces["stats"]
 
     @property
     def manifest(self) -> JsonObject:

@@ -21,8 +21,9 @@ RESULTS_SCHEMA = 1
 MANIFEST_SCHEMA = 1
 """Schema version of manifest.json."""
 MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
+COMPARISONS = "comparisons.json"
 PIECE_FOLDERS = ("candidates", "scores")
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *PIECE_FOLDERS, "report.html")
+RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *PIECE_FOLDERS, COMPARISONS, "report.html")
 """Everything that a run writes into its directory."""
 
 JsonObject = dict[str, object]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from harness.contracts import Decoding, Level, Parameters, Values
-from harness.rundir.format import JsonObject
+from harness.rundir.format import JsonObject, plain
 
 _SHORT = {
     "temperature": "T",
@@ -58,7 +59,12 @@ class ResultRecord:
     p_note: str | None = None
     """Reason why there is no p-value although one was requested, to follow the metric's name."""
     statistics: str | None = None
-    """Name of the piece that holds the sufficient statistics; None for a run without a directory."""
+    """Name of the piece that holds the sufficient statistics (``scores/NAME.npz``)."""
+
+    @property
+    def decoding_key(self) -> str:
+        """The decoding as sorted JSON, as in the column ``decoding`` of the samples."""
+        return decoding_key(self.decoding)
 
     @property
     def harmonic_p(self) -> float | None:
@@ -132,6 +138,15 @@ def lookup(record: ResultRecord, path: str) -> Any:
 def number(value: object) -> float:
     """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and ``"-inf"``."""
     return math.nan if value is None else float(cast("float | str", value))
+
+
+def decoding_key(decoding: Parameters) -> str:
+    """Return the fields of a decoding as sorted JSON.
+
+    >>> decoding_key({"temperature": 0.7, "candidates": 10})
+    '{"candidates": 10, "temperature": 0.7}'
+    """
+    return json.dumps(plain(dict(decoding)), sort_keys=True)
 
 
 def decoding_text(decoding: Parameters) -> str:

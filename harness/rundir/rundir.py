@@ -15,6 +15,7 @@ from typing import Literal, cast
 
 from harness.errors import InputError
 from harness.rundir.format import (
+    COMPARISONS,
     LOG,
     MANIFEST,
     RESULTS,
@@ -118,7 +119,7 @@ class RunDir:
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""
-        for name in (RESULTS, SAMPLES, LOG, "report.html"):
+        for name in (RESULTS, COMPARISONS, SAMPLES, LOG, "report.html"):
             (self.path / name).unlink(missing_ok=True)
         self.pieces.clear()
         for file in self.path.iterdir():

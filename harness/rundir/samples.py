@@ -16,9 +16,8 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
-from harness.rundir.format import plain
 from harness.rundir.parquet import column_names, read_column, write_columns
-from harness.rundir.records import decoding_text
+from harness.rundir.records import decoding_key, decoding_text
 
 KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
 P_PREFIX = "p:"
@@ -164,7 +163,7 @@ class SampleColumns:
     def begin(self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]) -> None:
         """Start the rows of one model and decoding; columns that :meth:`add` does not fill stay null."""
         self._pad()
-        key = json.dumps(plain(dict(decoding)), sort_keys=True)
+        key = decoding_key(decoding)
         for item in sets:
             values = (model, key, item.id, _valid_utf8(item.candidates), _valid_utf8(item.references))
             for column, value in zip(self._keys.values(), values):

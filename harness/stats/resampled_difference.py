@@ -1,7 +1,12 @@
-"""Paired tests of a statistic of two systems on the same examples: bootstrap and approximate randomisation.
+"""Paired tests of a corpus statistic of two systems on the same examples: bootstrap and approximate randomisation.
 
-Both tests look at the difference of the corpus statistic that a table reports, computed from sufficient statistics by the
-metric's own ``reduce``; per-example means are not used.
+Both tests look at the difference of the number that a table reports, computed from sufficient statistics by the metric's own
+``reduce``; per-example means are not used. The weight vectors come from one :class:`~harness.stats.draws.DrawFamily`.
+
+References
+----------
+Koehn, "Statistical significance tests for machine translation evaluation" (EMNLP 2004); Riezler and Maxwell, "On some pitfalls in
+automatic evaluation and significance testing for MT" (2005): shifted bootstrap, approximate randomisation.
 """
 
 from __future__ import annotations
@@ -11,12 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.stats import bootstrap
+from harness.stats import bootstrap, ties
+from harness.stats.draws import DrawFamily
 
 Reduce = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """``reduce(stats, weights)``: statistics (R, d) and weights (W, R) to values (W,)."""
-CHUNK = 128
-"""Random assignments evaluated in one call of ``reduce``."""
+OfSums = Callable[[np.ndarray], np.ndarray]
+"""Sums (..., k) of addends to values (...)."""
 
 
 @dataclass(frozen=True)
@@ -28,21 +34,57 @@ class ResampledDifference:
     b: float
     """Value of system B on the shared examples."""
     difference: float
+    """A minus B; 0 where the values are equal up to rounding (:mod:`harness.stats.ties`)."""
     ci95: tuple[float, float] | None
-    """Paired bootstrap percentile interval of the difference."""
+    """Paired bootstrap percentile interval of the difference; None without resamples."""
     p_bootstrap: float
     """Two-sided p-value of the paired bootstrap, shifted to the null hypothesis."""
     p_randomisation: float
     """Two-sided p-value of approximate randomisation."""
     draws: int
-    n: int
-    """Number of shared examples."""
+    """Number of assignments, and of resamples."""
+    exact: bool
+    """True when the assignments are all 2^B patterns."""
 
 
-def compare_statistics(
-    reduce: Reduce, a: np.ndarray, b: np.ndarray, *, samples: int = 1000, draws: int = 1000, seed: int = 0
+@dataclass(frozen=True)
+class Sums:
+    """Sums of the addends of one system: observed, resampled, and over random halves of the examples."""
+
+    total: np.ndarray
+    """Shape (k,)."""
+    resampled: np.ndarray
+    """Sums under bootstrap counts, shape (draws, k)."""
+    assigned: np.ndarray
+    """Sums over the examples that keep their system, shape (assignments, k)."""
+
+
+def difference_of_sums(of_sums: OfSums, a: Sums, b: Sums, *, exact: bool) -> ResampledDifference:
+    """Compare two systems whose statistic is a function of sums over examples.
+
+    Exchanging the rows of some examples turns the sums S_A into assigned_A + total_B - assigned_B, so that the weighted sums of
+    each system serve every pair.
+
+    Parameters
+    ----------
+    of_sums : callable
+        The statistic as a function of sums.
+    a, b : Sums
+        Sums of both systems under the same weight vectors.
+    exact : bool
+        The assignments are all 2^B patterns.
+    """
+    values = np.asarray(of_sums(np.stack([a.total, b.total])), dtype=np.float64)
+    resampled = of_sums(a.resampled) - of_sums(b.resampled)
+    one = of_sums(a.assigned + (b.total - b.assigned))
+    other = of_sums(b.assigned + (a.total - a.assigned))
+    return _summary(values, resampled, np.asarray(one), np.asarray(other), exact)
+
+
+def difference_of_statistics(
+    reduce: Reduce, a: np.ndarray, b: np.ndarray, family: DrawFamily, *, repeats: bool = True
 ) -> ResampledDifference:
-    """Compare the statistic of two systems.
+    """Compare the statistic of two systems by its reduction under weights.
 
     Parameters
     ----------
@@ -51,42 +93,82 @@ def compare_statistics(
     a, b : ndarray
         Sufficient statistics of both systems on the same examples in the same order, shapes (B, d) and (B, e); the narrower
         one is padded with NaN.
-    samples : int
-        Bootstrap resamples; both systems see the same weights.
-    draws : int
-        Random assignments: each example's rows are swapped with probability one half.
-    seed : int
-        Seed of the random draws.
+    family : DrawFamily
+        Weight vectors over the B examples.
+    repeats : bool
+        The statistic may be resampled with repetition. False leaves out the bootstrap: no interval, NaN ``p_bootstrap``.
 
     Returns
     -------
     ResampledDifference
         NaN p-values when the statistic is undefined for a system.
 
-    References
-    ----------
-    Koehn, "Statistical significance tests for machine translation evaluation" (EMNLP 2004); Riezler and Maxwell, "On some
-    pitfalls in automatic evaluation and significance testing for MT" (2005): shifted bootstrap, approximate randomisation.
+    Raises
+    ------
+    ValueError
+        The arrays differ in length, are empty, or do not fit the family.
     """
-    if len(a) != len(b) or len(a) == 0:
-        raise ValueError(f"paired statistics have the same number of rows, at least one; found {len(a)} and {len(b)}")
+    if len(a) != len(b) or len(a) == 0 or len(a) != family.n_examples:
+        raise ValueError(f"paired statistics have {family.n_examples} rows; found {len(a)} and {len(b)}")
     n = len(a)
     both = np.concatenate(_same_width(a, b))
     ones, zeros = np.ones((1, n)), np.zeros((1, n))
-    whole = reduce(both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])]))
-    value_a, value_b = float(whole[0]), float(whole[1])
-    observed = value_a - value_b
+    values = reduce(both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])]))
+    resampled = np.empty(0)
+    if repeats and n > 1:
+        resampled = _concatenated([reduce(a, w) - reduce(b, w) for w in family.resamples()])
+    swapped = [
+        (reduce(both, np.hstack([keep, 1 - keep])), reduce(both, np.hstack([1 - keep, keep])))
+        for keep in family.assignments()
+    ]
+    one, other = (_concatenated([pair[side] for pair in swapped]) for side in (0, 1))
+    return _summary(values, resampled, one, other, family.exact)
+
+
+def separable(reduce: Reduce, a: np.ndarray, b: np.ndarray, expected: tuple[float, float]) -> bool:
+    """Return True when ``reduce`` over the rows of both systems, all weight on one, returns the numbers of each alone.
+
+    It does not for a statistic that looks at all rows whatever their weight, such as one that clusters them first.
+    """
+    n, both = len(a), np.concatenate(_same_width(a, b))
+    weights = np.zeros((2, 2 * n))
+    weights[0, :n] = weights[1, n:] = 1
+    return bool(np.allclose(reduce(both, weights), expected, rtol=1e-9, atol=0, equal_nan=True))
+
+
+def first_draws(family: DrawFamily, count: int) -> DrawFamily:
+    """Return the family of the first ``count`` weight vectors."""
+    return family if family.exact else DrawFamily(family.n_examples, min(count, family.count), family.seed)
+
+
+def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _summary(
+    values: np.ndarray, resampled: np.ndarray, one: np.ndarray, other: np.ndarray, exact: bool
+) -> ResampledDifference:
+    """Return interval and p-values; ``one`` and ``other`` are the values of both systems under each assignment."""
+    value_a, value_b = float(values[0]), float(values[1])
+    observed, nan = value_a - value_b, float("nan")
     if np.isnan(observed):
-        return ResampledDifference(value_a, value_b, observed, None, float("nan"), float("nan"), draws, n)
-    differences = _bootstrap_differences(reduce, both, n, samples, seed) if n > 1 and samples else np.empty(0)
-    ci95 = bootstrap.interval(differences) if len(differences) else None
-    p_bootstrap = float("nan")
-    if len(differences):
-        shifted = np.abs(differences - differences.mean())
-        p_bootstrap = float((1 + np.sum(_at_least(shifted, observed))) / (1 + len(differences)))
-    swapped = _randomised_differences(reduce, both, n, draws, seed)
-    p_randomisation = float((1 + np.sum(_at_least(np.abs(swapped), observed))) / (1 + len(swapped)))
-    return ResampledDifference(value_a, value_b, observed, ci95, p_bootstrap, p_randomisation, draws, n)
+        return ResampledDifference(value_a, value_b, observed, None, nan, nan, len(one), exact)
+    resampled = resampled[~np.isnan(resampled)]
+    scale = max(abs(value_a), abs(value_b))
+    if abs(observed) <= ties.tolerance(scale):
+        observed = 0.0  # equal up to the order of summation
+    p_bootstrap, ci95 = nan, None
+    if len(resampled) > 1:
+        shifted = np.abs(resampled - resampled.mean())
+        p_bootstrap = float((1 + np.sum(shifted >= abs(observed) - ties.tolerance(scale))) / (1 + len(resampled)))
+        ci95 = bootstrap.interval(resampled)
+    swapped = np.abs(one - other)
+    defined = ~np.isnan(swapped)
+    scale = max(scale, float(ties.magnitude(np.concatenate([one, other]))))
+    extreme = int(np.sum(swapped[defined] >= abs(observed) - ties.tolerance(scale)))
+    count = int(defined.sum())
+    p_randomisation = extreme / count if exact and count else (1 + extreme) / (1 + count)
+    return ResampledDifference(value_a, value_b, observed, ci95, p_bootstrap, p_randomisation, len(one), exact)
 
 
 def _same_width(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,33 +176,3 @@ def _same_width(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     width = max(a.shape[1], b.shape[1])
     padded = [np.pad(x, ((0, 0), (0, width - x.shape[1])), constant_values=np.nan) for x in (a, b)]
     return padded[0], padded[1]
-
-
-def _at_least(values: np.ndarray, observed: float) -> np.ndarray:
-    """Return the mask of values at least as large as the observed difference, up to float error."""
-    scale = max(abs(observed), float(np.max(np.abs(values), initial=0.0)))
-    return values >= abs(observed) - 1e-12 * scale
-
-
-def _bootstrap_differences(reduce: Reduce, both: np.ndarray, n: int, samples: int, seed: int) -> np.ndarray:
-    """Return differences (samples,) under resampling of the examples; NaN ones are left out."""
-    parts: list[np.ndarray] = []
-    for weights in bootstrap.weights(n, samples, seed):
-        zeros = np.zeros_like(weights)
-        values = reduce(both, np.concatenate([np.hstack([weights, zeros]), np.hstack([zeros, weights])]))
-        parts.append(values[: len(weights)] - values[len(weights) :])
-    differences = np.concatenate(parts)
-    return differences[~np.isnan(differences)]
-
-
-def _randomised_differences(reduce: Reduce, both: np.ndarray, n: int, draws: int, seed: int) -> np.ndarray:
-    """Return differences (draws,) after swapping the rows of a random half of the examples; NaN ones are left out."""
-    rng = np.random.default_rng([seed, n, 1])
-    parts: list[np.ndarray] = []
-    for start in range(0, draws, CHUNK):
-        keep = rng.integers(0, 2, size=(min(CHUNK, draws - start), n)).astype(np.float64)
-        weights = np.hstack([keep, 1 - keep])
-        values = reduce(both, np.concatenate([weights, 1 - weights]))
-        parts.append(values[: len(keep)] - values[len(keep) :])
-    differences = np.concatenate(parts) if parts else np.empty(0)
-    return differences[~np.isnan(differences)]

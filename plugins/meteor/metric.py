@@ -211,6 +211,14 @@ class Meteor:
             return float(scores_of(stats[:, :N_STATISTICS].sum(axis=0, keepdims=True))[0])
         return scores_of(np.asarray(weights, dtype=np.float64) @ stats[:, :N_STATISTICS])
 
+    def addends(self, stats: np.ndarray) -> np.ndarray:
+        """Return the summed statistics of METEOR, shape (B, 23), of statistics (B, 24)."""
+        return stats[:, :N_STATISTICS]
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return corpus scores (R,) from sums of addends (R, 23)."""
+        return scores_of(sums)
+
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
         """Return the example scores (B, P) under the relabelings (P, N), True for a candidate."""
         from harness.plugins.ngram.best_match_kernels import relabel  # numba

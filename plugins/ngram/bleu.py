@@ -150,11 +150,15 @@ class Bleu(MeanMetric):
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return corpus BLEU of statistics (B, 11), or one value per row of ``weights`` (R, B), shape (R,)."""
         if weights is None:
-            return self._of_sums(stats[:, 1:].sum(axis=0)).item() if len(stats) else float("nan")
-        return self._of_sums(np.asarray(weights, dtype=np.float64) @ stats[:, 1:])
+            return self.of_sums(stats[:, 1:].sum(axis=0)).item() if len(stats) else float("nan")
+        return self.of_sums(np.asarray(weights, dtype=np.float64) @ stats[:, 1:])
 
-    def _of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return BLEU (...) of summed statistics (..., 10)."""
+    def addends(self, stats: np.ndarray) -> np.ndarray:
+        """Return n-gram counts and lengths, shape (B, 10), of statistics (B, 11)."""
+        return stats[:, 1:]
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
         correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
         return toolkit_bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 

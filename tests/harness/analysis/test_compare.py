@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import harness
-from harness.analysis.compare import ComparedRun, compare_runs, pairs, verdict
+from harness.analysis import compare as module
+from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against, verdict
 from harness.errors import HarnessError, InputError
+from harness.rundir.rundir import RunDir
 
 SPEC = {
     "task": "words",
@@ -24,29 +27,164 @@ def test_models_of_one_run_are_compared_pair_by_pair(project):
     harness.evaluate(SPEC, output="r")
     (row,) = compare_runs(["r"])
     assert (row["system_a"], row["system_b"], row["difference"], row["n"]) == ("short", "long", -1.0, 6)
-    assert row["sign_p_value"] == pytest.approx(2 / 64)
-    assert row["p_value"] == pytest.approx(2 / 64, abs=0.03)
-    assert row["p_holm"] == row["p_value"]
-    assert row["better"] == "B" if row["higher_is_better"] else "="
+    assert row["sign_p_value"] == row["p_value"] == pytest.approx(2 / 64)
+    assert row["exact"]
+    assert row["p_holm"] == row["p_bh"] == row["p_value"]
+    assert row["better"] == "B"
+    assert (row["a_larger"], row["ties"], row["b_larger"]) == (0, 0, 6)
+
+
+def test_the_difference_is_that_of_the_table(project):
+    harness.evaluate(SPEC, output="r")
+    values = {record.model: record.value for record in RunDir.open("r").records}
+    (row,) = compare_runs(["r"])
+    assert (row["a"], row["b"]) == (values["short"], values["long"])
+
+
+def test_verdicts_follow_the_direction_and_the_level():
     assert verdict(-1.0, 0.01, True) == "B"
     assert verdict(-1.0, 0.01, False) == "A"
     assert verdict(-1.0, 0.06, True) == "="
+    assert verdict(-1.0, 0.01, None) == "="
+    assert verdict(0.0, 0.01, True) == "="
+
+
+def test_a_baseline_is_compared_with_the_others(project):
+    models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle"}}]
+    harness.evaluate({**SPEC, "models": models}, output="r")
+    rows = compare_runs(["r"], baseline="long")
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [("short", "long"), ("middle", "long")]
+    with pytest.raises(HarnessError, match="no model 'lang'; did you mean 'long'"):
+        compare_runs(["r"], baseline="lang")
+    with pytest.raises(HarnessError, match="systems of one run"):
+        compare_runs(["r", "r"], baseline="long")
+
+
+def test_a_baseline_belongs_to_the_same_decoding(project):
+    harness.evaluate({**SPEC, "decoding": {"temperature": [0.5, 1.0]}}, output="r")
+    chosen = pairs_against(opened("r"), "short")
+    assert [(pair.a.model, pair.a.decoding_key == pair.b.decoding_key) for pair in chosen] == [("long", True)] * 2
 
 
 def test_runs_on_different_data_are_not_paired_by_chance(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate({**SPEC, "dataset": {"reader": "words", "count": 7}}, output="s")
-    with pytest.raises(HarnessError, match="r and s read different data"):
+    with pytest.raises(HarnessError, match="r and s read different data.*--force"):
         compare_runs(["r", "s"])
-    assert len(compare_runs(["r", "s"], any_data=True)) == 2
+    rows = compare_runs(["r", "s"], force=True)
+    assert len(rows) == 2
+    assert "different data" in rows[0]["forced"][0]
 
 
 def test_two_runs_are_matched_by_model_or_chosen_by_name(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate(SPEC, output="s", seed=2)
-    assert [(a.model, b.model) for a, b in pairs(opened("r", "s"))] == [("short", "short"), ("long", "long")]
-    assert [(a.model, b.model) for a, b in pairs(opened("r::short", "s::long"))] == [("short", "long")]
+    assert [(p.a.model, p.b.model) for p in pairs(opened("r", "s"))] == [("short", "short"), ("long", "long")]
+    assert [(p.a.model, p.b.model) for p in pairs(opened("r::short", "s::long"))] == [("short", "long")]
     with pytest.raises(HarnessError, match="has no model 'lang'; did you mean 'long'"):
         compare_runs(["r::lang", "s"])
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
         compare_runs(["nowhere", "r"])
+
+
+def test_labels_of_both_runs_are_told_apart(project):
+    harness.evaluate(SPEC, output="r")
+    harness.evaluate(SPEC, output="s", seed=2)
+    rows = compare_runs(["r", "s"])
+    assert (rows[0]["system_a"], rows[0]["system_b"]) == ("r::short", "s::short")
+    assert {row["difference"] for row in rows} == {0.0}
+    assert {row["p_value"] for row in rows} == {1.0}
+
+
+def test_examples_that_one_system_lacks_are_left_out(project):
+    models = [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long", "fail": ["e2"]}}]
+    harness.evaluate({**SPEC, "models": models}, output="r")
+    (row,) = compare_runs(["r"])
+    assert row["n"] == 5
+
+
+def test_undefined_examples_of_one_system_are_left_out(project):
+    metrics = [{"length": {"undefined": ["e1", "e4"]}}]
+    harness.evaluate({**SPEC, "metrics": metrics}, output="r")
+    (row,) = compare_runs(["r"])
+    assert row["n"] == 4
+
+
+def test_set_metrics_of_different_sizes_have_no_better(project):
+    harness.evaluate({**SPEC, "metrics": [{"trm": {"distance": "chars"}}]}, output="r")
+    (row,) = compare_runs(["r"])
+    assert row["better"] == "sizes differ"
+
+
+def test_comparisons_are_computed_once_and_stored(project, monkeypatch):
+    harness.evaluate(SPEC, output="r")
+    first = compare_runs(["r"])
+    assert (project / "r" / "comparisons.json").is_file()
+
+    def fail(*arguments):
+        raise AssertionError("computed again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "paired_tests", fail)
+        assert compare_runs(["r"]) == first
+        with pytest.raises(AssertionError, match="computed again"):
+            compare_runs(["r"], seed=5)
+
+
+def test_the_choice_of_pairs_does_not_change_a_row(project):
+    models = [*SPEC["models"], {"echo": {"n": 2, "label": "middle", "fail": ["e5"]}}]
+    harness.evaluate({**SPEC, "models": models}, output="r")
+    (alone,) = [row for row in compare_runs(["r"], baseline="long") if row["system_a"] == "short"]
+    (project / "r" / "comparisons.json").unlink()
+    (among,) = [row for row in compare_runs(["r"]) if (row["system_a"], row["system_b"]) == ("short", "long")]
+    assert {key: alone[key] for key in ("difference", "p_value", "ci95")} == {
+        key: among[key] for key in ("difference", "p_value", "ci95")
+    }
+
+
+def test_a_run_in_memory_is_compared(project):
+    run = harness.evaluate(SPEC)
+    (row,) = compare_pairs(pairs([ComparedRun(run)]))
+    assert row["difference"] == -1.0
+
+
+def test_metrics_are_chosen_by_name(project):
+    harness.evaluate({**SPEC, "metrics": ["length", {"trm": {"distance": "chars"}}]}, output="r")
+    assert [row["metric"] for row in compare_runs(["r"], metrics=["length"])] == ["length"]
+    with pytest.raises(HarnessError, match="no metric 'lenght'; did you mean 'length'"):
+        compare_runs(["r"], metrics=["lenght"])
+
+
+def test_draws_below_one_are_refused(project):
+    harness.evaluate(SPEC, output="r")
+    with pytest.raises(HarnessError, match="draws is 0; expected at least 1"):
+        compare_runs(["r"], draws=0)
+
+
+def test_a_damaged_piece_is_a_note(project):
+    harness.evaluate(SPEC, output="r")
+    for file in (project / "r" / "scores").iterdir():
+        file.write_bytes(b"torn")
+    (row,) = compare_runs(["r"])
+    assert "no statistics of this metric" in row["note"]
+    assert row["better"] == "not tested"
+
+
+def test_adjustment_is_by_metric_and_over_all_rows():
+    rows = [
+        {"metric": m, "p_value": p, "sizes_differ": False, "difference": 1.0, "higher_is_better": True}
+        for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))
+    ]
+    result = adjusted(rows)
+    assert [row["p_holm"] for row in result] == [0.02, 0.04, 0.03, None]
+    np.testing.assert_allclose([row["p_bh"] for row in result[:3]], [0.03, 0.04, 0.04])
+    assert result[3]["better"] == "not tested"
+
+
+def test_runs_of_other_reference_counts_are_refused(project):
+    for name, count in (("r", 2), ("s", 1)):
+        harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
+    with pytest.raises(HarnessError, match="is of 2 references in r and of 1 in s; --force"):
+        compare_runs(["r", "s"])
+    (row,) = compare_runs(["r", "s"], force=True)
+    assert row["better"] == "sizes differ"

@@ -8,21 +8,52 @@ import pytest
 
 import harness
 from harness.cli.main import main
+from harness.contracts import MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError
+from harness.registry import current
 from harness.reporting import export as files
 from harness.reporting import page
 from harness.reporting.verdicts import verdict_table
+from harness.run.finished import Run
+from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 from harness.spec.models import ViewSpec
 
 DIRECTIONS = {"up": True, "down": False, "either": None}
-RESULTS = [ResultRecord(model="base", metric=name, higher_is_better=higher) for name, higher in DIRECTIONS.items()]
 VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
 
 
-def table(columns, **changes):
-    return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), RESULTS, SampleTable(columns))
+class Fixed(MeanMetric):
+    """The mean of given scores."""
+
+    def __init__(self, *, name: str, higher_is_better: bool | None) -> None:
+        self.spec = MetricSpec(name, higher_is_better)
+
+
+def table(columns, monkeypatch, **changes):
+    samples = SampleTable(columns)
+    entries = [
+        {"name": name, "label": name, "params": {"name": name, "higher_is_better": direction}, "signature": name}
+        for name, direction in DIRECTIONS.items()
+    ]
+    records, arrays = [], {}
+    for system in samples.systems:
+        for name, direction in DIRECTIONS.items():
+            stem = f"{system.model}-{system.decoding_key}-{name}"
+            arrays[stem] = system.scores(name)[:, None]
+            records.append(
+                ResultRecord(
+                    model=system.model,
+                    metric=name,
+                    higher_is_better=direction,
+                    decoding=system.decoding,
+                    statistics=stem,
+                )
+            )
+    monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
+    run = Run(Provenance({"metrics": entries}), tuple(records), samples, arrays=arrays)
+    return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), run)
 
 
 def samples(**more):
@@ -36,36 +67,37 @@ def samples(**more):
     }  # fmt: skip
 
 
-def test_who_is_better_follows_the_metrics_direction():
-    made = table(samples())
-    assert made.heads == ("up", "down")  # a metric without a direction has no better
-    assert made.x == "against base"
-    rows = dict(made.rows)
+def test_better_follows_the_direction_of_the_metric(monkeypatch):
+    view = table(samples(), monkeypatch)
+    assert view.heads == ("up", "down")  # a metric without a direction has no better
+    assert view.x == "against base"
+    rows = dict(view.rows)
     assert rows["good"] == ("better +1.0000", "worse +1.0000")
-    assert [cell.split(" (")[0] for cell in rows["same"]] == ["= 0.0000", "= 0.0000"]
+    assert rows["same"] == ("= 0.0000 (p 1.0000)",) * 2
 
 
-def test_it_is_the_same_in_another_order_and_without_the_missing():
+def test_the_order_of_rows_and_missing_scores_do_not_matter(monkeypatch):
     data = samples()
     order = list(reversed(range(24)))
     turned = {name: [column[i] for i in order] for name, column in data.items()}
-    assert dict(table(turned).rows) == dict(table(data).rows)
+    assert dict(table(turned, monkeypatch).rows) == dict(table(data, monkeypatch).rows)
     holes = samples(up=[None] * 8 + samples()["up"][8:])
-    assert dict(table(holes).rows)["good"][0] == "–"
+    assert table(holes, monkeypatch).heads == ("down",)
+    assert dict(table(holes, monkeypatch, y="up").rows)["good"] == ("–",)
 
 
-def test_decodings_are_compared_with_the_same_of_the_baseline():
+def test_decodings_are_compared_with_the_same_of_the_baseline(monkeypatch):
     data = {name: column * 2 for name, column in samples().items()}
     data["decoding"] = ["{}"] * 24 + ['{"temperature": 0.5}'] * 24
-    made = table(data)
-    assert [label for label, _ in made.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
+    view = table(data, monkeypatch)
+    assert [label for label, _ in view.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
 
 
-def test_names_that_are_not_there_are_told():
+def test_unknown_names_are_refused(monkeypatch):
     with pytest.raises(HarnessError, match="no model 'bace'; did you mean 'base'"):
-        table(samples(), against="bace")
+        table(samples(), monkeypatch, against="bace")
     with pytest.raises(HarnessError, match="asks for 'uppp'; did you mean 'up'"):
-        table(samples(), y="uppp")
+        table(samples(), monkeypatch, y="uppp")
 
 
 SPEC = {
@@ -82,7 +114,7 @@ def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, caps
     assert main(["run", "s.yaml", "--output", "r"]) == 0
     shown = capsys.readouterr().out
     assert "better +" in shown
-    assert "paired sign flips" in " ".join(shown.split())
+    assert "approximate randomisation, 10,000 draws" in " ".join(shown.split())
     assert "better +" in page.write(["r"]).read_text()
     files.write_tables(["r"], project / "t")
     rows = list(csv.reader((project / "t" / "01-longer.csv").open(encoding="utf-8")))

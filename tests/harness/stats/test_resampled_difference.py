@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.stats.resampled_difference import compare_statistics
+from harness.stats.draws import DrawFamily, resampled_sums
+from harness.stats.resampled_difference import (
+    Sums,
+    difference_of_statistics,
+    difference_of_sums,
+    first_draws,
+    separable,
+)
+
+
+def compared(a, b, *, draws=1000, seed=0, reduce=None, repeats=True):
+    return difference_of_statistics(reduce or ratio, a, b, DrawFamily(len(a), draws, seed), repeats=repeats)
 
 
 def ratio(stats, weights):
@@ -25,7 +36,7 @@ def rows(rng, n, shift=0.0):
 def test_the_difference_is_that_of_the_reported_numbers():
     rng = np.random.default_rng(0)
     a, b = rows(rng, 40), rows(rng, 40)
-    result = compare_statistics(ratio, a, b)
+    result = compared(a, b)
     assert result.a == pytest.approx(a[:, 0].sum() / a[:, 1].sum(), rel=1e-15)
     assert result.difference == result.a - result.b
     assert result.ci95 is not None
@@ -36,7 +47,7 @@ def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
     rng = np.random.default_rng(1)
     a, b = rows(rng, 9, 1.0), rows(rng, 9)
     both = np.concatenate([a, b])
-    observed = abs(compare_statistics(ratio, a, b, samples=0, draws=1).difference)
+    observed = abs(compared(a, b, draws=1).difference)
     extreme = 0
     for pattern in itertools.product([0.0, 1.0], repeat=9):
         keep = np.array([pattern])
@@ -44,16 +55,20 @@ def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
         one, other = ratio(both, weights)
         extreme += abs(one - other) >= observed - 1e-12
     exact = extreme / 2**9
-    sampled = compare_statistics(ratio, a, b, samples=0, draws=20_000).p_randomisation
-    assert sampled == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+    sampled = compared(a, b, draws=511)
+    assert not sampled.exact
+    assert sampled.p_randomisation == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 511) + 2e-3)
+    enumerated = compared(a, b, draws=512)
+    assert enumerated.exact
+    assert enumerated.p_randomisation == pytest.approx(exact, rel=1e-12)
 
 
 @given(st.integers(0, 2**31))
 def test_swapping_the_systems_changes_the_sign_alone(seed):
     rng = np.random.default_rng(seed)
     a, b = rows(rng, 12), rows(rng, 12)
-    one = compare_statistics(ratio, a, b, samples=64, draws=64)
-    other = compare_statistics(ratio, b, a, samples=64, draws=64)
+    one = compared(a, b, draws=64)
+    other = compared(b, a, draws=64)
     assert other.difference == -one.difference
     assert other.p_randomisation == one.p_randomisation
     assert other.p_bootstrap == one.p_bootstrap
@@ -61,7 +76,7 @@ def test_swapping_the_systems_changes_the_sign_alone(seed):
 
 def test_equal_systems_have_p_one():
     a = rows(np.random.default_rng(2), 30)
-    result = compare_statistics(ratio, a, a.copy())
+    result = compared(a, a.copy())
     assert (result.difference, result.p_bootstrap, result.p_randomisation) == (0.0, 1.0, 1.0)
 
 
@@ -71,7 +86,7 @@ def test_both_tests_hold_their_size_under_the_null_hypothesis():
     for _ in range(400):
         common = rng.poisson(2, (60, 1))
         a, b = (rows(rng, 60) + common for _ in range(2))
-        result = compare_statistics(ratio, a, b, samples=199, draws=199)
+        result = compared(a, b, draws=199)
         rejected += [result.p_bootstrap <= 0.05, result.p_randomisation <= 0.05]
     assert np.all(rejected / 400 < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400))
     assert np.all(rejected / 400 > 0.01)
@@ -79,16 +94,56 @@ def test_both_tests_hold_their_size_under_the_null_hypothesis():
 
 def test_rows_of_different_width_are_padded():
     a, b = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.0, 5.0], [0.0, 2.0, 5.0]])
-    assert compare_statistics(ratio, a, b, draws=4).n == 2
+    result = compared(a, b, draws=4)
+    assert result.exact and result.draws == 4 and result.difference == pytest.approx(4 / 6 - 1 / 4)
 
 
 def test_an_undefined_value_has_no_p():
     a = np.array([[1.0, 0.0], [2.0, 0.0]])
     with np.errstate(all="ignore"):
-        result = compare_statistics(lambda s, w: np.where((w @ s)[:, 1] == 0, np.nan, 1.0), a, a + 1.0)
+        result = compared(a, a + 1.0, reduce=lambda s, w: np.where((w @ s)[:, 1] == 0, np.nan, 1.0))
     assert np.isnan(result.p_randomisation) and result.ci95 is None
 
 
 def test_rows_of_different_number_are_refused():
-    with pytest.raises(ValueError, match="same number of rows"):
-        compare_statistics(ratio, np.ones((2, 2)), np.ones((3, 2)))
+    with pytest.raises(ValueError, match="have 2 rows; found 2 and 3"):
+        compared(np.ones((2, 2)), np.ones((3, 2)))
+
+
+def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
+    rng = np.random.default_rng(5)
+    a, b = rows(rng, 50), rows(rng, 50, 0.3)
+    family = DrawFamily(50, 400, 2)
+
+    def sums(x):
+        return Sums(x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x))
+
+    product = difference_of_sums(lambda s: s[..., 0] / s[..., 1], sums(a), sums(b), exact=family.exact)
+    assert product == compared(a, b, draws=400, seed=2)
+
+
+def test_without_repetition_there_is_randomisation_alone():
+    a, b = rows(np.random.default_rng(6), 30), rows(np.random.default_rng(7), 30)
+    result = compared(a, b, repeats=False)
+    assert result.ci95 is None and np.isnan(result.p_bootstrap)
+    assert result.p_randomisation == compared(a, b).p_randomisation
+
+
+def test_a_statistic_of_all_rows_is_not_separable():
+    a, b = rows(np.random.default_rng(8), 10), rows(np.random.default_rng(9), 10)
+    values = tuple(ratio(x, np.ones((1, 10))).item() for x in (a, b))
+    assert separable(ratio, a, b, values)
+    assert not separable(lambda s, w: ratio(s, w) * len(s), a, b, (10 * values[0], 10 * values[1]))
+
+
+def test_a_family_of_fewer_draws_keeps_an_enumeration():
+    assert first_draws(DrawFamily(5, 100, 0), 10).n_assignments == 32
+    assert first_draws(DrawFamily(50, 100, 0), 10).n_assignments == 10
+
+
+def test_values_that_differ_by_rounding_are_equal():
+    a = np.column_stack([[0.1, 0.2, 0.3] * 10, np.ones(30)])
+    b = a[::-1].copy()
+    result = compared(a, b)
+    assert result.difference == 0.0
+    assert result.p_randomisation == 1.0

@@ -1,0 +1,95 @@
+"""Summary of the comparisons of one run: significance clusters per metric, and the examples on which two systems differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.analysis.compare import LEVEL, Pair
+from harness.contracts import Values
+from harness.stats.letters import cluster_letters
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """One system of a metric's ranking."""
+
+    system: str
+    value: float
+    letters: str
+    """Systems of the metric that share a letter are not told apart."""
+    wins: int
+    """Pairs of this metric in which the system is significantly better."""
+    losses: int
+
+
+def rankings(rows: Sequence[Values]) -> dict[str, list[RankedSystem]]:
+    """Return metric -> systems from the best value, with significance clusters at p_holm <= 0.05.
+
+    Metrics without a direction, and metrics of which some pair is not tested or differs in set sizes, have no ranking: their
+    clusters would be incomplete.
+    """
+    by_metric: dict[str, list[Values]] = {}
+    for row in rows:
+        by_metric.setdefault(row["metric"], []).append(row)
+    return {metric: ranking for metric, own in by_metric.items() if (ranking := _ranking(own))}
+
+
+def _ranking(rows: Sequence[Values]) -> list[RankedSystem]:
+    direction = rows[0]["higher_is_better"]
+    values: dict[str, float] = {}
+    for row in rows:
+        if row["p_holm"] is None or row["sizes_differ"] or direction is None:
+            return []
+        values[row["system_a"]], values[row["system_b"]] = row["a"], row["b"]
+    if len(rows) != len(values) * (len(values) - 1) // 2:
+        return []
+    order = sorted(values, key=lambda name: -values[name] if direction else values[name])
+    place = {name: index for index, name in enumerate(order)}
+    apart = [row for row in rows if row["p_holm"] <= LEVEL]
+    letters = cluster_letters(len(order), {(place[row["system_a"]], place[row["system_b"]]) for row in apart})
+    wins = [row[f"system_{row['better'].lower()}"] for row in apart if row["better"] in ("A", "B")]
+    losses = [row["system_b" if row["better"] == "A" else "system_a"] for row in apart if row["better"] in ("A", "B")]
+    return [
+        RankedSystem(name, values[name], letters[index], wins.count(name), losses.count(name))
+        for index, name in enumerate(order)
+    ]
+
+
+@dataclass(frozen=True)
+class DifferingExample:
+    """An example with the captions and scores of two systems."""
+
+    example: str
+    score_a: float
+    score_b: float
+    candidates_a: tuple[str, ...]
+    candidates_b: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample]:
+    """Return the examples with the largest absolute difference of their scores, largest first, in the order of the run for ties."""
+    shared = [example for example in pair.a.examples if example in pair.b.row_of]
+    rows = [[system.row_of[example] for example in shared] for system in (pair.a, pair.b)]
+    if any(metric not in system.table.metrics for system in (pair.a, pair.b)):
+        return []
+    x, y = (system.scores(metric)[at] for system, at in zip((pair.a, pair.b), rows))
+    gap = np.nan_to_num(np.abs(x - y), nan=0.0)
+    largest = [int(k) for k in np.argsort(-gap, kind="stable")[:count] if gap[k] > 0]
+    if not largest:
+        return []
+    sets_a, sets_b = pair.a.caption_sets(), pair.b.caption_sets()
+    return [
+        DifferingExample(
+            shared[k],
+            float(x[k]),
+            float(y[k]),
+            sets_a[rows[0][k]].candidates,
+            sets_b[rows[1][k]].candidates,
+            sets_a[rows[0][k]].references,
+        )
+        for k in largest
+    ]

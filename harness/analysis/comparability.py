@@ -1,0 +1,59 @@
+"""Differences between two runs that make their numbers incomparable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+
+RecordPair = tuple[ResultRecord, ResultRecord]
+
+
+def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequence[RecordPair] = ()) -> list[str]:
+    """Return one sentence per difference of two runs: data, signature of a metric, number of references. Empty for one run.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        One run, or two.
+    names : sequence of str
+        Their names in the sentences.
+    records : sequence of pairs of ResultRecord
+        Records of the systems that are compared, one pair per metric.
+    """
+    if len(runs) == 1:
+        return []
+    one, other = runs
+    return [*_data(one, other, names), *_signatures(one, other, names), *_references(records, names)]
+
+
+def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+    data = [run.provenance.data for run in (one, other)]
+    if data[0]["fingerprint"] == data[1]["fingerprint"]:
+        return []
+    readers = ", ".join(str(item["reader"]) for item in data)
+    return [f"{names[0]} and {names[1]} read different data ({readers}): equal ids would be paired by chance"]
+
+
+def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+    theirs = {entry.label: entry.signature for entry in other.provenance.metrics}
+    return [
+        f"'{entry.label}' is {entry.signature} in {names[0]} and {theirs[entry.label]} in {names[1]}: "
+        "the numbers are of different metrics"
+        for entry in one.provenance.metrics
+        if theirs.get(entry.label, entry.signature) != entry.signature
+    ]
+
+
+def _references(records: Sequence[RecordPair], names: Sequence[str]) -> list[str]:
+    """Compare the reference counts of pairs of records."""
+    for one, other in records:
+        counts = [_text((record.sizes or {}).get("references", ())) for record in (one, other)]
+        if all(counts) and counts[0] != counts[1]:
+            return [f"'{one.metric}' is of {counts[0]} references in {names[0]} and of {counts[1]} in {names[1]}"]
+    return []
+
+
+def _text(counts: Sequence[int]) -> str:
+    return f"{min(counts)} to {max(counts)}" if len(set(counts)) > 1 else ", ".join(map(str, counts))

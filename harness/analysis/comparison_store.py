@@ -1,0 +1,73 @@
+"""Comparisons of the systems of a run, kept in ``comparisons.json`` beside its results."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from harness import __version__
+from harness.contracts import Values
+from harness.errors import InputError
+from harness.run.finished import Run
+from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
+from harness.rundir.pieces import content_digest
+
+SCHEMA = 1
+"""Schema version of comparisons.json."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class StoredComparisons:
+    """Rows of comparisons by name, valid for the statistics, draws and seed under which they were computed."""
+
+    path: Path | None
+    """The file; None for comparisons that are not kept."""
+    key: str
+    rows: dict[str, Values] = field(default_factory=dict[str, Values])
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], draws: int, seed: int) -> StoredComparisons:
+        """Return the stored comparisons of a run, without rows for two different runs or a run in memory.
+
+        Rows under another key, and a file that is damaged, are left out and replaced by :meth:`add`.
+        """
+        paths = {run.path for run in runs}
+        (path,) = paths if len(paths) == 1 else (None,)
+        key = content_digest([__version__, SCHEMA, draws, seed, [_identity(run) for run in runs[:1]]])
+        store = cls(None if path is None else path / COMPARISONS, key)
+        store.rows.update(store._read())
+        return store
+
+    def _read(self) -> dict[str, Values]:
+        if self.path is None or not self.path.is_file():
+            return {}
+        try:
+            content = read_json_object(self.path)
+            rows = cast("dict[str, Values]", content["rows"])
+            valid = content["key"] == self.key and content["sha256"] == content_digest(rows)
+        except (InputError, KeyError, OSError):
+            _log.warning("%s is damaged; the comparisons are computed again", self.path)
+            return {}
+        return rows if valid else {}
+
+    def add(self, rows: Mapping[str, Values]) -> None:
+        """Add rows and write the file; a directory that is read-only keeps none, which is logged."""
+        self.rows.update(rows)
+        if self.path is None:
+            return
+        content = {"schema": SCHEMA, "key": self.key, "sha256": content_digest(self.rows), "rows": self.rows}
+        try:
+            write_atomically(self.path, to_json(content))
+        except OSError as error:
+            _log.info("comparisons are not kept: %s", error)
+
+
+def _identity(run: Run) -> object:
+    """Return the statistics that the rows depend on."""
+    return [
+        [r.metric, r.model, dict(r.decoding), r.statistics, r.higher_is_better, r.sizes, r.value] for r in run.records
+    ]

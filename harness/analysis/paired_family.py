@@ -1,0 +1,239 @@
+"""Tests of many pairs of systems and metrics under one family of random weight vectors.
+
+Additive metrics (:class:`harness.contracts.Additive`) of all systems are resampled by common matrix products; the values of a pair
+follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from harness.contracts import Additive, Metric
+from harness.errors import HarnessError
+from harness.stats.draws import DrawFamily, resampled_sums
+from harness.stats.resampled_difference import (
+    ResampledDifference,
+    Sums,
+    difference_of_statistics,
+    difference_of_sums,
+    first_draws,
+    separable,
+)
+
+GENERAL_DRAWS = 1000
+"""Maximum number of weight vectors of a metric that is not additive."""
+MAX_PRODUCT = 1 << 25
+"""Maximum number of sums that are held together, 256 MB."""
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class SystemData:
+    """Statistics and scores of one system and metric on the examples of a family."""
+
+    stats: np.ndarray | None
+    """Sufficient statistics, shape (B, d), NaN in column 0 where undefined or missing; None when the run has none."""
+    scores: np.ndarray
+    """Scores per example, shape (B,), NaN where undefined or missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedMetric:
+    """One metric of a pair of systems, to be tested."""
+
+    metric: Metric
+    a: SystemData
+    b: SystemData
+
+
+@dataclass(frozen=True)
+class PairedTests:
+    """Tests of one metric of a pair of systems."""
+
+    reported: ResampledDifference | None
+    """Tests of the number that the table reports; None with a ``note``."""
+    note: str
+    """Reason why the reported number is not tested, or why it has no interval."""
+    signs: ResampledDifference | None
+    """Sign flips of the differences of the scores per example; None without a pair of scores."""
+    n: int
+    """Examples for which both systems are defined."""
+    a_larger: int
+    b_larger: int
+    ties: int
+
+
+@dataclass(eq=False)
+class _Plan:
+    """Additive columns of one metric of a pair: positions in the products."""
+
+    of_sums: Callable[[np.ndarray], np.ndarray]
+    a: slice
+    b: slice
+
+
+@dataclass(eq=False)
+class _Columns:
+    """Distinct columns of addends (B, k) of all systems and metrics."""
+
+    blocks: list[np.ndarray] = field(default_factory=list["np.ndarray"])
+    places: dict[bytes, slice] = field(default_factory=dict[bytes, slice])
+    width: int = 0
+
+    def place(self, addends: np.ndarray) -> slice:
+        """Return the columns of ``addends``, added unless equal columns are there."""
+        content = np.ascontiguousarray(addends, dtype=np.float64)
+        key = hashlib.sha1(content.tobytes() + str(content.shape).encode(), usedforsecurity=False).digest()
+        if key not in self.places:
+            self.places[key] = slice(self.width, self.width + content.shape[1])
+            self.blocks.append(content)
+            self.width += content.shape[1]
+        return self.places[key]
+
+
+def paired_tests(
+    items: Sequence[PairedMetric], family: DrawFamily, advance: Advance = lambda steps: None
+) -> list[PairedTests]:
+    """Return the tests of paired metrics, in their order; ``advance`` is called with the number of tests that are finished."""
+    limit = max(1, MAX_PRODUCT // max(1, 2 * family.count))
+    results: list[PairedTests] = []
+    inseparable: set[int] = set()
+    start = 0
+    while start < len(items):
+        columns, plans, stop = _Columns(), list[tuple[_Plan | None, _Plan | None]](), start
+        while stop < len(items) and (columns.width < limit or stop == start):
+            plans.append(_plans(items[stop], columns))
+            stop += 1
+        results += _tests_of(items[start:stop], plans, columns, family, advance, inseparable)
+        start = stop
+    return results
+
+
+def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan | None]:
+    """Return the columns of the reported number, None unless it is additive, and those of the scores."""
+    signs = None
+    both = ~(np.isnan(item.a.scores) | np.isnan(item.b.scores))
+    if both.any():
+        places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
+        signs = _Plan(_only_column, places[0], places[1])
+    defined = _defined(item)
+    if not defined.any() or not isinstance(item.metric, Additive):
+        return None, signs
+    places: list[slice] = []
+    for side in (item.a, item.b):
+        assert side.stats is not None
+        addends = _verified_addends(item.metric, side.stats[defined])
+        if addends is None:
+            return None, signs
+        spread = np.zeros((len(defined), addends.shape[1]))
+        spread[defined] = addends
+        places.append(columns.place(spread))
+    return _Plan(item.metric.of_sums, places[0], places[1]), signs
+
+
+def _verified_addends(metric: Additive, rows: np.ndarray) -> np.ndarray | None:
+    """Return the addends (B, k) of statistics (B, d); None where they do not give the reported number, as in a subclass with a
+    reduction of its own."""
+    addends = np.asarray(metric.addends(rows), dtype=np.float64)
+    try:
+        expected = float(cast(Metric, metric).reduce(rows))
+    except HarnessError:  # not fitted: the reduction reads the texts
+        return None
+    value = float(metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
+    return addends if np.isclose(value, expected, rtol=1e-9, atol=0, equal_nan=True) else None
+
+
+def _defined(item: PairedMetric) -> np.ndarray:
+    """Return the mask (B,) of examples for which both systems have statistics."""
+    if item.a.stats is None or item.b.stats is None:
+        return np.zeros(len(item.a.scores), dtype=bool)
+    return ~(np.isnan(item.a.stats[:, 0]) | np.isnan(item.b.stats[:, 0]))
+
+
+def _only_column(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0]
+
+
+def _tests_of(
+    items: Sequence[PairedMetric],
+    plans: Sequence[tuple[_Plan | None, _Plan | None]],
+    columns: _Columns,
+    family: DrawFamily,
+    advance: Advance,
+    inseparable: set[int],
+) -> list[PairedTests]:
+    matrix = np.concatenate(columns.blocks, axis=1) if columns.blocks else np.zeros((family.n_examples, 0))
+    total = matrix.sum(axis=0)
+    resampled = resampled_sums(family, "resamples", matrix)
+    assigned = resampled_sums(family, "assignments", matrix)
+    nothing = np.empty((0, matrix.shape[1]))
+
+    def sums(place: slice, *, bootstrap: bool) -> Sums:
+        return Sums(total[place], (resampled if bootstrap else nothing)[:, place], assigned[:, place])
+
+    results: list[PairedTests] = []
+    for item, (reported, signs) in zip(items, plans):
+        outcome, note = None, ""
+        if reported is not None:
+            bootstrap = item.metric.spec.shardable and int(np.sum(_defined(item))) > 1
+            one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
+            outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
+        else:
+            outcome, note = _general(item, family, inseparable)
+        sign_test = None
+        if signs is not None:
+            one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
+            sign_test = difference_of_sums(signs.of_sums, one, other, exact=family.exact)
+        results.append(PairedTests(outcome, note, sign_test, *_counts(item)))
+        advance(1)
+    return results
+
+
+def _general(item: PairedMetric, family: DrawFamily, inseparable: set[int]) -> tuple[ResampledDifference | None, str]:
+    """Return the tests of a metric that is not additive, through its ``reduce``, or None and the reason.
+
+    ``inseparable`` collects the metrics (by ``id``) whose reduction is not determined by weighted rows.
+    """
+    defined = _defined(item)
+    if item.a.stats is None or item.b.stats is None:
+        return None, "the run has no statistics of this metric; run the spec again"
+    if not defined.any():
+        return None, "no example is defined for both systems"
+    x, y = item.a.stats[defined], item.b.stats[defined]
+    if id(item.metric) in inseparable or not _is_separable(item.metric, x, y):
+        inseparable.add(id(item.metric))
+        return None, NOT_RESAMPLED
+    few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
+    repeats = item.metric.spec.shardable
+    return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), "" if repeats else NO_BOOTSTRAP
+
+
+def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
+    """Return True when the number follows from weighted rows of both systems."""
+    try:
+        values = float(metric.reduce(x)), float(metric.reduce(y))
+    except HarnessError:  # not fitted: the reduction reads the texts
+        return False
+    return separable(metric.reduce, x, y, values)
+
+
+NOT_RESAMPLED = (
+    "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
+)
+"""Note of a metric whose reduction is not determined by weighted rows."""
+NO_BOOTSTRAP = "no interval: repeated examples bias this number"
+"""Note of a metric that is tested by approximate randomisation alone."""
+
+
+def _counts(item: PairedMetric) -> tuple[int, int, int, int]:
+    """Return the numbers of examples defined for both systems, with a larger score of A, of B, and with equal scores."""
+    difference = item.a.scores - item.b.scores
+    difference = difference[~np.isnan(difference)]
+    defined = _defined(item)
+    n = int(defined.sum()) if defined.any() else len(difference)
+    return n, int(np.sum(difference > 0)), int(np.sum(difference < 0)), int(np.sum(difference == 0))

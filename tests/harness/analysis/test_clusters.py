@@ -1,0 +1,65 @@
+"""Significance clusters and the examples on which two systems differ most."""
+
+from __future__ import annotations
+
+import harness
+from harness.analysis.clusters import differing_most, rankings
+from harness.analysis.compare import ComparedRun, compare_runs, pairs
+
+SPEC = {
+    "task": "words",
+    "dataset": {"reader": "words", "count": 12},
+    "models": [{"echo": {"n": n, "label": f"m{n}"}} for n in (1, 2, 4)],
+    "metrics": ["length"],
+}
+
+
+def row(a, b, value_a, value_b, p, better, metric="x", **more):
+    return {
+        "metric": metric, "system_a": a, "system_b": b, "a": value_a, "b": value_b, "p_holm": p, "better": better,
+        "sizes_differ": False, "higher_is_better": True, **more,
+    }  # fmt: skip
+
+
+def test_systems_are_ranked_with_letters_wins_and_losses():
+    rows = [row("a", "b", 1.0, 3.0, 0.01, "B"), row("a", "c", 1.0, 2.0, 0.20, "="), row("b", "c", 3.0, 2.0, 0.30, "=")]
+    ranking = rankings(rows)["x"]
+    assert [(item.system, item.letters, item.wins, item.losses) for item in ranking] == [
+        ("b", "a", 1, 0), ("c", "ab", 0, 0), ("a", "b", 0, 1),
+    ]  # fmt: skip
+
+
+def test_lower_is_better_reverses_the_order():
+    rows = [row("a", "b", 1.0, 3.0, 0.01, "A", higher_is_better=False)]
+    assert [item.system for item in rankings(rows)["x"]] == ["a", "b"]
+
+
+def test_incomplete_metrics_have_no_ranking():
+    assert rankings([row("a", "b", None, None, None, "not tested")]) == {}
+    assert rankings([row("a", "b", 1.0, 2.0, 0.5, "=", higher_is_better=None)]) == {}
+    assert rankings([row("a", "b", 1.0, 2.0, 0.5, "sizes differ", sizes_differ=True)]) == {}
+    assert rankings([row("a", "c", 1.0, 2.0, 0.5, "="), row("b", "c", 1.0, 2.0, 0.5, "=")]) == {}
+
+
+def test_clusters_of_a_run(project):
+    harness.evaluate(SPEC, output="r")
+    ranking = rankings(compare_runs(["r"]))["length"]
+    assert [item.system for item in ranking] == ["m4", "m2", "m1"]
+    assert [item.letters for item in ranking] == ["a", "b", "c"]
+
+
+def test_the_largest_differences_come_first(project):
+    harness.evaluate({**SPEC, "models": SPEC["models"][:2]}, output="r")
+    (pair,) = pairs([ComparedRun.open("r")])
+    examples = differing_most(pair, "length", 2)
+    assert len(examples) == 2
+    assert examples[0].candidates_a == (examples[0].references[0],)
+    assert abs(examples[0].score_a - examples[0].score_b) >= abs(examples[1].score_a - examples[1].score_b)
+    assert differing_most(pair, "other", 2) == []
+
+
+def test_equal_systems_differ_nowhere(project):
+    models = [{"echo": {"n": 2, "label": name}} for name in ("one", "other")]
+    harness.evaluate({**SPEC, "models": models}, output="r")
+    (pair,) = pairs([ComparedRun.open("r")])
+    assert differing_most(pair, "length", 3) == []

@@ -1,0 +1,144 @@
+"""Tests of many pairs under one family of draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.analysis import paired_family
+from harness.analysis.paired_family import NOT_RESAMPLED, PairedMetric, SystemData, paired_tests
+from harness.contracts import MeanMetric, MetricSpec
+from harness.errors import HarnessError
+from harness.stats.draws import DrawFamily
+from harness.stats.resampled_difference import difference_of_statistics
+
+
+class Mean(MeanMetric):
+    """Mean of the first column."""
+
+    spec = MetricSpec("mean", True)
+
+
+class Ratio(MeanMetric):
+    """Ratio of two sums: a reduction of its own, without addends of its own."""
+
+    spec = MetricSpec("ratio", True, "corpus")
+
+    def reduce(self, stats, weights=None):
+        rows = np.ones((1, len(stats))) if weights is None else weights
+        sums = rows @ np.nan_to_num(stats)
+        values = sums[:, 0] / sums[:, 1]
+        return float(values[0]) if weights is None else values
+
+
+class Ranked(Ratio):
+    """A number that depends on all rows, whatever their weight."""
+
+    def reduce(self, stats, weights=None):
+        return super().reduce(stats, weights) * len(stats)
+
+
+class Unfitted(Ratio):
+    def reduce(self, stats, weights=None):
+        raise HarnessError("is not fitted")
+
+
+def data(rng, n=40, missing=()):
+    stats = np.column_stack([rng.poisson(4, n), rng.poisson(9, n) + 1.0]).astype(float)
+    stats[list(missing), 0] = np.nan
+    return SystemData(stats, stats[:, 0].copy())
+
+
+def outcome_of(metric, a, b, draws=300):
+    (result,) = paired_tests([PairedMetric(metric, a, b)], DrawFamily(len(a.scores), draws, 0))
+    return result
+
+
+def test_additive_and_general_metrics_agree_with_the_reduction_of_each_pair():
+    rng = np.random.default_rng(0)
+    a, b = data(rng), data(rng)
+    for metric in (Mean(), Ratio()):
+        expected = difference_of_statistics(metric.reduce, a.stats, b.stats, DrawFamily(40, 300, 0))
+        reported = outcome_of(metric, a, b).reported
+        assert reported.difference == pytest.approx(expected.difference, rel=1e-12)
+        assert reported.ci95 == pytest.approx(expected.ci95, rel=1e-9)
+        assert (reported.p_randomisation, reported.p_bootstrap) == (expected.p_randomisation, expected.p_bootstrap)
+
+
+def test_a_reduction_that_disagrees_with_its_addends_is_not_additive():
+    rng = np.random.default_rng(1)
+    a, b = data(rng), data(rng)
+    result = outcome_of(Ratio(), a, b)
+    assert result.reported.difference == pytest.approx(Ratio().reduce(a.stats) - Ratio().reduce(b.stats), rel=1e-12)
+    assert result.reported.draws == 300
+
+
+def test_examples_undefined_for_one_system_are_left_out_of_both():
+    rng = np.random.default_rng(2)
+    a, b = data(rng, missing=(0, 3)), data(rng, missing=(5,))
+    result = outcome_of(Mean(), a, b)
+    both = [k for k in range(40) if k not in (0, 3, 5)]
+    assert result.n == 37
+    assert result.reported.a == pytest.approx(a.stats[both, 0].mean(), rel=1e-12)
+    assert result.a_larger + result.b_larger + result.ties == 37
+
+
+@pytest.mark.parametrize("metric", [Ranked(), Unfitted()])
+def test_a_number_that_cannot_be_resampled_has_a_note(metric):
+    rng = np.random.default_rng(3)
+    result = outcome_of(metric, data(rng), data(rng))
+    assert result.reported is None
+    assert result.note == NOT_RESAMPLED
+    assert 0 < result.signs.p_randomisation <= 1
+
+
+def test_missing_statistics_have_a_note():
+    rng = np.random.default_rng(4)
+    a, b = data(rng), data(rng)
+    assert "no statistics" in outcome_of(Mean(), a, SystemData(None, b.scores)).note
+    undefined = SystemData(np.full((40, 2), np.nan), np.full(40, np.nan))
+    result = outcome_of(Mean(), a, undefined)
+    assert (result.reported, result.signs, result.n) == (None, None, 0)
+    assert "no example" in result.note
+
+
+def test_general_metrics_get_fewer_draws():
+    rng = np.random.default_rng(5)
+    result = outcome_of(Ratio(), data(rng), data(rng), draws=1500)
+    assert result.reported.draws == paired_family.GENERAL_DRAWS
+    assert result.signs.draws == 1500
+
+
+def test_tests_do_not_depend_on_the_memory_limit(monkeypatch):
+    rng = np.random.default_rng(6)
+    systems = [data(rng) for _ in range(4)]
+    items = [PairedMetric(Mean(), a, b) for a in systems for b in systems if a is not b]
+    family = DrawFamily(40, 200, 0)
+    whole = paired_tests(items, family)
+    monkeypatch.setattr(paired_family, "MAX_PRODUCT", 1)
+    steps = []
+    assert repr(paired_tests(items, family, steps.append)) == repr(whole)
+    assert sum(steps) == len(items)
+
+
+def test_equal_columns_are_multiplied_once():
+    columns = paired_family._Columns()
+    one = np.arange(6.0).reshape(3, 2)
+    assert columns.place(one) == columns.place(one.copy()) == slice(0, 2)
+    assert columns.place(one.reshape(2, 3)) == slice(2, 5)
+
+
+def test_few_examples_are_enumerated():
+    a = SystemData(np.array([[3.0], [4.0], [5.0]]), np.array([3.0, 4.0, 5.0]))
+    b = SystemData(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0]))
+    result = outcome_of(Mean(), a, b)
+    assert result.reported.exact
+    assert result.reported.p_randomisation == 0.25
+    assert result.signs.p_randomisation == 0.25
+
+
+def test_one_example_has_no_interval():
+    one = SystemData(np.array([[3.0]]), np.array([3.0])), SystemData(np.array([[1.0]]), np.array([1.0]))
+    result = outcome_of(Mean(), *one)
+    assert result.reported.ci95 is None
+    assert result.reported.p_randomisation == 1.0
