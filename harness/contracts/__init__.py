@@ -30,6 +30,7 @@ from harness.contracts.data import (
 )
 from harness.contracts.features import Features
 from harness.contracts.metrics import (
+    ChecksInstallation,
     Distance,
     Embedding,
     ExactTestable,
@@ -51,6 +52,7 @@ __all__ = [
     "Batch",
     "Candidates",
     "CaptionSet",
+    "ChecksInstallation",
     "Decoding",
     "Describes",
     "Distance",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
+from harness.reporting.tables import Sheet, render, terminal_table
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
 from harness.reporting.views import view_table
 from harness.rundir.records import ResultRecord, decoding_text
@@ -47,6 +49,21 @@ def console_for_tables(width: int = 160) -> Console:
 
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=width)
+
+
+def print_sheet(sheet: Sheet, form: str = "table") -> None:
+    """Print a table on stdout in a format of :data:`harness.reporting.tables.FORMATS` other than ``json``."""
+    from rich.markup import escape
+
+    if form != "table":
+        sys.stdout.write(render(sheet, form))
+        return
+    console = console_for_tables()
+    if sheet.title:
+        console.print(f"[dim]{escape(sheet.title)}[/dim]", soft_wrap=True)
+    console.print(terminal_table(sheet))
+    for note in sheet.notes:
+        console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
 
 
 def print_table(run: Run) -> None:
