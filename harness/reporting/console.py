@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
-from harness.reporting.tables import Sheet, render, terminal_table
+from harness.reporting.tables import Sheet, least_width, render, terminal_table
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
 from harness.reporting.views import view_table
 from harness.rundir.records import ResultRecord, decoding_text
@@ -61,6 +61,7 @@ def print_sheet(sheet: Sheet, form: str = "table") -> None:
     console = console_for_tables()
     if sheet.title:
         console.print(f"[dim]{escape(sheet.title)}[/dim]", soft_wrap=True)
+    console.width = max(console.width, least_width(sheet))
     console.print(terminal_table(sheet))
     for note in sheet.notes:
         console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from harness.contracts import Parameters
 from harness.reporting.numbers import ARROWS, interval_text, number, p_text, signed, size_text
@@ -25,6 +26,41 @@ DATA = (
 """Columns of the CSV."""
 
 
+@dataclass(frozen=True)
+class Result:
+    """A result record, that of the baseline, and their comparison."""
+
+    record: ResultRecord
+    baseline: ResultRecord | None
+    """Record of the baseline; None for the baseline itself, and where there is one system."""
+    row: Parameters | None
+    """The comparison; None without a baseline, and where no example has scores of both systems."""
+
+    @property
+    def sizes_differ(self) -> bool:
+        """True for a metric of sets whose sizes are not those of the baseline."""
+        row, other = self.row, self.baseline
+        if row is not None:
+            return row["better"] == "sizes differ"
+        return other is not None and self.record.level == "set" and other.sizes != self.record.sizes
+
+    @property
+    def difference(self) -> float | None:
+        """Difference to the baseline on the common examples; None where the values are not comparable."""
+        if self.baseline is None or self.sizes_differ:
+            return None
+        if self.row is not None and self.row["difference"] is not None:
+            return self.row["difference"]
+        same_examples = (self.record.n, self.record.skipped) == (self.baseline.n, self.baseline.skipped)
+        return self.record.value - self.baseline.value if same_examples and not self.record.skipped else None
+
+    @property
+    def significant(self) -> bool:
+        """True when the adjusted p-value of the comparison is at most the level and the sizes are equal."""
+        p = None if self.row is None else self.row["p_holm"]
+        return p is not None and p <= LEVEL and not self.sizes_differ
+
+
 def score_sheet(
     records: Sequence[ResultRecord], rows: Sequence[Parameters] = (), baseline: str = "", draws: int = 0
 ) -> Sheet:
@@ -37,40 +73,41 @@ def score_sheet(
     rows : sequence of mapping
         Comparisons as of :func:`harness.api.compare` with ``baseline``; empty for one system.
     baseline : str
-        Label of the baseline.
+        Label of the baseline; empty for one system.
     draws : int
         Draws of the comparisons, for the note below the table.
     """
-    compared: Comparisons = {(row["metric"], row["system_a"]): row for row in rows}
-    groups: dict[str, list[ResultRecord]] = {}
-    for record in records:
-        groups.setdefault(record.metric, []).append(record)
-    ordered = [record for group in groups.values() for record in group]
-    lines = [_line(record, compared.get((record.metric, record.model)), baseline if rows else "") for record in ordered]
-    starts = [sum(len(group) for group in list(groups.values())[:k]) for k in range(len(groups))]
-    for place, line in enumerate(lines):
-        if place not in starts:
-            line["metric"] = ""
-    sizes = {size_text(record.sizes) for record in ordered}
+    groups = _grouped(records, {(row["metric"], row["system_a"]): row for row in rows}, baseline)
+    ordered = [result for group in groups for result in group]
+    starts = [sum(map(len, groups[:place])) for place in range(len(groups))]
+    remarks = list(dict.fromkeys(remark for result in ordered for remark in _remarks(result)))
+    lines = [_line(result, remarks) for result in ordered]
+    for place in set(range(len(lines))) - set(starts):
+        lines[place]["metric"] = ""
+    sizes = {size_text(result.record.sizes) for result in ordered}
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
-    counts = {record.n + record.skipped for record in ordered}
-    best = {place for start, group in zip(starts, groups.values()) for place in _best(group, compared, baseline, start)}
+    best = {start + place for start, group in zip(starts, groups) for place in _best(group)}
     return Sheet(
         headers=used,
         rows=[[line[name] for name in used] for line in lines],
         alignment="".join(HEADERS[name] for name in used),
-        title=_title(counts, sizes),
-        notes=_notes(rows, baseline, draws),
+        title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
+        notes=[*_notes(ordered, baseline, draws), *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
         bold=frozenset((place, used.index("value")) for place in best),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
-        data=[
-            DATA,
-            *(
-                _data(record, compared.get((record.metric, record.model)), baseline if rows else "")
-                for record in ordered
-            ),
-        ],
+        data=[DATA, *(_data(result, baseline) for result in ordered)],
     )
+
+
+def _grouped(records: Sequence[ResultRecord], compared: Comparisons, baseline: str) -> list[list[Result]]:
+    """Return the results by metric, in the order of the records."""
+    others = {record.metric: record for record in records if record.model == baseline}
+    groups: dict[str, list[Result]] = {}
+    for record in records:
+        other = None if record.model == baseline else others.get(record.metric)
+        result = Result(record, other, compared.get((record.metric, record.model)))
+        groups.setdefault(record.metric, []).append(result)
+    return list(groups.values())
 
 
 def _title(counts: set[int], sizes: set[str]) -> str:
@@ -81,10 +118,10 @@ def _title(counts: set[int], sizes: set[str]) -> str:
     return examples + captions
 
 
-def _line(record: ResultRecord, row: Parameters | None, baseline: str) -> dict[str, str]:
-    """Return the cells of a record by column."""
-    is_tested = row is not None and row["p_value"] is not None and not _sizes_differ(row)
-    return {
+def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
+    """Return the cells of a result by column; ``note`` has the numbers of its remarks."""
+    record, row = result.record, result.row
+    cells = {
         "metric": f"{record.metric} {ARROWS[record.higher_is_better]}".strip(),
         "system": record.model,
         "set": size_text(record.sizes),
@@ -92,54 +129,49 @@ def _line(record: ResultRecord, row: Parameters | None, baseline: str) -> dict[s
         "95 % interval": interval_text(record.ci95),
         "permutation p": "" if record.p_value is None else p_text(record.p_value),
         "harmonic p": "" if record.harmonic_p is None else number(record.harmonic_p),
-        "difference": signed(row["difference"]) if row is not None and is_tested else _dash(row, record, baseline),
-        "p": p_text(row["p_value"]) if row is not None and is_tested else _dash(row, record, baseline),
-        "p (Holm)": f"{p_text(row['p_holm'])}{'*' if significant(row) else ''}" if row is not None and is_tested
-        else _dash(row, record, baseline),
-        "note": "; ".join(_remarks(record, row)),
-    }  # fmt: skip
+        **dict.fromkeys(("difference", "p", "p (Holm)"), "" if result.baseline is None else "–"),
+        "note": ", ".join(f"({remarks.index(remark) + 1})" for remark in _remarks(result)),
+    }
+    if result.difference is not None:
+        cells["difference"] = signed(result.difference)
+    if row is not None and row["p_value"] is not None and row["n"] > 1 and not result.sizes_differ:
+        cells["p"] = p_text(row["p_value"])
+        cells["p (Holm)"] = p_text(row["p_holm"]) + ("*" if result.significant else "")
+    return cells
 
 
-def _dash(row: Parameters | None, record: ResultRecord, baseline: str) -> str:
-    return "–" if row is not None or (baseline and record.model != baseline) else ""
-
-
-def _remarks(record: ResultRecord, row: Parameters | None) -> list[str]:
+def _remarks(result: Result) -> list[str]:
     """Return the remarks on a row: reasons for missing tests, examples left out, sizes that differ."""
+    record, row, other = result.record, result.row, result.baseline
     remarks: list[str] = []
-    if row is not None and _sizes_differ(row):
-        remarks.append("sizes differ: values are not comparable")
-    elif row is not None and row["note"]:
-        remarks.append(str(row["note"]))
+    if other is not None:
+        if result.sizes_differ:
+            remarks.append("sizes differ: not comparable")
+        elif row is None:
+            remarks.append("no test: no common scores")
+        elif row["note"]:
+            remarks.append(str(row["note"]))
+        elif row["n"] == 1:
+            remarks.append("no test: one example")
+        elif row["n"] < max(record.n, other.n):
+            remarks.append(f"difference on {row['n']} common examples")
     if record.skipped:
-        remarks.append(f"{record.skipped} of {record.n + record.skipped} examples without a score")
-    if row is not None and row["n"] < record.n:
-        remarks.append(f"difference on the {row['n']} common examples")
+        remarks.append(f"{record.skipped} of {record.n + record.skipped} without a score")
     return remarks
 
 
-def _sizes_differ(row: Parameters) -> bool:
-    return row["better"] == "sizes differ"
-
-
-def significant(row: Parameters) -> bool:
-    """Return True when the adjusted p-value of a comparison is at most the level and the sizes are equal."""
-    return not _sizes_differ(row) and row["p_holm"] is not None and row["p_holm"] <= LEVEL
-
-
-def _best(group: Sequence[ResultRecord], compared: Comparisons, baseline: str, start: int) -> list[int]:
-    """Return the place of the best record of a metric when its difference to the baseline is significant, else nothing.
+def _best(group: Sequence[Result]) -> list[int]:
+    """Return the place of the best result of a metric when its difference to the baseline is significant, else nothing.
 
     The baseline itself is best when every other system differs from it significantly.
     """
-    direction = group[0].higher_is_better
-    rows = [compared.get((record.metric, record.model)) for record in group]
-    others = [row for record, row in zip(group, rows) if record.model != baseline]
-    if len(group) < 2 or direction is None or any(row is None or _sizes_differ(row) for row in others):
+    direction = group[0].record.higher_is_better
+    others = [result for result in group if result.baseline is not None]
+    if not others or direction is None or any(result.sizes_differ for result in others):
         return []
-    place = max(range(len(group)), key=lambda k: _rank(group[k], direction))
-    decisive = others if group[place].model == baseline else [rows[place]]
-    return [start + place] if all(row is not None and significant(row) for row in decisive) else []
+    place = max(range(len(group)), key=lambda k: _rank(group[k].record, direction))
+    decisive = others if group[place].baseline is None else [group[place]]
+    return [place] if all(result.significant for result in decisive) else []
 
 
 def _rank(record: ResultRecord, higher_is_better: bool) -> float:
@@ -148,31 +180,31 @@ def _rank(record: ResultRecord, higher_is_better: bool) -> float:
     return record.value if higher_is_better else -record.value
 
 
-def _notes(rows: Sequence[Parameters], baseline: str, draws: int) -> list[str]:
-    if not rows:
+def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
+    systems = {result.record.model for result in results if result.row is not None}
+    if not systems:
         return []
-    pairs = len({row["system_a"] for row in rows})
-    adjusted = f"; p (Holm): adjusted for the {pairs} comparisons of a metric" if pairs > 1 else ""
-    notes = [
-        f"difference: to {baseline}; p: approximate randomisation of the reported number, {draws} draws{adjusted}",
-        f"*: p (Holm) of at most {LEVEL:g}",
-    ]
-    if pairs > 1:
-        notes[1] += f"; systems are tested against {baseline} alone"
+    adjusted = f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric" if len(systems) > 1 else ""
+    notes = [f"difference: to {baseline}; p: approximate randomisation of the reported number, {draws} draws{adjusted}"]
+    if any(result.significant for result in results):
+        bold = (
+            "bold: best value, if it differs from that of the baseline (or the baseline from all others) at this level"
+        )
+        notes.append(f"*: p (Holm) of at most {LEVEL:g}; {bold}")
     return notes
 
 
-def _data(record: ResultRecord, row: Parameters | None, baseline: str) -> list[object]:
-    """Return the values of a record in the order of :data:`DATA`; None becomes an empty cell."""
+def _data(result: Result, baseline: str) -> list[object]:
+    """Return the values of a result in the order of :data:`DATA`; None becomes an empty cell."""
+    record, row = result.record, result.row
     low, high = record.ci95 or (None, None)
     values: list[object] = [record.metric, record.higher_is_better, record.model, record.value, low, high, record.n]
     values += [record.skipped, *(_range(record.sizes, name) for name in ("candidates", "references"))]
     values += [record.p_value, record.harmonic_p, baseline]
-    if row is None:
-        return [*values, *[None] * 6, "; ".join(_remarks(record, row))]
-    ci = row["ci95"] or (None, None)
-    values += [row["difference"], *ci, row["p_value"], row["p_holm"], row["n"]]
-    return [*values, "; ".join(_remarks(record, row))]
+    ci = None if row is None else row["ci95"]
+    tests = [None if row is None else row[name] for name in ("p_value", "p_holm", "n")]
+    values += [result.difference, *(ci or (None, None)), *tests]
+    return [*values, "; ".join(_remarks(result))]
 
 
 def _range(sizes: Mapping[str, Sequence[int]] | None, name: str) -> str:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 """Formats of ``--format``; ``json`` prints records in place of a table."""
 
+MIN_WIDTH = 10
+"""Smallest width in characters to which a column of texts is wrapped in the terminal."""
+
 _LATEX: Mapping[str, str] = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -47,22 +50,36 @@ def render(sheet: Sheet, form: str) -> str:
 
 
 def terminal_table(sheet: Sheet) -> Table:
-    """Return the table without title and notes for the terminal; columns of texts other than the first wrap."""
+    """Return the table without title and notes for the terminal; columns of texts other than the first wrap.
+
+    It needs the width :func:`least_width`.
+    """
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(header_style="bold", show_edge=False, pad_edge=False)
     for index, (header, letter) in enumerate(zip(sheet.headers, sheet.alignment)):
-        table.add_column(
-            escape(header), justify="right" if letter == "r" else "left", no_wrap=index == 0 or letter == "r",
-            overflow="fold",
-        )  # fmt: skip
+        justify = "right" if letter == "r" else "left"
+        table.add_column(escape(header), justify=justify, no_wrap=index == 0 or letter == "r", overflow="fold")
     for number, row in enumerate(sheet.rows):
-        cells = [
-            f"[bold]{escape(cell)}[/bold]" if (number, k) in sheet.bold else escape(cell) for k, cell in enumerate(row)
-        ]
+        cells = [_strong_terminal(escape(cell), (number, k) in sheet.bold) for k, cell in enumerate(row)]
         table.add_row(*cells, end_section=number + 1 in sheet.groups)
     return table
+
+
+def _strong_terminal(cell: str, bold: bool) -> str:
+    return f"[bold]{cell}[/bold]" if bold else cell
+
+
+def least_width(sheet: Sheet) -> int:
+    """Return the smallest width in characters at which the terminal's table loses no number and no name of the first column."""
+    from rich.cells import cell_len
+
+    width = 3 * (len(sheet.headers) - 1)
+    for index, letter in enumerate(sheet.alignment):
+        content = max(cell_len(text) for text in [sheet.headers[index], *(row[index] for row in sheet.rows)])
+        width += content if index == 0 or letter == "r" else min(content, MIN_WIDTH)
+    return width
 
 
 def markdown_table(sheet: Sheet) -> str:

@@ -48,12 +48,10 @@ def _from_names(files: Sequence[str]) -> list[str]:
     paths = [Path(file).expanduser().absolute() for file in files]
     labels = [_name(path, 0) for path in paths]
     for folders in range(1, max(len(path.parts) for path in paths)):
-        counts = Counter(labels)
-        if max(counts.values()) == 1:
-            return labels
-        labels = [_name(path, folders) if counts[label] > 1 else label for path, label in zip(paths, labels)]
-    counts = Counter(labels)
-    return unique([path.name if counts[label] > 1 else label for path, label in zip(paths, labels)])
+        parents = {label: {path.parent for path, other in zip(paths, labels) if other == label} for label in labels}
+        labels = [_name(path, folders) if len(parents[label]) > 1 else label for path, label in zip(paths, labels)]
+    names = {label: {path.name for path, other in zip(paths, labels) if other == label} for label in labels}
+    return unique([path.name if len(names[label]) > 1 else label for path, label in zip(paths, labels)])
 
 
 def _name(path: Path, folders: int) -> str:

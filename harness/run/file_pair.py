@@ -51,17 +51,19 @@ def score_spec(
     p_value: str = "none",
     seed: int = 0,
     limit: int | None = None,
-    allow_missing: bool = False,
+    allow: Sequence[str] = (),
 ) -> Located:
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
-    Every file of candidates is a model, labelled as :func:`~harness.run.file_labels.file_labels` does. Raises
+    Every file of candidates is a model, labelled as :func:`~harness.run.file_labels.file_labels` does. ``allow`` lists faults
+    of files that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of the adapter). Raises
     :class:`~harness.errors.HarnessError` for labels that do not fit the files, and for metrics that cannot be parsed.
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
+    params: Values = {"allow_missing": False} | {f"allow_{fault}": True for fault in allow}
     models = [
-        {candidate_adapter(): {"path": file, "allow_missing": allow_missing, "label": label}}
+        {candidate_adapter(): {"path": file, **params, "label": label}}
         for file, label in zip(files, file_labels(files, labels))
     ]
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
