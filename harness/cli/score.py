@@ -25,12 +25,13 @@ from harness.registry import current
 from harness.reporting.tables import FORMATS
 
 if TYPE_CHECKING:
+    from harness.cli.parser import Parser
     from harness.run.finished import Run
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the arguments of ``harness score``."""
-    parser.intermixed = True  # type: ignore[attr-defined]  # files may stand between options
+    parser.intermixed = True  # files may stand between options
     defaults, optional = (
         ", ".join(entry.name for entry in current().all_with_role("metrics", role))
         for role in ("default", "default-if-installed")
