@@ -87,10 +87,10 @@ def run(args: argparse.Namespace) -> int:
     labels = file_labels(files, args.label)
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
-    for name, reason in left_out.items():
-        _remark(f"{name} is left out: {reason}")
     with _run_directory(args.output) as folder:
         result = _scored(args, files, labels, metrics, folder, show=form != "json")
+        for name, reason in left_out.items():
+            _remark(f"{name} is left out: {reason.partition('; ')[0]}")
         for one, other in _equal_systems(result):
             _remark(f"{one} and {other} hold the same captions: their differences are 0")
         rows = _comparisons(folder, baseline, args.draws, args.seed) if len(files) > 1 else []
@@ -125,7 +125,9 @@ def _remark(text: str) -> None:
 
 
 def _files(args: argparse.Namespace) -> list[str]:
-    """Return the files of candidates; raise :class:`HarnessError` for none, for a metric among them, and for two references."""
+    """Return the files of candidates; raise :class:`HarnessError` for arguments that do not fit together."""
+    if args.draws < 1:
+        raise HarnessError(f"score: --draws is {args.draws}; expected at least 1", value=args.draws)
     files = [*args.files, *args.candidates]
     example = "harness score A.json B.json --references R.json"
     if not files:

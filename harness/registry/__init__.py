@@ -10,9 +10,8 @@ from harness.registry.catalogue import (
     current,
     parameters,
     resolve,
-    spelling,
     split_spec,
     use_files,
 )
 
-__all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "spelling", "split_spec", "use_files"]
+__all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]

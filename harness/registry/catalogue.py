@@ -33,7 +33,7 @@ from harness.registry.manifest_files import BUILT_IN, find_manifests
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 from harness.registry.parameter_checks import check_parameters, parameters
 
-__all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "spelling", "split_spec", "use_files"]
+__all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ class Registry:
         precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name, :class:`HarnessError`
         with both owners when two plugins share the name.
         """
-        entries = self.entries(kind)
-        matches = _called(entries, name, str) or _called(entries, name, spelling)
+        entries, matches = self.entries(kind), self.called(kind, name)
         matches = [entry for entry in matches if entry.provider == BUILT_IN] or matches
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
@@ -95,6 +94,11 @@ class Registry:
                 f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; use the full name", value=name
             )
         return matches[0]
+
+    def called(self, kind: str, name: str) -> list[Entry]:
+        """Return all entries that ``name`` may stand for: those of exactly this name, or else of one of its spellings."""
+        entries = self.entries(kind)
+        return _called(entries, name, str) or _called(entries, name, spelling)
 
     def with_role(self, kind: str, role: str) -> Entry:
         """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``."""

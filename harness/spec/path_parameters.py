@@ -8,7 +8,7 @@ from typing import Any, cast
 from harness.contracts import Parameters
 from harness.errors import HarnessError
 from harness.files.yaml_source import Key, YamlValue
-from harness.registry import current, spelling
+from harness.registry import current
 from harness.registry.component_kinds import KINDS
 from harness.registry.parameter_checks import path_parameters
 
@@ -60,10 +60,7 @@ def _below(kind: str, name: str, key: Key) -> bool:
 
 
 def _is_registered(kind: str, name: str) -> bool:
-    if kind == "tasks":
-        return False
-    names = (text for e in current().entries(kind) for text in (e.name, e.full_name, *e.aliases))
-    return spelling(name) in map(spelling, names)
+    return kind != "tasks" and bool(current().called(kind, name))
 
 
 def _paths_of(kind: str, name: str) -> set[str]:

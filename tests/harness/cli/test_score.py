@@ -121,6 +121,7 @@ def test_csv_goes_to_stdout_and_remarks_to_stderr(files):
         (["p.json", "q.json", "--label", "one", "--label", "one"], "the label 'one' occurs 2 times"),
         (["p.json", "q.json", "--baseline", "pq"], "no system 'pq' for --baseline"),
         (["p.json", "--references", "r.json"], "2 files of references (r.json, two.json); expected one"),
+        (["p.json", "--draws", "0"], "--draws is 0; expected at least 1"),
         (["p.json", "--format", "tex"], "--format: no 'tex'; did you mean 'latex'?"),
         (["p.json", "--lable", "x"], "no option '--lable'; did you mean '--label'?"),
         (["p.json", "-m", "length,scale=2"], "'scale=2' belongs to no metric; write length:scale=2"),
