@@ -11,6 +11,7 @@ from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
+from harness.run.default_metrics import default_metrics
 from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
@@ -132,38 +133,52 @@ def evaluate_all(
 
 
 def score_files(
-    candidates: str,
+    candidates: str | Sequence[str],
     references: str,
-    metrics: Sequence[str],
+    metrics: Sequence[str] | None = None,
     *,
+    labels: Sequence[str] = (),
     p_value: str = "none",
     seed: int = 0,
     limit: int | None = None,
     allow_missing: bool = False,
+    allow_unknown: bool = False,
+    allow_empty: bool = False,
     output: Path | None = None,
     mode: Mode = "auto",
     show: bool = False,
 ) -> Run:
-    """Score a file of candidates against a file of references and return the run.
+    """Score one or several files of candidates against a file of references and return the run.
 
     Parameters
     ----------
-    candidates, references : str
-        Paths (docs/data-formats.md lists the formats).
-    metrics : sequence of str
-        ``NAME`` or ``NAME:PARAMETER=VALUE,...``.
+    candidates : str or sequence of str
+        Paths (docs/data-formats.md lists the formats); each file is a model of the run.
+    references : str
+        Path.
+    metrics : sequence of str, optional
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these; default: the metrics of
+        :func:`harness.run.default_metrics.default_metrics`.
+    labels : sequence of str
+        Names of the models, one per file; default: the file names.
     p_value : {"none", "exact", "monte-carlo"}
         Permutation p-values per example.
     seed, limit, output, mode, show
         As for :func:`evaluate`.
     allow_missing : bool
         Count examples without predictions instead of refusing them.
+    allow_unknown : bool
+        Leave out predictions for unknown examples instead of refusing them.
+    allow_empty : bool
+        Score empty candidates instead of refusing them.
     """
     from harness.run.file_pair import score_spec
 
-    spec = score_spec(
-        candidates, references, metrics, p_value=p_value, seed=seed, limit=limit, allow_missing=allow_missing
-    )
+    files = [candidates] if isinstance(candidates, str) else list(candidates)
+    names = default_metrics()[0] if metrics is None else metrics
+    faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
+    allow = [name for name, accepted in faults.items() if accepted]
+    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow)
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 
@@ -211,7 +226,7 @@ def _significance(method: str | None, **settings: int | None) -> SignificanceSpe
 def score(
     candidates: object,
     references: object,
-    metrics: str | Parameters | Sequence[Any],
+    metrics: str | Parameters | Sequence[Any] | None = None,
     *,
     p_value: str | None = None,
     seed: int = 0,
@@ -223,8 +238,9 @@ def score(
     ----------
     candidates, references
         Both paths (any format of docs/data-formats.md), both mappings id -> texts, or both lists.
-    metrics : str, mapping or sequence
-        One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances.
+    metrics : str, mapping or sequence, optional
+        One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances; a text may be a
+        comma-separated list. Default: the metrics of :func:`harness.run.default_metrics.default_metrics`.
     p_value : {None, "exact", "monte-carlo"}
         Permutation p-values.
     seed : int
@@ -242,6 +258,8 @@ def score(
     HarnessError
         A mistake in the input.
     """
+    if metrics is None:
+        metrics = default_metrics()[0]
     names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
     sets = sets_of(candidates, references, allow_missing=allow_missing)

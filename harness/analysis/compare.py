@@ -90,6 +90,11 @@ class Pair:
         return self.a.label, self.b.label
 
     @property
+    def shares_examples(self) -> bool:
+        """True when some example has captions of both systems."""
+        return any(example in self.b.row_of for example in self.a.examples)
+
+    @property
     def metrics(self) -> list[str]:
         """Labels of the metrics that both systems have."""
         theirs = set(self.other.metrics(self.b))
@@ -161,8 +166,13 @@ def compare_pairs(
 
     ``difference``, ``ci95``, ``p_value`` (approximate randomisation) and ``p_bootstrap`` belong to the number that the result
     table reports; ``sign_p_value`` and the counts belong to the per-example scores. A metric whose number cannot be resampled
-    has a ``note`` instead. Raises :class:`HarnessError` when two systems share no example or no metric.
+    has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two systems share no metric.
     """
+    if not any(pair.shares_examples for pair in chosen):
+        names = " and ".join(
+            f"{label} ({side.name})" for label, side in zip(chosen[0].labels, (chosen[0].one, chosen[0].other))
+        )
+        raise HarnessError(f"{names} share no example")
     frame, jobs = _Frame(), list[tuple[Pair, str]]()
     for pair in chosen:
         frame.add(pair)
@@ -283,11 +293,7 @@ class _Frame:
         self._metrics: dict[tuple[int, str], Metric] = {}
 
     def add(self, pair: Pair) -> None:
-        """Add the examples of the runs of a pair; raise :class:`HarnessError` when its systems share none."""
-        if not any(example in pair.b.row_of for example in pair.a.examples):
-            raise HarnessError(
-                f"{pair.a.label} ({pair.one.name}) and {pair.b.label} ({pair.other.name}) share no example"
-            )
+        """Add the examples of the runs of a pair."""
         for system in (*pair.one.run.samples.systems, *pair.other.run.samples.systems):
             for example in system.examples if system not in self._systems else ():
                 self.examples.setdefault(example, len(self.examples))

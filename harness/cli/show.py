@@ -51,7 +51,7 @@ def entries_called(registry: Registry, text: str) -> list[Entry]:
     kinds, name = ([kind], rest) if kind in KINDS and rest else (list(KINDS), text)
     entries: list[Entry] = []
     for kind in kinds:
-        if any(name in (e.name, e.full_name, *e.aliases) for e in registry.entries(kind)):
+        if registry.called(kind, name):
             entries.append(registry.get(kind, name))
     if not entries:
         names = [registry.bare_name(entry) for entry in registry.entries()]

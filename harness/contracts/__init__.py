@@ -31,6 +31,7 @@ from harness.contracts.data import (
 from harness.contracts.features import Features
 from harness.contracts.metrics import (
     Additive,
+    ChecksInstallation,
     Distance,
     Embedding,
     ExactTestable,
@@ -53,6 +54,7 @@ __all__ = [
     "Batch",
     "Candidates",
     "CaptionSet",
+    "ChecksInstallation",
     "Decoding",
     "Describes",
     "Distance",

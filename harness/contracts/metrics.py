@@ -122,6 +122,15 @@ class Warmable(Protocol):
 
 
 @runtime_checkable
+class ChecksInstallation(Protocol):
+    """A metric that needs programs or files that no Python package contains."""
+
+    def check_installation(self) -> None:
+        """Raise :class:`~harness.errors.MissingExtra`, with the remedy, when one of them is missing."""
+        ...
+
+
+@runtime_checkable
 class ListsParameters(Protocol):
     """A component class with parameters whose value is a list by nature, so that a list is not an axis of the grid."""
 

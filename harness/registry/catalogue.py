@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -72,21 +72,21 @@ class Registry:
     def get(self, kind: str, name: str) -> Entry:
         """Return the entry called ``name`` (a name, ``provider/name``, or an alias).
 
-        A built-in entry takes precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name,
-        :class:`HarnessError` with both owners when two plugins share the name.
+        Where no entry has exactly this name, case, ``-`` and ``_`` are ignored (:func:`spelling`). A built-in entry takes
+        precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name, :class:`HarnessError`
+        with both owners when two plugins share the name.
         """
-        entries = self.entries(kind)
-        matches = [entry for entry in entries if name == entry.full_name]
-        matches = matches or [entry for entry in entries if name in (entry.name, *entry.aliases)]
+        entries, matches = self.entries(kind), self.called(kind, name)
         matches = [entry for entry in matches if entry.provider == BUILT_IN] or matches
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
-            hint = did_you_mean(name, names) or (f" ('harness list {kind}' shows them)" if kind in KINDS else "")
+            nearest = nearest_name(name, names) or nearest_name(name.lower(), names)
+            hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
             raise UnknownName(
-                f"unknown {SINGULAR[kind]} '{name}'{hint}",
+                f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint),
                 value=name,
                 expected=names,
-                nearest=nearest_name(name, names),
+                nearest=nearest,
             )
         if len(matches) > 1:
             owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches)
@@ -95,9 +95,20 @@ class Registry:
             )
         return matches[0]
 
+    def called(self, kind: str, name: str) -> list[Entry]:
+        """Return all entries that ``name`` may stand for: those of exactly this name, or else of one of its spellings."""
+        entries = self.entries(kind)
+        return _called(entries, name, str) or _called(entries, name, spelling)
+
     def with_role(self, kind: str, role: str) -> Entry:
         """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``."""
-        return next(entry for entry in self.entries(kind) if entry.role == role and entry.provider == BUILT_IN)
+        return self.all_with_role(kind, role)[0]
+
+    def all_with_role(self, kind: str, role: str) -> list[Entry]:
+        """Return the built-in entries that the engine uses for a role, in the order of the manifest."""
+        manifests = (manifest for manifest in self.manifests if manifest.provider == BUILT_IN)
+        entries = (entry for manifest in manifests for entry in manifest.entries)
+        return [entry for entry in entries if entry.kind == kind and role in entry.roles]
 
     def bare_name(self, entry: Entry) -> str:
         """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
@@ -141,6 +152,23 @@ class Registry:
     def create(self, kind: str, name: str, params: Parameters | None = None) -> Any:
         """Return the instance of :meth:`component`."""
         return self.component(kind, name, params).instance
+
+
+def spelling(name: str) -> str:
+    """Return a name without regard to case, ``-`` and ``_``; different spellings of one name are equal.
+
+    >>> spelling("BLEU-4"), spelling("acme/ROUGE_L")
+    ('bleu4', 'acme/rougel')
+    """
+    return name.casefold().replace("-", "").replace("_", "")
+
+
+def _called(entries: Sequence[Entry], name: str, form: Callable[[str], str]) -> list[Entry]:
+    """Return the entries whose full name, or else whose name or alias, equals ``name`` under ``form``."""
+    text = form(name)
+    return [entry for entry in entries if text == form(entry.full_name)] or [
+        entry for entry in entries if text in map(form, (entry.name, *entry.aliases))
+    ]
 
 
 def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:

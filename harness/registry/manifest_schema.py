@@ -61,8 +61,8 @@ class Entry:
     aliases: tuple[str, ...] = ()
     version: str = ""
     """Version of the component, as its manifest declares it; part of the provenance of a run."""
-    role: str = ""
-    """Use of the component by the engine itself, such as ``reference-files``; built-in entries only."""
+    roles: tuple[str, ...] = ()
+    """Uses of the component by the engine itself, such as ``reference-files``; built-in entries only."""
     local: bool = False
 
     @property
@@ -225,7 +225,7 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         higher_is_better=raw.get("higher_is_better"),
         aliases=_texts(raw.get("aliases")),
         version=str(raw.get("version", "")),
-        role=str(raw.get("role", "")),
+        roles=_texts(raw.get("role")),
         local=local,
     )
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
+from harness.reporting.tables import Sheet, least_width, render, terminal_table
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
 from harness.reporting.views import view_table
 from harness.rundir.records import ResultRecord, decoding_text
@@ -79,6 +81,22 @@ def console_for_tables(width: int = 160) -> Console:
 
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=width)
+
+
+def print_sheet(sheet: Sheet, form: str = "table") -> None:
+    """Print a table on stdout in a format of :data:`harness.reporting.tables.FORMATS` other than ``json``."""
+    from rich.markup import escape
+
+    if form != "table":
+        sys.stdout.write(render(sheet, form))
+        return
+    console = console_for_tables()
+    if sheet.title:
+        console.print(f"[dim]{escape(sheet.title)}[/dim]", soft_wrap=True)
+    console.width = max(console.width, least_width(sheet))
+    console.print(terminal_table(sheet))
+    for note in sheet.notes:
+        console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
 
 
 def print_table(run: Run) -> None:

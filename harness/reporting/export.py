@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Sequence
@@ -11,6 +9,7 @@ from pathlib import Path
 
 from harness.reporting.captions import Texts, TextsTable, texts_table
 from harness.reporting.numbers import number
+from harness.reporting.tables import escape_markdown, markdown_line, to_csv
 from harness.reporting.verdicts import verdict_table
 from harness.reporting.views import ViewTable, view_table
 from harness.run.finished import Run
@@ -89,32 +88,21 @@ def texts_cells(table: TextsTable) -> list[Line]:
     return rows
 
 
-def to_csv(rows: Sequence[Line]) -> str:
-    """Return rows as CSV (RFC 4180), numbers in full."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
 def to_markdown(title: str, rows: Sequence[Line]) -> str:
     """Return a title and a pipe table; markup in texts is escaped."""
     head, *body = [[_cell(cell) for cell in row] for row in rows]
-    lines = [f"# {_plain(title)}", "", _line(head), _line(["---"] * len(head)), *map(_line, body)]
+    lines = [
+        f"# {escape_markdown(title)}",
+        "",
+        markdown_line(head),
+        markdown_line(["---"] * len(head)),
+        *map(markdown_line, body),
+    ]
     return "\n".join(lines) + "\n"
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def _cell(value: object) -> str:
-    return "<br>".join(map(_plain, value)) if isinstance(value, list) else _plain(str(value))
-
-
-def _plain(text: str) -> str:
-    """Return the text on one line with the markup of Markdown and HTML escaped."""
-    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
+    return "<br>".join(map(escape_markdown, value)) if isinstance(value, list) else escape_markdown(str(value))
 
 
 def _slug(title: str) -> str:

@@ -35,6 +35,24 @@ def p_text(value: float | None) -> str:
     return "< 1e-300" if value is not None and value < 1e-300 else number(value)
 
 
+def signed(value: object) -> str:
+    """Return a number as :func:`number` does, with its sign.
+
+    >>> signed(0.5), signed(-0.5), signed(0.0)
+    ('+0.5000', '-0.5000', '0.0000')
+    """
+    return f"+{number(value)}" if isinstance(value, (int, float)) and value > 0 else number(value)
+
+
+def interval_text(interval: Sequence[float] | None) -> str:
+    """Return an interval as text; a dash for None.
+
+    >>> interval_text((0.5, 0.75)), interval_text(None)
+    ('0.5000 … 0.7500', '–')
+    """
+    return f"{number(interval[0])} … {number(interval[1])}" if interval else "–"
+
+
 def size_text(sizes: Mapping[str, Sequence[int]] | None) -> str:
     """Return the set sizes of a record: ``12 + 4``, ``1-3 + 5`` where they differ.
 

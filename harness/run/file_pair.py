@@ -1,17 +1,20 @@
-"""Caption sets from a file of candidates and a file of references."""
+"""Caption sets and specs from files of candidates and a file of references."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
+from harness.errors import HarnessError, UnknownName
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
+from harness.run.file_labels import file_labels
 from harness.run.generate import Generated, as_generation, prepare
 from harness.run.plan import ModelPlan
-from harness.spec.metric_text import parse_metric
+from harness.spec.metric_text import parse_metric, split_metrics
 
 
 def reference_reader() -> str:
@@ -40,22 +43,52 @@ def read_file_pair(candidates: str | Path, references: str | Path, *, allow_miss
 
 
 def score_spec(
-    candidates: str, references: str, metrics: Sequence[str], *, p_value: str, seed: int, limit: int | None,
-    allow_missing: bool,
-) -> Located:  # fmt: skip
-    """Return the spec of ``harness score``; its places are the command's options, for error messages."""
-    name = Path(candidates).name
-    params = {"path": candidates, "allow_missing": allow_missing, "label": name}
+    files: Sequence[str],
+    references: str,
+    metrics: Sequence[str],
+    *,
+    labels: Sequence[str] = (),
+    p_value: str = "none",
+    seed: int = 0,
+    limit: int | None = None,
+    allow: Sequence[str] = (),
+) -> Located:
+    """Return the spec of ``harness score``; its places are the command's options, for error messages.
+
+    Every file of candidates is a model, labelled as :func:`~harness.run.file_labels.file_labels` does. ``allow`` lists faults
+    of files that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of the adapter). Raises
+    :class:`~harness.errors.HarnessError` for labels that do not fit the files, and for metrics that cannot be parsed.
+    """
+    if not files:
+        raise HarnessError("no file of candidates; expected at least one")
+    params: Values = {"allow_missing": False} | {f"allow_{fault}": True for fault in allow}
+    models = [
+        {candidate_adapter(): {"path": file, **params, "label": label}}
+        for file, label in zip(files, file_labels(files, labels))
+    ]
+    texts = _distinct([text for item in metrics for text in split_metrics(item)])
     spec: Values = {
-        "task": f"score {name}",
+        "task": f"score {', '.join(Path(file).name for file in files)}",
         "dataset": {"reader": reference_reader(), "path": references},
-        "models": [{candidate_adapter(): params}],
-        "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in metrics],
+        "models": models,
+        "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts],
         "significance": {"method": p_value},
         "seed": seed,
         "limit": limit,
     }
-    options: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(metrics)}
+    options: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
+    options |= {("models", index): f"--candidates {file}" for index, file in enumerate(files)}
     options |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
     options |= {("seed",): "--seed", ("limit",): "--limit"}
     return Located(spec, {key: (option, 0) for key, option in options.items()})
+
+
+def _distinct(texts: Sequence[str]) -> list[str]:
+    """Return the metrics without those that repeat an earlier one under another name; unknown names stay."""
+    first: dict[str, str] = {}
+    for text in texts:
+        name, params = split_spec(parse_metric(text), "metric")
+        with suppress(UnknownName):
+            name = current().get("metrics", name).full_name
+        first.setdefault(repr((name, params)), text)
+    return list(first.values())

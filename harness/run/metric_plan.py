@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, TokenScoreMetric, Values
 from harness.registry import current, split_spec
-from harness.spec.metric_text import parse_metric
+from harness.spec.metric_text import parse_metric, split_metrics
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def metric_plan(name: str, params: Parameters, metric: Metric | TokenScoreMetric
 
 
 def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
-    """Return plans of metrics given as names, ``name:param=value`` texts, ``{name: params}`` mappings or instances."""
+    """Return plans of metrics: names, ``name:param=value`` texts, comma-separated lists of these, ``{name: params}``, instances."""
     plans: list[AnyMetricPlan] = []
-    for item in metrics:
+    for item in _single(metrics):
         if isinstance(item, (str, Mapping)):
             name, params = split_spec(parse_metric(item) if isinstance(item, str) else cast(object, item), "metric")
             for choice in expanded(name, params):
@@ -61,6 +61,12 @@ def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
             instance = cast(Metric, item)
             plans.append(metric_plan(instance.spec.name, {}, instance))
     return with_unique_labels(plans)
+
+
+def _single(metrics: Sequence[object]) -> Iterator[object]:
+    """Yield the metrics with comma-separated texts split into their parts."""
+    for item in metrics:
+        yield from split_metrics(item) if isinstance(item, str) else (item,)
 
 
 def caption_plans(plans: Sequence[AnyMetricPlan]) -> list[MetricPlan]:

@@ -33,6 +33,32 @@ def parse_metric(text: str) -> dict[str, Values]:
     return {name.strip(): params}
 
 
+def split_metrics(text: str) -> list[str]:
+    """Return the metrics of a comma-separated list; a part ``PARAMETER=VALUE`` belongs to the metric before it.
+
+    Raises :class:`HarnessError` for a list without names, and for parameters of a metric that does not end with ``:`` and its
+    first parameter.
+
+    >>> split_metrics("bleu,trm:distance=cider,pooling=pooled,meteor")
+    ['bleu', 'trm:distance=cider,pooling=pooled', 'meteor']
+    """
+    metrics: list[str] = []
+    for part in filter(None, map(str.strip, split_outside_brackets(text))):
+        head, equals, _ = part.partition("=")
+        if not equals or ":" in head:
+            metrics.append(part)
+        elif metrics and ":" in metrics[-1]:
+            metrics[-1] += f",{part}"
+        else:
+            before = metrics[-1] if metrics else "NAME"
+            raise HarnessError(
+                f"metric '{text}': '{part}' belongs to no metric; write {before}:{part}", value=text, nearest=before
+            )
+    if not metrics:
+        raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...", value=text)
+    return metrics
+
+
 def split_outside_brackets(text: str) -> list[str]:
     """Return the text split at the commas that are outside of ``[]`` and ``{}``.
 

@@ -60,7 +60,7 @@ def _below(kind: str, name: str, key: Key) -> bool:
 
 
 def _is_registered(kind: str, name: str) -> bool:
-    return kind != "tasks" and any(name in (e.name, e.full_name, *e.aliases) for e in current().entries(kind))
+    return kind != "tasks" and bool(current().called(kind, name))
 
 
 def _paths_of(kind: str, name: str) -> set[str]:

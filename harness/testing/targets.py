@@ -231,7 +231,7 @@ def _registered(text: str, kind: str | None, params: Parameters) -> list[Target]
     if kind is None and prefix in KINDS and rest:
         kind, text = prefix, rest
     kinds = [kind] if kind else list(KINDS)
-    entries = [e for e in registry.entries() if e.kind in kinds and text in (e.name, e.full_name, *e.aliases)]
+    entries = [entry for each in kinds for entry in registry.called(each, text)]
     if not entries:
         names = [entry.name for entry in registry.entries() if entry.kind in kinds]
         raise UnknownName(f"there is nothing called '{text}'{did_you_mean(text, names)} (or give package.module:Class)")

@@ -100,6 +100,10 @@ class Spice(MeanMetric):
         """Return the versions of the program and of CoreNLP as one string."""
         return "spice|1.0|corenlp:3.6.0"
 
+    def check_installation(self) -> None:
+        """Raise :class:`MissingExtra` without Java, javac or pycocoevalcap."""
+        command(self.jars, self.memory)
+
     def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return the mean SPICE over the candidates of each example, shape (B,), in [0, 1].
 

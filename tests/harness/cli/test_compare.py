@@ -97,3 +97,16 @@ def test_mistakes_are_one_line(run, project, capsys):
         assert main(["compare", *arguments]) == 2
         error = capsys.readouterr().err
         assert message in error and len(error.strip().splitlines()) == 1
+
+
+def test_formats(run, capsys):
+    import csv
+    import io
+
+    assert main(["compare", run, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [("m1", "m2"), ("m1", "m4"), ("m2", "m4")]
+    assert float(rows[0]["difference"]) == -0.5
+    assert main(["compare", run, "--format", "latex"]) == 0
+    assert r"\toprule" in capsys.readouterr().out
+    assert "| system A | system B | metric" in out(capsys, run, "--format", "markdown")

@@ -1,19 +1,35 @@
-"""``harness score``: results of two files."""
+"""``harness score``: results and comparisons of files."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from harness.cli.main import main
 
+CANDIDATES = {"a": ["x y"], "b": ["z"]}
+OTHERS = {"a": ["x y z w"], "b": ["z z"]}
+
 
 @pytest.fixture
-def score(project, capsys):
-    """A function that returns exit code, JSON and errors of ``harness score`` on two files."""
-    (project / "p.json").write_text(json.dumps({"a": ["x y"], "b": ["z"]}))
+def files(project):
+    """The project with files of candidates and of references."""
+    (project / "p.json").write_text(json.dumps(CANDIDATES))
+    (project / "q.json").write_text(json.dumps(OTHERS))
     (project / "r.json").write_text(json.dumps({"a": ["x", "y"], "b": ["z", "z"], "c": ["w"]}))
+    (project / "two.json").write_text(json.dumps({"a": ["x", "y"], "b": ["z", "z"]}))
+    return project
+
+
+@pytest.fixture
+def score(files, capsys):
+    """A function that returns exit code, JSON and errors of ``harness score`` on two files."""
 
     def run(*arguments):
         code = main(["score", "--candidates", "p.json", "--references", "r.json", "--json", *arguments])
@@ -23,13 +39,35 @@ def score(project, capsys):
     return run
 
 
+@pytest.fixture
+def plain(files, capsys):
+    """A function that returns exit code, output and errors of ``harness score`` against ``two.json``."""
+
+    def run(*arguments):
+        code = main(["score", *arguments, "--references", "two.json", "-m", "length"])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def process(files, *arguments):
+    """Return exit code, output and errors of a process ``harness score``."""
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "score", *arguments], cwd=files, capture_output=True, text=True, timeout=120,
+        check=False, env={**os.environ, "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
 def test_several_metrics_with_parameters(score):
     code, data, _ = score("-m", "length", "-m", "length:scale=2", "--allow-missing")
     assert code == 0
     assert [(record["metric"], record["value"], record["n"], record["skipped"]) for record in data["results"]] == [
         ("length", 1.5, 2, 1), ("length[scale=2]", 3.0, 2, 1),
     ]  # fmt: skip
-    assert data["failed"] == {}
+    assert (data["failed"], data["comparisons"], data["notes"]) == ({}, [], [])
+    assert all("statistics" not in record for record in data["results"])
 
 
 def test_p_values_limit_and_output(score, project):
@@ -41,12 +79,142 @@ def test_p_values_limit_and_output(score, project):
     assert score("-m", "length", "--limit", "1", "--output", "r", "--fresh")[0] == 0
 
 
-def test_examples_without_candidates_are_refused(score):
+def test_the_table_of_one_file(files, capsys):
+    assert main(["score", "p.json", "--references", "r.json", "-m", "length", "--allow-missing"]) == 0
+    out = capsys.readouterr().out
+    assert "length ↑" in out
+    assert "difference" not in out
+    assert "1 of 3 without a score" in out
+
+
+# --------------------------------------------------------------------------- as a process
+def test_two_files_give_one_table_with_differences(files):
+    code, out, error = process(files, "p.json", "--references", "two.json", "q.json", "-m", "LENGTH")
+    assert (code, error) == (0, "")
+    rows = [[cell.strip() for cell in line.split("│")] for line in out.splitlines() if "│" in line]
+    assert [row[:3] for row in rows] == [["length ↑", "p", "1.5000"], ["", "q", "3.0000"]]
+    assert rows[1][4] == "+1.5000"
+    assert "difference: to p; p: approximate randomisation" in out
+    assert not [name for name in os.listdir(files) if name.startswith(("run", "harness-score"))]
+
+
+def test_csv_goes_to_stdout_and_remarks_to_stderr(files):
+    code, out, error = process(
+        files, "--candidates", "p.json", "q.json", "--candidates", "p.json", "--references", "two.json", "-m", "length",
+        "--format", "csv", "--baseline", "q", "--label", "p", "--label", "q", "--label", "copy",
+    )  # fmt: skip
+    assert code == 0
+    assert error == "harness: copy and p hold the same captions: their differences are 0\n"
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["system"], row["value"], row["difference"], row["baseline"]) for row in rows] == [
+        ("p", "1.5", "-1.5", "q"), ("q", "3.0", "", "q"), ("copy", "1.5", "-1.5", "q"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no file of candidates; expected at least one: harness score A.json B.json --references R.json"),
+        (["p.json", "length"], "'length' is a metric, not a file; write metrics with commas: -m length,length"),
+        (["p.json", "pp.json"], "pp.json: no such file of predictions; did you mean 'p.json'?"),
+        (["p.json", "q.json", "--label", "one"], "1 label for 2 files"),
+        (["p.json", "q.json", "--label", "one", "--label", "one"], "the label 'one' occurs 2 times"),
+        (["p.json", "q.json", "--baseline", "pq"], "no system 'pq' for --baseline"),
+        (["p.json", "--references", "r.json"], "2 files of references (r.json, two.json); expected one"),
+        (["p.json", "--draws", "0"], "--draws is 0; expected at least 1"),
+        (["p.json", "--format", "tex"], "--format: no 'tex'; did you mean 'latex'?"),
+        (["p.json", "--lable", "x"], "no option '--lable'; did you mean '--label'?"),
+        (["p.json", "-m", "length,scale=2"], "'scale=2' belongs to no metric; write length:scale=2"),
+        (["p.json", "-m", "Lenght"], "-m Lenght: unknown metric 'Lenght'; did you mean 'length'?"),
+    ],
+)
+def test_mistakes_are_one_line(plain, arguments, message):
+    code, out, error = plain(*arguments)
+    assert (code, out) == (2, "")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+# --------------------------------------------------------------------------- files that do not fit
+def test_examples_without_candidates_are_refused_with_the_file_and_the_option(score):
     code, data, error = score("-m", "length")
     assert (code, data) == (2, None)
-    assert "'c'" in error
+    assert "p.json: 1 of 3 examples have no predictions: 'c' (--allow-missing scores the others)" in error
 
 
-def test_the_table(score, project, capsys):
-    assert main(["score", "--candidates", "p.json", "--references", "r.json", "-m", "length", "--allow-missing"]) == 0
-    assert "length ↑" in capsys.readouterr().out
+def test_the_difference_is_on_the_examples_that_both_files_have(files, capsys):
+    (files / "some.json").write_text(json.dumps({"b": ["z z z"]}))
+    arguments = [
+        "score",
+        "p.json",
+        "some.json",
+        "--references",
+        "two.json",
+        "-m",
+        "length",
+        "--allow-missing",
+        "--json",
+    ]
+    assert main(arguments) == 0
+    (row,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert (row["system_a"], row["system_b"], row["n"], row["difference"]) == ("some", "p", 1, 2.0)
+
+
+def test_files_without_a_common_example_have_values_and_no_comparison(files, plain):
+    (files / "one.json").write_text(json.dumps({"a": ["x y"]}))
+    (files / "other.json").write_text(json.dumps({"b": ["z"]}))
+    code, out, error = plain("one.json", "other.json", "--allow-missing")
+    assert code == 0
+    assert error == "harness: no comparisons: one and other share no example\n"
+    assert "no test: no common scores" in out
+
+
+def test_empty_and_unknown_captions_are_refused_or_allowed(files, plain):
+    (files / "empty.json").write_text(json.dumps({"a": [""], "b": ["z"]}))
+    (files / "unknown.json").write_text(json.dumps({**CANDIDATES, "zz": ["z"]}))
+    for name, option in (("empty.json", "--allow-empty"), ("unknown.json", "--allow-unknown")):
+        code, _, error = plain(name)
+        assert code == 2
+        assert name in error
+        assert option in error
+        assert plain(name, option)[0] == 0
+
+
+def test_metrics_undefined_for_one_system_are_left_out_of_the_comparison(files, capsys):
+    arguments = ["score", "p.json", "q.json", "--references", "two.json", "-m", "length:undefined=[a]", "--format"]
+    assert main([*arguments, "csv"]) == 0
+    first, second = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (first["n"], first["skipped"], second["n_compared"], second["difference"]) == ("1", "1", "1", "1.0")
+
+
+def test_sets_of_different_sizes_are_not_compared_by_set_metrics(files, capsys):
+    (files / "pairs.json").write_text(json.dumps({"a": ["x y", "x"], "b": ["z", "z w"]}))
+    arguments = ["score", "p.json", "pairs.json", "--references", "two.json", "-m", "mmd:embedding=bow,length"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "(1) sizes differ: not comparable" in out
+    assert "2 + 2" in out
+
+
+def test_equal_names_are_told_apart_by_their_folders(files, capsys):
+    (files / "x").mkdir()
+    (files / "x" / "p.json").write_text(json.dumps(OTHERS))
+    assert main(["score", "p.json", "x/p.json", "--references", "two.json", "-m", "length", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [record["model"] for record in data["results"]] == [f"{files.name}/p", "x/p"]
+
+
+def test_without_metrics_the_default_ones_are_used_and_missing_ones_named(files, monkeypatch, capsys):
+    monkeypatch.setattr("harness.run.default_metrics.default_metrics", lambda: (["length"], {"more": "not installed"}))
+    assert main(["score", "p.json", "q.json", "--references", "two.json", "--format", "markdown"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == "harness: more is left out: not installed\n"
+    assert "| length ↑ | p | 1.5000 |" in captured.out
+
+
+def test_latex_and_a_run_directory(files, capsys):
+    arguments = ["score", "p.json", "q.json", "--references", "two.json", "-m", "length", "--output", "out"]
+    assert main([*arguments, "--format", "latex"]) == 0
+    assert r"length $\uparrow$ & p & 1.5000" in capsys.readouterr().out
+    assert main(arguments) == 0
+    assert "harness report out makes a page of it" in capsys.readouterr().out

@@ -84,3 +84,9 @@ def test_a_component_that_cannot_be_imported_keeps_its_catalogue_entry(project, 
 def test_an_unknown_name_is_an_error(project, capsys, name, message):
     assert main(["show", name]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_names_may_be_spelled_freely(project, capsys):
+    assert shown(capsys, "LENGTH") == shown(capsys, "length")
+    (card,) = json.loads(shown(capsys, "metrics/ROUGE_L", "--json"))
+    assert card["name"] == "rouge"

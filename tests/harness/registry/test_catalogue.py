@@ -161,3 +161,45 @@ def test_a_component_that_is_declared_twice_has_one_owner(project):
     registry._load.cache_clear()
     with pytest.raises(HarnessError, match="the metric name 'length' has 2 owners"):
         registry.current().get("metrics", "length")
+
+
+# --------------------------------------------------------------------------- spellings and roles
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("CIDEr", "cider"), ("BLEU-4", "bleu4"), ("Bleu_4", "bleu4"), ("ROUGE_L", "rouge"), ("rouge-l", "rouge"),
+        ("METEOR", "meteor"), ("CIDEr-D", "ciderd"), ("harness/SPICE", "spice"), ("Self_BLEU", "self-bleu"),
+    ],
+)  # fmt: skip
+def test_case_hyphens_and_underscores_are_ignored(name, expected):
+    assert registry.current().get("metrics", name).name == expected
+
+
+def test_spellings_reach_third_parties_and_an_exact_name_comes_first(install, metric_code):
+    install("acme", "metrics: {my-One: {import: 'acme.parts:One', aliases: [uno-1]}}", metric_code)
+    install("bolt", "metrics: {MY_ONE: {import: 'bolt.parts:One'}}", metric_code)
+    for name in ("my-One", "acme/myone", "Uno_1"):
+        assert registry.current().get("metrics", name).full_name == "acme/my-One"
+    assert registry.current().get("metrics", "MY_ONE").full_name == "bolt/MY_ONE"
+    with pytest.raises(HarnessError, match="has 2 owners"):
+        registry.current().get("metrics", "my_one")
+
+
+def test_no_two_built_in_names_are_spellings_of_one_another():
+    for kind in registry.KINDS:
+        entries = [entry for entry in registry.current().entries(kind) if entry.provider == "harness"]
+        names = [{registry.spelling(text) for text in (entry.name, *entry.aliases)} for entry in entries]
+        assert sum(map(len, names)) == len(set().union(*names)) if names else True
+
+
+def test_an_unknown_name_in_capitals_has_a_suggestion():
+    with pytest.raises(UnknownName, match="unknown metric 'METOER'; did you mean 'meteor'") as caught:
+        registry.current().get("metrics", "METOER")
+    assert caught.value.nearest == "meteor"
+
+
+def test_entries_may_have_several_roles():
+    catalogue = registry.current()
+    assert catalogue.with_role("metrics", "strata").name == "cider"
+    assert "cider" in [entry.name for entry in catalogue.all_with_role("metrics", "default")]
+    assert catalogue.all_with_role("metrics", "no such role") == []

@@ -16,9 +16,11 @@ from harness.reporting.console import (
     divided_metrics,
     grouped,
     p_notes,
+    print_sheet,
     print_table,
     sort_key,
 )
+from harness.reporting.tables import Sheet
 from harness.rundir.records import ResultRecord
 
 
@@ -158,3 +160,16 @@ def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
         harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys
     )
     assert len(re.findall(r"^ model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6
+
+
+def test_a_sheet_keeps_its_numbers_in_a_narrow_terminal_and_other_formats_are_plain(capsys, monkeypatch):
+    sheet = Sheet(["metric", "value"], [["cider [x]", "0.12345678"]], "lr", title="2 examples", notes=["a note"])
+    monkeypatch.setattr("harness.reporting.console.console_for_tables", lambda: console_for_tables(12))
+    print_sheet(sheet)
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "2 examples"
+    assert "cider [x]" in out
+    assert "0.12345678" in out
+    assert out.splitlines()[-1] == "a note"
+    print_sheet(sheet, "csv")
+    assert capsys.readouterr().out == "metric,value\ncider [x],0.12345678\n"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 from harness.run.file_pair import candidate_adapter, read_file_pair, reference_reader, score_spec
 from harness.spec.loading import load_specs
 
@@ -37,11 +37,25 @@ def test_missing_candidates_are_refused_without_permission(pair):
 def test_the_spec_of_two_files_has_the_options_as_places(pair):
     candidates, references = pair
     located = score_spec(
-        candidates, references, ["cider", "bleu:n=2"], p_value="exact", seed=3, limit=1, allow_missing=True
+        [candidates], references, ["cider", "bleu:n=2"], p_value="exact", seed=3, limit=1, allow=["missing"]
     )
     (loaded,) = load_specs(located)
     assert (loaded.spec.task, loaded.spec.seed, loaded.spec.limit) == ("score p.json", 3, 1)
     assert loaded.spec.metrics == [{"cider": {}}, {"bleu": {"n": 2}}]
+    assert loaded.spec.models == [{"predictions": {"path": candidates, "allow_missing": True, "label": "p"}}]
     assert loaded.spec.significance.method == "exact"
     places = [loaded.where(*key) for key in (("metrics", 1), ("dataset", "path"), ("models", 0), ("seed",), ("views",))]
-    assert places == ["-m bleu:n=2", "--references", "--candidates", "--seed", "harness score"]
+    assert places == ["-m bleu:n=2", "--references", f"--candidates {candidates}", "--seed", "harness score"]
+
+
+def test_every_file_is_a_model_and_a_metric_under_two_names_is_one(pair):
+    candidates, references = pair
+    located = score_spec([candidates, references], references, ["CIDEr,rouge", "ROUGE_L", "bleu:n=2", "bleu"])
+    (loaded,) = load_specs(located)
+    assert [next(iter(model.values()))["label"] for model in loaded.spec.models] == ["p", "r"]
+    assert loaded.spec.metrics == [{"CIDEr": {}}, {"rouge": {}}, {"bleu": {"n": 2}}, {"bleu": {}}]
+
+
+def test_no_file_is_refused(pair):
+    with pytest.raises(HarnessError, match="no file of candidates"):
+        score_spec([], pair[1], ["cider"])

@@ -75,3 +75,8 @@ def test_details_belong_to_metrics_that_have_them():
     with_details = MetricPlan("a", "a", {}, fake("a", details=lambda stats: {"rows": len(stats)}))
     assert with_details.details(np.zeros((3, 1))) == {"rows": 3}
     assert plan("b").details(np.zeros((3, 1))) is None
+
+
+def test_texts_may_be_lists_and_names_may_be_spelled_freely():
+    plans = metric_plans(["BLEU-4,CIDEr", "Trm:distance=ROUGE_L", {"METEOR": {}}])
+    assert [plan.label for plan in plans] == ["bleu4", "cider", "trm(rouge)", "meteor"]

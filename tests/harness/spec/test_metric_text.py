@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.spec.metric_text import parse_metric, split_outside_brackets
+from harness.spec.metric_text import parse_metric, split_metrics, split_outside_brackets
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,28 @@ def test_joined_parts_are_split_again(parts):
 
 def test_commas_inside_brackets_do_not_split():
     assert split_outside_brackets("a={b: [1,2],c: 3},d") == ["a={b: [1,2],c: 3}", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bleu,cider", ["bleu", "cider"]),
+        (" bleu , cider,", ["bleu", "cider"]),
+        ("trm:distance=cider,pooling=pooled", ["trm:distance=cider,pooling=pooled"]),
+        ("bleu,trm:distance=cider,pooling=pooled,meteor", ["bleu", "trm:distance=cider,pooling=pooled", "meteor"]),
+        ("trm:distance=[bert,cider],best:metric=meteor", ["trm:distance=[bert,cider]", "best:metric=meteor"]),
+        ("wmd:vectors=a:b.vec,lower=true,cider", ["wmd:vectors=a:b.vec,lower=true", "cider"]),
+        ("m:a={b: c,d: [1,2]},n", ["m:a={b: c,d: [1,2]}", "n"]),
+    ],
+)
+def test_lists_of_metrics(text, expected):
+    assert split_metrics(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("bleu,n=2", "'n=2' belongs to no metric; write bleu:n=2"), ("n=2", "write NAME:n=2"), (",", "expected NAME")],
+)
+def test_lists_with_stray_parameters_are_refused(text, message):
+    with pytest.raises(HarnessError, match=message):
+        split_metrics(text)

@@ -95,3 +95,20 @@ def test_the_real_program_scores_where_the_jars_are():
     assert same.value == pytest.approx(1.0)
     assert other.value == 0.0
     assert metric.metric._process is process
+
+
+def test_the_installation_is_checked_without_starting_the_program(tmp_path, monkeypatch):
+    for name in spice.JARS:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(spice, "pycocoevalcap_file", lambda *parts, needed_by: tmp_path / "spice-1.0.jar")
+    monkeypatch.setattr(spice, "compile_classes", lambda jar: tmp_path / "classes")
+    monkeypatch.setattr(spice, "java_command", lambda needed_by, memory: ["java"])
+    metric = spice.Spice(jars=str(tmp_path))
+    metric.check_installation()
+
+    def missing(jar):
+        raise MissingExtra("no javac")
+
+    monkeypatch.setattr(spice, "compile_classes", missing)
+    with pytest.raises(MissingExtra, match="no javac"):
+        metric.check_installation()

@@ -1,0 +1,83 @@
+"""Tables of paired comparisons: a table per pair, a ranking per metric, and all rows in one table for files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.analysis.clusters import RankedSystem
+from harness.contracts import Parameters
+from harness.reporting.numbers import ARROWS, number, p_text
+from harness.reporting.tables import Sheet
+
+HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
+_FULL = (
+    "metric", "system_a", "system_b", "a", "b", "difference", "low", "high", "p_value", "p_holm", "p_bh", "p_bootstrap",
+    "sign_p_value", "a_larger", "ties", "b_larger", "n", "better", "note",
+)  # fmt: skip
+
+
+def pair_sheets(rows: Sequence[Parameters]) -> list[Sheet]:
+    """Return a table per pair of systems, a row per metric."""
+    grouped: dict[tuple[str, str], list[Parameters]] = {}
+    for row in rows:
+        grouped.setdefault((row["system_a"], row["system_b"]), []).append(row)
+    return [
+        Sheet(HEADERS, [_cells(row) for row in own], "lrrrrrrrrrl", f"A = {a}   B = {b}", _notes(own))
+        for (a, b), own in grouped.items()
+    ]
+
+
+def comparison_sheet(rows: Sequence[Parameters]) -> Sheet:
+    """Return all comparisons as one table for Markdown, LaTeX and CSV (numbers in full), a row per pair and metric."""
+    systems = len({(row["system_a"], row["system_b"]) for row in rows}) > 1
+    title = "" if systems or not rows else f"A = {rows[0]['system_a']}, B = {rows[0]['system_b']}"
+    cells = [[*((row["system_a"], row["system_b"]) if systems else ()), *_cells(row)] for row in rows]
+    headers = [*(("system A", "system B") if systems else ()), *HEADERS]
+    alignment = ("ll" if systems else "") + "lrrrrrrrrrl"
+    data = [list(_FULL), *([_full(row, name) for name in _FULL] for row in rows)]
+    return Sheet(headers, cells, alignment, title, _notes(rows), data=data)
+
+
+def cluster_sheet(metric: str, systems: Sequence[RankedSystem], higher_is_better: bool | None) -> Sheet:
+    """Return the ranking of a metric; systems that share a letter are not told apart."""
+    return Sheet(
+        ("system", "value", "cluster", "better than", "worse than"),
+        [(item.system, number(item.value), item.letters, str(item.wins), str(item.losses)) for item in systems],
+        "lrlrr",
+        f"{metric} {ARROWS[higher_is_better]}".rstrip(),
+        ("systems that share a letter do not differ significantly (p Holm > 0.05)",),
+    )
+
+
+def _cells(row: Parameters) -> list[str]:
+    ci = row["ci95"]
+    tested = row["sign_p_value"] is not None
+    return [
+        f"{row['metric']} {ARROWS[row['higher_is_better']]}".rstrip(),
+        *(number(row[name]) for name in ("a", "b", "difference")),
+        f"{number(ci[0])} … {number(ci[1])}" if ci else "–",
+        *(p_text(row[name]) for name in ("p_value", "p_holm", "p_bh", "sign_p_value")),
+        f"{row['a_larger']}/{row['ties']}/{row['b_larger']}" if tested else "–",
+        str({"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"])),
+    ]
+
+
+def _full(row: Parameters, name: str) -> object:
+    if name in ("low", "high"):
+        return (row["ci95"] or (None, None))[name == "high"]
+    return row[name]
+
+
+def _notes(rows: Sequence[Parameters]) -> list[str]:
+    """Return notes on metrics that are not tested, and the number of examples and draws."""
+    notes = [
+        f"{', '.join(dict.fromkeys(row['metric'] for row in rows if row['note'] == note))}: {note}"
+        for note in dict.fromkeys(row["note"] for row in rows if row["note"])
+    ]
+    draws = dict.fromkeys(
+        f"{row['draws']:,}{' (all patterns)' if row['exact'] else ''}" for row in rows if row["draws"]
+    )
+    sizes = sorted({row["n"] for row in rows})
+    examples = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    tests = f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
+    return [*notes, f"{examples} examples{tests}"]

@@ -1,0 +1,211 @@
+"""The table of ``harness score``: a row per metric and system, with its difference to a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.analysis.compare import LEVEL
+from harness.contracts import Parameters
+from harness.reporting.numbers import ARROWS, interval_text, number, p_text, signed, size_text
+from harness.reporting.tables import Sheet
+from harness.rundir.records import ResultRecord
+
+Comparisons = Mapping[tuple[str, str], Parameters]
+"""(metric, system) -> comparison of the system (``system_a``) with the baseline (``system_b``)."""
+HEADERS = {
+    "metric": "l", "system": "l", "set": "r", "value": "r", "95 % interval": "r", "permutation p": "r",
+    "harmonic p": "r", "difference": "r", "p": "r", "p (Holm)": "r", "note": "l",
+}  # fmt: skip
+"""Columns of the table and their alignment; columns without content are left out."""
+DATA = (
+    "metric", "higher_is_better", "system", "value", "ci_low", "ci_high", "n", "skipped", "candidates", "references",
+    "permutation_p", "harmonic_p", "baseline", "difference", "difference_ci_low", "difference_ci_high", "p_value", "p_holm",
+    "n_compared", "note",
+)  # fmt: skip
+"""Columns of the CSV."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result record, that of the baseline, and their comparison."""
+
+    record: ResultRecord
+    baseline: ResultRecord | None
+    """Record of the baseline; None for the baseline itself, and where there is one system."""
+    row: Parameters | None
+    """The comparison; None without a baseline, and where no example has scores of both systems."""
+
+    @property
+    def sizes_differ(self) -> bool:
+        """True for a metric of sets whose sizes are not those of the baseline."""
+        row, other = self.row, self.baseline
+        if row is not None:
+            return row["better"] == "sizes differ"
+        return other is not None and self.record.level == "set" and other.sizes != self.record.sizes
+
+    @property
+    def difference(self) -> float | None:
+        """Difference to the baseline on the common examples; None where the values are not comparable."""
+        if self.baseline is None or self.sizes_differ:
+            return None
+        if self.row is not None and self.row["difference"] is not None:
+            return self.row["difference"]
+        same_examples = (self.record.n, self.record.skipped) == (self.baseline.n, self.baseline.skipped)
+        return self.record.value - self.baseline.value if same_examples and not self.record.skipped else None
+
+    @property
+    def significant(self) -> bool:
+        """True when the adjusted p-value of the comparison is at most the level and the sizes are equal."""
+        p = None if self.row is None else self.row["p_holm"]
+        return p is not None and p <= LEVEL and not self.sizes_differ
+
+
+def score_sheet(
+    records: Sequence[ResultRecord], rows: Sequence[Parameters] = (), baseline: str = "", draws: int = 0
+) -> Sheet:
+    """Return the table of the records of one run and of the comparisons of its systems with the baseline.
+
+    Parameters
+    ----------
+    records : sequence of ResultRecord
+        Results, one per metric and system.
+    rows : sequence of mapping
+        Comparisons as of :func:`harness.api.compare` with ``baseline``; empty for one system.
+    baseline : str
+        Label of the baseline; empty for one system.
+    draws : int
+        Draws of the comparisons, for the note below the table.
+    """
+    groups = _grouped(records, {(row["metric"], row["system_a"]): row for row in rows}, baseline)
+    ordered = [result for group in groups for result in group]
+    starts = [sum(map(len, groups[:place])) for place in range(len(groups))]
+    remarks = list(dict.fromkeys(remark for result in ordered for remark in _remarks(result)))
+    lines = [_line(result, remarks) for result in ordered]
+    for place in set(range(len(lines))) - set(starts):
+        lines[place]["metric"] = ""
+    sizes = {size_text(result.record.sizes) for result in ordered}
+    used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
+    best = {start + place for start, group in zip(starts, groups) for place in _best(group)}
+    return Sheet(
+        headers=used,
+        rows=[[line[name] for name in used] for line in lines],
+        alignment="".join(HEADERS[name] for name in used),
+        title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
+        notes=[*_notes(ordered, baseline, draws), *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
+        bold=frozenset((place, used.index("value")) for place in best),
+        groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
+        data=[DATA, *(_data(result, baseline) for result in ordered)],
+    )
+
+
+def _grouped(records: Sequence[ResultRecord], compared: Comparisons, baseline: str) -> list[list[Result]]:
+    """Return the results by metric, in the order of the records."""
+    others = {record.metric: record for record in records if record.model == baseline}
+    groups: dict[str, list[Result]] = {}
+    for record in records:
+        other = None if record.model == baseline else others.get(record.metric)
+        result = Result(record, other, compared.get((record.metric, record.model)))
+        groups.setdefault(record.metric, []).append(result)
+    return list(groups.values())
+
+
+def _title(counts: set[int], sizes: set[str]) -> str:
+    examples = ", ".join(f"{count} {'example' if count == 1 else 'examples'}" for count in sorted(counts))
+    captions = (
+        f", {next(iter(sizes))} captions (candidates + references)" if len(sizes) == 1 and "" not in sizes else ""
+    )
+    return examples + captions
+
+
+def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
+    """Return the cells of a result by column; ``note`` has the numbers of its remarks."""
+    record, row = result.record, result.row
+    cells = {
+        "metric": f"{record.metric} {ARROWS[record.higher_is_better]}".strip(),
+        "system": record.model,
+        "set": size_text(record.sizes),
+        "value": number(record.value),
+        "95 % interval": interval_text(record.ci95),
+        "permutation p": "" if record.p_value is None else p_text(record.p_value),
+        "harmonic p": "" if record.harmonic_p is None else number(record.harmonic_p),
+        **dict.fromkeys(("difference", "p", "p (Holm)"), "" if result.baseline is None else "–"),
+        "note": ", ".join(f"({remarks.index(remark) + 1})" for remark in _remarks(result)),
+    }
+    if result.difference is not None:
+        cells["difference"] = signed(result.difference)
+    if row is not None and row["p_value"] is not None and row["n"] > 1 and not result.sizes_differ:
+        cells["p"] = p_text(row["p_value"])
+        cells["p (Holm)"] = p_text(row["p_holm"]) + ("*" if result.significant else "")
+    return cells
+
+
+def _remarks(result: Result) -> list[str]:
+    """Return the remarks on a row: reasons for missing tests, examples left out, sizes that differ."""
+    record, row, other = result.record, result.row, result.baseline
+    remarks: list[str] = []
+    if other is not None:
+        if result.sizes_differ:
+            remarks.append("sizes differ: not comparable")
+        elif row is None:
+            remarks.append("no test: no common scores")
+        elif row["note"]:
+            remarks.append(str(row["note"]))
+        elif row["n"] == 1:
+            remarks.append("no test: one example")
+        elif row["n"] < max(record.n, other.n):
+            remarks.append(f"difference on {row['n']} common examples")
+    if record.skipped:
+        remarks.append(f"{record.skipped} of {record.n + record.skipped} without a score")
+    return remarks
+
+
+def _best(group: Sequence[Result]) -> list[int]:
+    """Return the place of the best result of a metric when its difference to the baseline is significant, else nothing.
+
+    The baseline itself is best when every other system differs from it significantly.
+    """
+    direction = group[0].record.higher_is_better
+    others = [result for result in group if result.baseline is not None]
+    if not others or direction is None or any(result.sizes_differ for result in others):
+        return []
+    place = max(range(len(group)), key=lambda k: _rank(group[k].record, direction))
+    decisive = others if group[place].baseline is None else [group[place]]
+    return [place] if all(result.significant for result in decisive) else []
+
+
+def _rank(record: ResultRecord, higher_is_better: bool) -> float:
+    if record.value != record.value:
+        return float("-inf")
+    return record.value if higher_is_better else -record.value
+
+
+def _notes(results: Sequence[Result], baseline: str, draws: int) -> list[str]:
+    systems = {result.record.model for result in results if result.row is not None}
+    if not systems:
+        return []
+    adjusted = f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric" if len(systems) > 1 else ""
+    notes = [f"difference: to {baseline}; p: approximate randomisation of the reported number, {draws} draws{adjusted}"]
+    if any(result.significant for result in results):
+        bold = (
+            "bold: best value, if it differs from that of the baseline (or the baseline from all others) at this level"
+        )
+        notes.append(f"*: p (Holm) of at most {LEVEL:g}; {bold}")
+    return notes
+
+
+def _data(result: Result, baseline: str) -> list[object]:
+    """Return the values of a result in the order of :data:`DATA`; None becomes an empty cell."""
+    record, row = result.record, result.row
+    low, high = record.ci95 or (None, None)
+    values: list[object] = [record.metric, record.higher_is_better, record.model, record.value, low, high, record.n]
+    values += [record.skipped, *(_range(record.sizes, name) for name in ("candidates", "references"))]
+    values += [record.p_value, record.harmonic_p, baseline]
+    ci = None if row is None else row["ci95"]
+    tests = [None if row is None else row[name] for name in ("p_value", "p_holm", "n")]
+    values += [result.difference, *(ci or (None, None)), *tests]
+    return [*values, "; ".join(_remarks(result))]
+
+
+def _range(sizes: Mapping[str, Sequence[int]] | None, name: str) -> str:
+    return size_text({name: (sizes or {}).get(name, ())})

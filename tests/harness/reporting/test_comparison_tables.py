@@ -1,0 +1,41 @@
+"""Tables of paired comparisons."""
+
+from __future__ import annotations
+
+from harness.analysis.clusters import RankedSystem
+from harness.reporting.comparison_tables import HEADERS, cluster_sheet, comparison_sheet, pair_sheets
+
+ROW = {
+    "metric": "bleu4", "system_a": "one", "system_b": "two", "higher_is_better": True, "a": 0.25, "b": 0.2, "difference": 0.05,
+    "ci95": [0.01, 0.09], "p_value": 0.012, "p_holm": 0.024, "p_bh": 0.012, "p_bootstrap": 0.02, "sign_p_value": 0.2,
+    "a_larger": 7, "ties": 2, "b_larger": 3, "n": 12, "better": "A", "note": "", "draws": 1000, "exact": False,
+}  # fmt: skip
+UNTESTED = {
+    **ROW, "metric": "mauve", "a": None, "b": None, "difference": None, "ci95": None, "p_value": None, "p_holm": None, "p_bh": None,
+    "p_bootstrap": None, "sign_p_value": None, "better": "not tested", "note": "cannot be resampled", "draws": 0,
+}  # fmt: skip
+
+
+def test_a_pair_is_a_table_with_a_row_per_metric():
+    (sheet,) = pair_sheets([ROW, UNTESTED])
+    assert sheet.title == "A = one   B = two"
+    assert sheet.rows[0] == [
+        "bleu4 ↑", "0.2500", "0.2000", "0.0500", "0.0100 … 0.0900", "0.0120", "0.0240", "0.0120", "0.2000", "7/2/3", "one",
+    ]  # fmt: skip
+    assert sheet.rows[1][4] == "–" and sheet.rows[1][-1] == "not tested"
+    assert sheet.notes == ["mauve: cannot be resampled", "12 examples; p: approximate randomisation, 1,000 draws"]
+
+
+def test_files_name_the_systems_of_several_pairs():
+    sheet = comparison_sheet([ROW, {**ROW, "system_b": "three"}])
+    assert list(sheet.headers[:3]) == ["system A", "system B", "metric"]
+    assert len(sheet.alignment) == len(sheet.headers) == len(HEADERS) + 2
+    header, first, _ = sheet.data
+    assert dict(zip(header, first))["low"] == 0.01
+    assert comparison_sheet([ROW]).title == "A = one, B = two"
+
+
+def test_a_ranking_has_letters():
+    sheet = cluster_sheet("bleu4", [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)], True)
+    assert sheet.title == "bleu4 ↑"
+    assert list(sheet.rows[1]) == ["two", "0.2000", "b", "0", "1"]
