@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import harness
-from harness.analysis.power import needed, plan_sizes
+from harness.analysis.power import needed
+from harness.analysis.power_sizes import plan_sizes
 from harness.errors import HarnessError
 
 SPEC = {
