@@ -196,7 +196,7 @@ def _estimate(extrapolation: Extrapolation, axis: str, target: _Target) -> Estim
     limit = start * MAX_FACTOR[axis]
     if axis == "examples":
         limit = min(limit, max(MAX_EXAMPLES, 2 * start))
-    values = steps(1 if axis == "examples" else start, limit)
+    values = steps(1, limit) if axis == "examples" else steps(start, limit, 1.2)
 
     def reached(sample: int, value: int) -> bool:
         size = (value if axis == "candidates" else n, value if axis == "references" else m)

@@ -15,7 +15,8 @@ pilot are shifted and scaled to the fitted mean and variance, and rounded up to 
 compares this form with others on sizes that are held out.
 
 Uncertainty. Every prediction is repeated for resamples of the examples and of the random orders of the captions, and for random
-weights of the fitted sizes, so that a form that does not fit widens the interval.
+weights of the fitted sizes, so that a form that does not fit widens the interval. An error that grows with the distance from the
+pilot is added to the predicted mean of z.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ MIN_SIZES = 3
 """Minimum number of sizes for a fit."""
 _NOISE = 0.1
 """Standard deviation of the mean z-score about the fitted form that is expected besides sampling."""
+
+_FORM_ERROR = 0.2
+"""Standard deviation of the error of the fitted form, in units of z per unit of :func:`_distance` (``benchmarks/power.py``)."""
 
 
 def combined_p(p: np.ndarray) -> float:
@@ -84,6 +88,12 @@ def terms(n: float, m: float) -> np.ndarray:
     """Return the regressors (3,) of the mean z-score at n candidates and m references (see the module)."""
     root = np.sqrt(n * m / (n + m))
     return np.array([root, root * (n - m) / (n + m), 1.0 / (n + m)])
+
+
+def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Return the Euclidean distance of two sizes (n, m) in sqrt(h) and (n - m) / (n + m)."""
+    points = np.array([[np.sqrt(n * m / (n + m)), (n - m) / (n + m)] for n, m in (a, b)])
+    return float(np.linalg.norm(points[0] - points[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +161,7 @@ class Extrapolation:
         self.defined = np.flatnonzero(~np.isnan(self.sizes[base].p).all(axis=0))
         rng = np.random.default_rng(self.seed)
         self._rows = self.defined[rng.integers(len(self.defined), size=(SAMPLES, len(self.defined)))]
+        self._errors = rng.normal(size=SAMPLES)
 
     @property
     def examples(self) -> int:
@@ -193,6 +204,7 @@ class Extrapolation:
         z = base.z[:, rows].ravel()
         z = z[~np.isnan(z)]
         shift = float((terms(n, m) - terms(base.n, base.m)) @ mean)
+        shift += _FORM_ERROR * _distance((n, m), (base.n, base.m)) * self._errors[sample]
         before, after = (
             max(0.25, float(variance @ [1.0, a * b / (a + b)])) for a, b in ((base.n, base.m), (float(n), float(m)))
         )

@@ -150,5 +150,5 @@ def _estimate_text(estimate: Estimate) -> str:
     )
     counts = {"candidates": estimate.n, "references": estimate.m, "examples": estimate.examples}
     fixed = " and ".join(f"{count:,} {axis}" for axis, count in counts.items() if axis != estimate.axis)
-    interval = f"95 % interval {low} to {high}" if low != beyond else "the whole 95 % interval"
+    interval = f"95 % interval {low} to {high}" if low != beyond else "95 % interval entirely beyond it"
     return f"estimated: {value} {estimate.axis} ({interval}; extrapolated) with {fixed}"
