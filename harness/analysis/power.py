@@ -82,9 +82,13 @@ class PowerStudy:
 
 
 @dataclass(frozen=True)
-class _Target:
+class Target:
+    """Goal of a study; a None component is reached by every size."""
+
     p: float | None
+    """Combined p-value."""
     power: float | None
+    """Share of examples with p <= alpha."""
 
     def reached(self, size: Size) -> bool:
         """Return True when a size reaches the target."""
@@ -121,7 +125,7 @@ def study_power(
     HarnessError
         As :func:`plan_sizes`, or a parameter is out of range.
     """
-    target = _Target(target_p if target_p is not None or power is not None else 0.05, power)
+    target = Target(target_p if target_p is not None or power is not None else 0.05, power)
     for name, value in (("target_p", target.p), ("power", power), ("alpha", alpha)):
         if value is not None and not 0 < value <= 1:
             option = f"--{name.replace('_', '-')}"
@@ -139,7 +143,7 @@ def study_power(
 
 def needed(sizes: Sequence[Size], *, target_p: float | None = None, power: float | None = None) -> list[Needed]:
     """Return for every model and metric the smallest measured size that reaches the target; extrapolated sizes do not count."""
-    target = _Target(target_p, power)
+    target = Target(target_p, power)
     groups: dict[tuple[str, str], list[Size]] = {}
     for size in sizes:
         if not size.extrapolated:
@@ -154,7 +158,7 @@ def needed(sizes: Sequence[Size], *, target_p: float | None = None, power: float
     ]
 
 
-def _with_estimates(study: ModelStudy, target: _Target) -> list[Needed]:
+def _with_estimates(study: ModelStudy, target: Target) -> list[Needed]:
     """Return the sizes needed by the metrics of one model, with estimates where the pilot does not reach the target."""
     trials = study.trials
     base = (trials.n, trials.m)
@@ -175,7 +179,7 @@ def _with_estimates(study: ModelStudy, target: _Target) -> list[Needed]:
     return [_estimated(trials, by_label[row.metric], row, target) if row.metric in missing else row for row in rows]
 
 
-def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: _Target) -> Needed:
+def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: Target) -> Needed:
     extrapolation = trials.extrapolation(plan.label)
     assert extrapolation is not None  # the row holds the size of the pilot
     notes = _floor_notes(trials, target)
@@ -184,11 +188,11 @@ def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: _Targ
         axes += ["candidates", "references"]
     else:
         notes.append(too_few(trials, plan))
-    estimates = tuple(_estimate(extrapolation, axis, target) for axis in axes)
+    estimates = tuple(estimate(extrapolation, axis, target) for axis in axes)
     return replace(row, estimates=estimates, notes=tuple(notes))
 
 
-def _estimate(extrapolation: Extrapolation, axis: str, target: _Target) -> Estimate:
+def estimate(extrapolation: Extrapolation, axis: str, target: Target) -> Estimate:
     """Return the smallest number on one axis with which simulated runs reach the target."""
     n, m = extrapolation.base
     examples = extrapolation.examples
@@ -218,7 +222,7 @@ def _finite(value: float) -> int | None:
     return int(value) if np.isfinite(value) else None
 
 
-def _floor_notes(trials: PilotTrials, target: _Target) -> list[str]:
+def _floor_notes(trials: PilotTrials, target: Target) -> list[str]:
     """Return the reasons for which the number of texts forbids the target for a single example."""
     n, m, alpha = trials.n, trials.m, trials.options.alpha
     level = alpha if target.power is not None else target.p

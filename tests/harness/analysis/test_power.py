@@ -175,7 +175,9 @@ def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
     run = pilot(20, 1, 2)
     (row,) = study_power(run, target_p=0.01).needed
     assert [item.axis for item in row.estimates] == ["examples"]
-    assert "gives p-values at 1 sizes; an estimate of other numbers of candidates and references needs 3" in row.notes[-1]
+    assert (
+        "gives p-values at 1 sizes; an estimate of other numbers of candidates and references needs 3" in row.notes[-1]
+    )
     with pytest.raises(HarnessError, match="gives p-values at 1 sizes"):
         plan_sizes(run, candidates=[10])
 
