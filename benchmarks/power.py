@@ -1,6 +1,6 @@
 """Accuracy of ``harness power`` beyond the pilot: sizes are held out, predicted from small pilots and run.
 
-    python -m benchmarks.power [--pilots 8]
+    python -m benchmarks.power [--pilots 8] [--effects 0 0.5 0.9]
 
 For captions from word distributions that differ between candidates and references by a given share, pilots of 40 examples with
 5 candidates and 5 references predict larger sizes. Printed for each metric: the root mean square error of the mean z-score at the
@@ -60,11 +60,11 @@ def caption_sets(examples: int, n: int, m: int, effect: float, seed: int) -> lis
     for index in range(examples):
         ours = rng.dirichlet(np.full(len(WORDS), 2.0))
         theirs = (1 - effect) * ours + effect * rng.dirichlet(np.full(len(WORDS), 2.0))
-        texts = [
+        candidates, references = (
             tuple(" ".join(rng.choice(WORDS, size=6, p=share)) for _ in range(size))
             for share, size in ((theirs, n), (ours, m))
-        ]
-        out.append(CaptionSet(str(index), *texts))
+        )
+        out.append(CaptionSet(str(index), candidates, references))
     return out
 
 
@@ -147,9 +147,10 @@ def main() -> None:
     """Print the figures of all metrics and effects."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pilots", type=int, default=8, help="pilots per metric and effect")
+    parser.add_argument("--effects", type=float, nargs="+", default=[0.0, 0.5, 0.9], help="replaced shares")
     arguments = parser.parse_args()
     plans = caption_plans(metric_plans(METRICS))
-    shares = [report(plan, effect, arguments.pilots) for effect in (0.0, 0.5, 0.9) for plan in plans]
+    shares = [report(plan, effect, arguments.pilots) for effect in arguments.effects for plan in plans]
     power, run, examples = np.nanmean(shares, axis=0)
     print(f"all: power {power:.2f}, p of a run {run:.2f}, examples {examples:.2f} (nominal 0.95)")
 
