@@ -22,9 +22,11 @@ from harness.contracts.data import (
     Failure,
     Generation,
     Level,
+    Parameters,
     PositionedBatch,
     TaskView,
     TokenScores,
+    Values,
 )
 from harness.contracts.features import Features
 from harness.contracts.metrics import (
@@ -67,6 +69,7 @@ __all__ = [
     "Metric",
     "MetricSpec",
     "Parameterised",
+    "Parameters",
     "PathLike",
     "PathMark",
     "PathParam",
@@ -81,6 +84,7 @@ __all__ = [
     "TextDistance",
     "TokenScoreMetric",
     "TokenScores",
+    "Values",
     "Warmable",
     "signature_with_parameters",
 ]
