@@ -1,30 +1,36 @@
-"""Accuracy of ``harness power`` beyond the pilot: sizes are held out, predicted from small pilots and run.
+"""Accuracy of ``harness power`` beyond the pilot: coverage of its 95 % intervals by extrapolation factor.
 
-    python -m benchmarks.power [--pilots 8] [--effects 0 0.5 0.9]
+    python -m benchmarks.power [--pilots 10] [--effects 0.5 0.7 0.9]
 
-For captions from word distributions that differ between candidates and references by a given share, pilots of 40 examples with
-5 candidates and 5 references predict larger sizes. Printed for each metric: the root mean square error of the mean z-score at the
-held-out sizes for the form in use and for simpler forms, the share of 95 % intervals of power that contain the power of 400 fresh
-examples, the share of 95 % intervals of p that contain the p of a fresh run of 40 examples, and the share of 95 % intervals of the
-number of examples (target p = 1e-6 with Fisher's combination) that contain the median number that fresh runs need.
+Captions come from word distributions that differ between candidates and references by a given share. Pilots of 40 examples with 4
+candidates and 4 references predict runs with 2 and 5 times as many examples, candidates or references. The truth at each size is
+computed from 400 fresh examples. Printed for each axis and factor, over all metrics, effects and pilots: the share of intervals
+that contain the true power of a run, the true share of examples with p <= 0.05, and the combined p of a fresh run; the mean width
+of the interval of power; and the coverage without the form error, which shows what the calibration on held-out sizes adds. Then, for
+each axis, the share of intervals of the number needed (power 0.8) that contain the number that the truth needs, and the root mean
+square error of the mean z-score for the form in use and for simpler forms.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from harness.analysis.power import Target, estimate
-from harness.analysis.power_model import SizeTrials, smallest_p, terms, z_scores
+from harness.analysis.power_model import AXES, Extrapolation, SizeTrials, terms
+from harness.analysis.power_rules import RULES, Composition
 from harness.analysis.power_trials import PilotTrials, TrialOptions
 from harness.contracts import CaptionSet
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
-from harness.stats.combine import fisher
 
 METRICS = ["rouge", "bleu2", {"trm": {"distance": "rouge"}}, {"mmd": {"embedding": "bow"}}]
-HELD_OUT = [(10, 5), (20, 5), (5, 10), (5, 20), (10, 10)]
+EXAMPLES, TEXTS, FRESH = 40, 4, 400
+FACTORS = (2, 5)
+BASE = (TEXTS, TEXTS, EXAMPLES)
 WORDS = [
     "dog",
     "cat",
@@ -43,7 +49,9 @@ WORDS = [
     "ball",
     "park",
 ]
-TARGET = 1e-6
+LEVEL = 0.05
+"""Level of the combined test."""
+RULE = RULES["fisher-discrete"]
 FORMS: dict[str, Callable[[float, float], np.ndarray]] = {
     "in use": terms,
     "b sqrt(h)": lambda n, m: terms(n, m)[:1],
@@ -68,91 +76,137 @@ def caption_sets(examples: int, n: int, m: int, effect: float, seed: int) -> lis
     return out
 
 
-def trials(plan: MetricPlan, sets: list[CaptionSet], seed: int, repeats: int) -> PilotTrials:
-    """Return the measured whole size of the sets for one metric."""
-    out = PilotTrials("synthetic", sets, TrialOptions(repeats, 0.05, seed, fisher, lambda steps: None))
-    out.measure([plan], [(out.n, out.m)])
-    return out
+def trials(sets: list[CaptionSet], seed: int, repeats: int) -> PilotTrials:
+    """Return a pilot of which nothing is measured."""
+    return PilotTrials("synthetic", sets, TrialOptions(repeats, 0.05, LEVEL, seed, RULE, lambda steps: None))
 
 
-def p_values(plan: MetricPlan, effect: float, n: int, m: int) -> np.ndarray:
-    """Return the p-values (400,) of fresh examples."""
-    fresh = trials(plan, caption_sets(400, n, m, effect, 900 + 20 * n + m), 0, 1)
-    (p,) = fresh.trials(plan.label)[n, m].p
-    return p[~np.isnan(p)]
+def scaled(axis: str, factor: int) -> tuple[int, int, int]:
+    """Return the size (n, m, examples) of the pilot with one number multiplied."""
+    n, m, examples = BASE
+    return (
+        n * factor if axis == "candidates" else n,
+        m * factor if axis == "references" else m,
+        examples * factor if axis == "examples" else examples,
+    )
 
 
-def form_errors(
-    sizes: dict[tuple[int, int], SizeTrials], truth: dict[tuple[int, int], np.ndarray]
-) -> dict[str, list[float]]:
-    """Return the errors of the predicted mean z-score at the held-out sizes by form; all are anchored at the pilot's size."""
-    means = {size: float(np.nanmean(item.z)) for size, item in sizes.items()}
-    out: dict[str, list[float]] = {}
-    for name, form in FORMS.items():
-        design = np.stack([form(*size) for size in means])
-        coefficients = np.linalg.lstsq(design, np.array(list(means.values())), rcond=None)[0]
-        for size in HELD_OUT:
-            predicted = means[5, 5] + float((form(*size) - form(5, 5)) @ coefficients)
-            out.setdefault(name, []).append(
-                predicted - float(z_scores(truth[size], np.array(smallest_p(*size))).mean())
-            )
-    return out
+@dataclass
+class Truth:
+    """p-values of fresh examples by size (n, m)."""
+
+    sizes: dict[tuple[int, int], SizeTrials]
+
+    def power(self, n: int, m: int, examples: int, runs: int = 2000) -> float:
+        """Return the power of a run by drawing runs from the fresh examples."""
+        size = self.sizes[n, m]
+        scores = RULE.scores(size.p, size.floors).ravel()
+        drawn = scores[np.random.default_rng(0).integers(len(scores), size=(runs, examples))].sum(axis=1)
+        return float(np.mean(drawn >= RULE.critical(Composition.of(size.floors), examples, LEVEL) - 1e-9))
+
+    def share(self, n: int, m: int) -> float:
+        """Return the share of examples with p <= 0.05."""
+        return float(np.mean(self.sizes[n, m].p <= 0.05))
+
+    def runs(self, n: int, m: int, examples: int) -> list[float]:
+        """Return the combined p-values of disjoint fresh runs, at most eight."""
+        size = self.sizes[n, m]
+        p = size.p.ravel()
+        starts = range(0, len(p) - examples + 1, examples)
+        return [RULE.combined(p[s : s + examples], size.floors[s : s + examples]) for s in starts][:8]
+
+    def needed(self, limit: int) -> int:
+        """Return the number of examples with power 0.8; ``limit`` for more."""
+        low, high = 2, limit
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.power(*BASE[:2], middle) >= 0.8 else (middle + 1, high)
+        return low
 
 
-def examples_needed(p: np.ndarray) -> int:
-    """Return the median number of examples with which runs on shuffled p-values (L,) reach the target; 0 when most do not."""
-    rng = np.random.default_rng(0)
-    needs: list[int] = []
-    for _ in range(40):
-        logs = rng.permutation(p)
-        needs.append(next((k for k in range(2, len(logs) + 1) if fisher(logs[:k]) <= TARGET), len(logs) + 1))
-    need = int(np.median(needs))
-    return need if need <= len(p) else 0
+@dataclass
+class Figures:
+    """Hits of the intervals by axis and factor, and errors of the forms."""
+
+    hits: dict[tuple[str, int], dict[str, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    needs: list[bool] = field(default_factory=list)
+    errors: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, extrapolation: Extrapolation, truth: Truth) -> None:
+        """Compare the predictions of one pilot with the truth."""
+        plain = Extrapolation(extrapolation.sizes, extrapolation.base, RULE, 0.05, LEVEL, 0)
+        plain.__dict__["_form_errors"] = dict.fromkeys(AXES, 0.0)
+        for axis in ("examples", *AXES):
+            for factor in FACTORS:
+                size = scaled(axis, factor)
+                value, narrow = extrapolation.predict(*size), plain.predict(*size)
+                row, power, share = self.hits[axis, factor], truth.power(*size), truth.share(*size[:2])
+                row["power"].append(value.power_low - 0.01 <= power <= value.power_high + 0.01)
+                row["share"].append(value.share_low <= share <= value.share_high)
+                row["p"] += [value.p_low <= p <= value.p_high for p in truth.runs(*size)]
+                row["width"].append(value.power_high - value.power_low)
+                row["power, no form error"].append(narrow.power_low - 0.01 <= power <= narrow.power_high + 0.01)
+                row["share, no form error"].append(narrow.share_low <= share <= narrow.share_high)
+        means = {key: float(np.nanmean(size.z)) for key, size in extrapolation.sizes.items()}
+        for name, form in FORMS.items():
+            coefficients = np.linalg.lstsq(
+                np.stack([form(*key) for key in means]), np.array(list(means.values())), rcond=None
+            )[0]
+            for key in truth.sizes:
+                step = form(*key) - form(*extrapolation.base)
+                predicted = means[extrapolation.base] + float(step @ coefficients)
+                self.errors[name].append(predicted - float(np.nanmean(truth.sizes[key].z)))
 
 
-def report(plan: MetricPlan, effect: float, pilots: int) -> tuple[float, float, float]:
-    """Print the figures of one metric and effect; return the shares of intervals that contain the truth."""
-    truth = {size: p_values(plan, effect, *size) for size in [(5, 5), *HELD_OUT]}
-    need = examples_needed(truth[5, 5])
-    errors: dict[str, list[float]] = {name: [] for name in FORMS}
-    powers: list[bool] = []
-    runs: list[bool] = []
-    needs: list[bool] = []
+def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> None:
+    """Add the figures of one metric and effect, and print a line of the truth."""
+    sizes: dict[tuple[int, int], SizeTrials] = {}
+    for n, m in sorted({scaled(axis, factor)[:2] for axis in ("examples", *AXES) for factor in FACTORS}):
+        fresh = trials(caption_sets(FRESH, n, m, effect, 900 + 20 * n + m), 0, 1)
+        fresh.measure([plan], [(n, m)])
+        sizes[n, m] = fresh.trials(plan.label)[n, m]
+    truth = Truth(sizes)
+    need = truth.needed(100 * EXAMPLES)
     for seed in range(pilots):
-        pilot = trials(plan, caption_sets(40, 5, 5, effect, seed), seed, 3)
+        pilot = trials(caption_sets(EXAMPLES, TEXTS, TEXTS, effect, seed), seed, 3)
         pilot.measure([plan], pilot.fit_sizes())
         extrapolation = pilot.extrapolation(plan.label)
         assert extrapolation is not None
-        for name, values in form_errors(pilot.trials(plan.label), truth).items():
-            errors[name] += values
-        for size in HELD_OUT:
-            value = extrapolation.predict(*size, 40)
-            powers.append(value.power_low <= float(np.mean(truth[size] <= 0.05)) <= value.power_high)
-            fresh = [fisher(truth[size][start : start + 40]) for start in range(0, 360, 40)]
-            runs += [value.p_low <= p <= value.p_high for p in fresh]
-        if need:
-            row = estimate(extrapolation, "examples", Target(TARGET, None))
-            needs.append((row.low or np.inf) <= need <= (row.high or np.inf))
-    rms = "  ".join(f"{name} {np.sqrt(np.mean(np.square(values))):.3f}" for name, values in errors.items())
-    shares = float(np.mean(powers)), float(np.mean(runs)), float(np.mean(needs)) if needs else float("nan")
-    print(f"{plan.label:12} effect {effect:g}: rms of z: {rms}")
+        figures.add(extrapolation, truth)
+        row = estimate(extrapolation, "examples", Target(LEVEL, 0.8))
+        if need > EXAMPLES:
+            figures.needs.append((row.low or np.inf) <= max(need, EXAMPLES + 1) <= (row.high or np.inf))
+    power = "  ".join(
+        f"{axis} x{factor} {truth.power(*scaled(axis, factor)):.2f}"
+        for axis in ("examples", *AXES)
+        for factor in FACTORS
+    )
     print(
-        f"{'':12} intervals that hold: power {shares[0]:.2f}, p of a run {shares[1]:.2f}, examples {shares[2]:.2f}",
+        f"{plan.label:12} effect {effect:g}: true power {truth.power(*BASE):.2f}; {power}; needs {need} examples",
         flush=True,
     )
-    return shares
 
 
 def main() -> None:
-    """Print the figures of all metrics and effects."""
+    """Print the coverage over all metrics and effects."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pilots", type=int, default=8, help="pilots per metric and effect")
-    parser.add_argument("--effects", type=float, nargs="+", default=[0.0, 0.5, 0.9], help="replaced shares")
+    parser.add_argument("--pilots", type=int, default=10, help="pilots per metric and effect")
+    parser.add_argument("--effects", type=float, nargs="+", default=[0.5, 0.7, 0.9], help="replaced shares")
     arguments = parser.parse_args()
-    plans = caption_plans(metric_plans(METRICS))
-    shares = [report(plan, effect, arguments.pilots) for effect in arguments.effects for plan in plans]
-    power, run, examples = np.nanmean(shares, axis=0)
-    print(f"all: power {power:.2f}, p of a run {run:.2f}, examples {examples:.2f} (nominal 0.95)")
+    figures = Figures()
+    for effect in arguments.effects:
+        for plan in caption_plans(metric_plans(METRICS)):
+            report(plan, effect, arguments.pilots, figures)
+    print("\ncoverage of nominal 95 % intervals")
+    for (axis, factor), row in figures.hits.items():
+        print(f"{axis:11} x{factor}: " + "  ".join(f"{name} {np.mean(values):.3f}" for name, values in row.items()))
+    print(f"number of examples needed: {np.mean(figures.needs):.3f} of {len(figures.needs)}")
+    print(
+        "rms error of mean z: "
+        + "  ".join(f"{name} {np.sqrt(np.mean(np.square(v))):.3f}" for name, v in figures.errors.items())
+    )
 
 
 if __name__ == "__main__":

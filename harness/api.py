@@ -312,17 +312,18 @@ def power(run: str | Path, *, target_p: float | None = None, power: float | None
     run : str or Path
         A finished run: the pilot.
     target_p : float, optional
-        Combined p-value to reach (default 0.05 when ``power`` is not given).
+        Combined p-value that a run is to reach (default 0.05).
     power : float, optional
-        Share of examples with p <= alpha to reach.
+        Probability to reach it (default 0.8, or none when only ``share`` is given).
     **options
-        ``metrics``, ``candidates``, ``references``, ``examples``, ``repeats``, ``alpha``, ``seed``, ``limit``, ``combine`` and
-        ``progress``, see :func:`harness.analysis.power_sizes.plan_sizes`.
+        ``share`` (share of examples with p <= alpha to reach), ``metrics``, ``candidates``, ``references``, ``examples``,
+        ``repeats``, ``alpha``, ``seed``, ``limit``, ``combine`` and ``progress``, see
+        :func:`harness.analysis.power_sizes.plan_sizes`.
 
     Raises
     ------
     HarnessError
-        A parameter is out of range, or the pilot has no p-values, or too few sizes to predict others.
+        A parameter is out of range, or the pilot has no p-values, or is too small to predict other sizes.
     """
     from harness.analysis.power import study_power
 

@@ -2,8 +2,8 @@
 
 Within the pilot (Chan et al. 2022, Figure 3), the candidates and references of every example are put into a random order and cut
 to n and m, and the examples are cut likewise; the permutation p-values of the examples are combined as in a run. Repeats with
-other orders show the spread. *Power* at a size is the share of (example, repeat) pairs with p <= alpha: the probability that the
-test of a single example is significant.
+other orders show the spread. *Power* at a size is the probability that a run of this size has a combined p-value of at most the
+target. *Share* is the share of examples with p <= alpha.
 
 Sizes beyond the pilot are predicted by :mod:`harness.analysis.power_model` and marked as extrapolated.
 """
@@ -16,24 +16,27 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.power_model import (
-    SAMPLES,
-    Combination,
-    Extrapolation,
-    combined_p,
-    first_reached,
-    smallest_p,
-    steps,
+from harness.analysis.power_model import AXES, Extrapolation, smallest_p, steps
+from harness.analysis.power_rules import RuleName
+from harness.analysis.power_sizes import (
+    MAX_FACTOR,
+    ModelStudy,
+    Request,
+    Size,
+    base_examples,
+    measured_size,
+    model_studies,
+    obstacle,
+    rule_of,
 )
-from harness.analysis.power_sizes import ModelStudy, Request, Size, base_examples, measured_size, model_studies, too_few
 from harness.analysis.power_trials import PilotTrials, TrialOptions
 from harness.errors import HarnessError
 from harness.run.metric_plan import MetricPlan
 
-MAX_FACTOR = {"examples": 100, "candidates": 20, "references": 20}
-"""Largest number of an estimate, in multiples of the pilot's, by axis."""
 MAX_EXAMPLES = 100_000
 """Largest number of examples of an estimate (at least twice the pilot's)."""
+DEFAULT_POWER = 0.8
+"""Power to reach where no target is given."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,11 @@ class Estimate:
     axis: str
     """``examples``, ``candidates`` or ``references``."""
     value: int | None
-    """Median over resamples of the pilot; None when it is beyond ``limit``."""
+    """Smallest number for the pilot as it is; None when it is beyond ``limit``."""
     low: int | None
     high: int | None
-    """``low`` and ``high`` are a 95 % interval; None for a bound beyond ``limit``."""
+    """``low`` and ``high`` are a 95 % interval; None for a bound beyond ``limit``. The interval includes the pilot's own number
+    where resamples of the pilot reach the target."""
     limit: int
     """Largest number that is considered."""
     n: int
@@ -77,22 +81,23 @@ class PowerStudy:
 
     sizes: tuple[Size, ...]
     needed: tuple[Needed, ...]
-    target_p: float | None
-    power: float | None
+    target: Target
 
 
 @dataclass(frozen=True)
 class Target:
     """Goal of a study; a None component is reached by every size."""
 
-    p: float | None
-    """Combined p-value."""
-    power: float | None
+    p: float = 0.05
+    """Combined p-value of a run."""
+    power: float | None = DEFAULT_POWER
+    """Probability that the combined p-value is at most ``p``."""
+    share: float | None = None
     """Share of examples with p <= alpha."""
 
     def reached(self, size: Size) -> bool:
         """Return True when a size reaches the target."""
-        return (self.p is None or size.p <= self.p) and (self.power is None or size.power >= self.power)
+        return (self.power is None or size.power >= self.power) and (self.share is None or size.share >= self.share)
 
 
 def study_power(
@@ -100,6 +105,7 @@ def study_power(
     *,
     target_p: float | None = None,
     power: float | None = None,
+    share: float | None = None,
     metrics: Sequence[str] = (),
     candidates: Iterable[int] | None = None,
     references: Iterable[int] | None = None,
@@ -108,7 +114,7 @@ def study_power(
     alpha: float = 0.05,
     seed: int = 0,
     limit: int | None = None,
-    combine: Combination = combined_p,
+    combine: RuleName = "fisher-discrete",
     progress: Callable[[int], None] = lambda steps: None,
 ) -> PowerStudy:
     """Return the sizes of a pilot run and those needed to reach a target; other parameters as for :func:`plan_sizes`.
@@ -116,8 +122,10 @@ def study_power(
     Parameters
     ----------
     target_p : float, optional
-        Combined p-value to reach (default 0.05 when ``power`` is not given).
+        Combined p-value that a run is to reach (default 0.05).
     power : float, optional
+        Probability with which runs are to reach it (default 0.8, or none when only ``share`` is given).
+    share : float, optional
         Share of examples with p <= alpha to reach.
 
     Raises
@@ -125,25 +133,26 @@ def study_power(
     HarnessError
         As :func:`plan_sizes`, or a parameter is out of range.
     """
-    target = Target(target_p if target_p is not None or power is not None else 0.05, power)
-    for name, value in (("target_p", target.p), ("power", power), ("alpha", alpha)):
+    for name, value in (("target_p", target_p), ("power", power), ("share", share), ("alpha", alpha)):
         if value is not None and not 0 < value <= 1:
             option = f"--{name.replace('_', '-')}"
             raise HarnessError(f"{option} is {value:g}; expected more than 0 and at most 1", parameter=name)
     for name, count in (("repeats", repeats), ("limit", limit)):
         if count is not None and count < 1:
             raise HarnessError(f"--{name} is {count}; expected at least 1", parameter=name)
+    if power is None and (share is None or target_p is not None):
+        power = DEFAULT_POWER
+    target = Target(0.05 if target_p is None else target_p, power, share)
     request = Request(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
-    options = TrialOptions(repeats, alpha, seed, combine, progress)
+    options = TrialOptions(repeats, alpha, target.p, seed, rule_of(combine), progress)
     studies = model_studies(path, metrics, request, options, limit)
     sizes = tuple(size for study in studies for size in study.sizes)
     rows = [row for study in studies for row in _with_estimates(study, target)]
-    return PowerStudy(sizes, tuple(rows), target.p, power)
+    return PowerStudy(sizes, tuple(rows), target)
 
 
-def needed(sizes: Sequence[Size], *, target_p: float | None = None, power: float | None = None) -> list[Needed]:
+def needed(sizes: Sequence[Size], target: Target) -> list[Needed]:
     """Return for every model and metric the smallest measured size that reaches the target; extrapolated sizes do not count."""
-    target = Target(target_p, power)
     groups: dict[tuple[str, str], list[Size]] = {}
     for size in sizes:
         if not size.extrapolated:
@@ -162,60 +171,79 @@ def _with_estimates(study: ModelStudy, target: Target) -> list[Needed]:
     """Return the sizes needed by the metrics of one model, with estimates where the pilot does not reach the target."""
     trials = study.trials
     base = (trials.n, trials.m)
-    measured = needed(study.sizes, target_p=target.p, power=target.power)
-    reached = {row.metric: row for row in measured if row.needed is not None}
-    open_plans = [plan for plan in study.plans if plan.label not in reached]
-    trials.measure(open_plans, [base])
+    trials.measure(study.plans, [base])
     rows: list[Needed] = []
     for plan in study.plans:
-        if plan.label in reached:
-            rows.append(reached[plan.label])
-        elif base in trials.trials(plan.label):
-            whole = measured_size(trials, plan, *base, base_examples(trials, plan))
-            rows += needed([*study.sizes_of(plan.label), whole], target_p=target.p, power=target.power)
-    missing = {row.metric for row in rows if row.needed is None}
-    trials.measure([plan for plan in open_plans if plan.label in missing], trials.fit_sizes())
-    by_label = {plan.label: plan for plan in study.plans}
-    return [_estimated(trials, by_label[row.metric], row, target) if row.metric in missing else row for row in rows]
+        if base not in trials.trials(plan.label):
+            continue
+        whole = (*base, base_examples(trials, plan))
+        size = measured_size(trials, plan, trials.extrapolation(plan.label), whole)
+        (row,) = needed([*study.sizes_of(plan.label), size], target)
+        if row.needed is None:
+            trials.measure([plan], trials.fit_sizes())
+            row = _estimated(trials, plan, row, target)
+        rows.append(row)
+    return rows
 
 
 def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: Target) -> Needed:
     extrapolation = trials.extrapolation(plan.label)
-    assert extrapolation is not None  # the row holds the size of the pilot
     notes = _floor_notes(trials, target)
-    axes = ["examples"] if target.power is None else []
-    if extrapolation.can_fit:
-        axes += ["candidates", "references"]
-    else:
-        notes.append(too_few(trials, plan))
-    estimates = tuple(estimate(extrapolation, axis, target) for axis in axes)
-    return replace(row, estimates=estimates, notes=tuple(notes))
+    estimates: list[Estimate] = []
+    if target.share is None:
+        reason = obstacle(trials, plan, extrapolation, ())
+        if reason is None and extrapolation is not None:
+            estimates.append(estimate(extrapolation, "examples", target))
+    for axis in AXES:
+        reason = obstacle(trials, plan, extrapolation, [axis])
+        if reason is None and extrapolation is not None:
+            estimates.append(estimate(extrapolation, axis, target))
+        elif reason is not None and reason not in notes:
+            notes.append(reason)
+    return replace(row, estimates=tuple(estimates), notes=tuple(notes))
 
 
 def estimate(extrapolation: Extrapolation, axis: str, target: Target) -> Estimate:
-    """Return the smallest number on one axis with which simulated runs reach the target."""
+    """Return the smallest number on one axis with which runs reach the target."""
     n, m = extrapolation.base
     examples = extrapolation.examples
     start = {"examples": examples, "candidates": n, "references": m}[axis]
     limit = start * MAX_FACTOR[axis]
     if axis == "examples":
         limit = min(limit, max(MAX_EXAMPLES, 2 * start))
-    values = steps(1, limit) if axis == "examples" else steps(start, limit, 1.2)
-
-    def reached(sample: int, value: int) -> bool:
-        size = (value if axis == "candidates" else n, value if axis == "references" else m)
-        count = value if axis == "examples" else examples
-        return extrapolation.reaches(sample, (*size, count), target.p, target.power)
-
-    smallest = np.array([
-        first_reached(values, lambda value, sample=sample: reached(sample, value), monotone=axis == "examples")
-        for sample in range(SAMPLES)
-    ])  # fmt: skip
-    low, high = np.quantile(smallest, 0.025, method="lower"), np.quantile(smallest, 0.975, method="higher")
+    values = steps(2, limit, 1.25) if axis == "examples" else steps(start, limit, 1.1)
+    margins = np.array([_margins(extrapolation, axis, value, target) for value in values])
+    smallest = np.array([_first(values, column) for column in margins.T])
     # The pilot itself does not reach the target.
-    value = max(float(np.quantile(smallest, 0.5, method="higher")), start + 1.0)
-    high = max(float(high), value)
-    return Estimate(axis, _finite(value), _finite(float(low)), _finite(high), limit, n, m, examples)
+    smallest[0] = max(smallest[0], start + 1.0)
+    value, low, high = extrapolation.interval(np.maximum(smallest, start))
+    return Estimate(axis, _finite(value), _finite(low), _finite(high), limit, n, m, examples)
+
+
+def _margins(extrapolation: Extrapolation, axis: str, value: int, target: Target) -> np.ndarray:
+    """Return by how much the pilot and its resamples exceed the target, negative where they miss it."""
+    n, m = extrapolation.base
+    size = (value if axis == "candidates" else n, value if axis == "references" else m)
+    margins = [np.ones(1)]
+    if target.power is not None:
+        examples = value if axis == "examples" else extrapolation.examples
+        margins.append(extrapolation.power(*size, examples) - target.power)
+    if target.share is not None:
+        margins.append(extrapolation.shares(*size) - target.share)
+    return np.min(np.broadcast_arrays(*margins), axis=0)
+
+
+def _first(values: Sequence[int], margins: np.ndarray) -> float:
+    """Return the smallest of the values whose margin is not negative, interpolated between neighbours; infinity for none."""
+    reached = np.flatnonzero(margins >= 0)
+    if not len(reached):
+        return float(np.inf)
+    index = int(reached[0])
+    if index == 0:
+        return float(values[0])
+    below, above = margins[index - 1], margins[index]
+    share = -below / (above - below)
+    return float(np.ceil(values[index - 1] + share * (values[index] - values[index - 1]) - 1e-9))
 
 
 def _finite(value: float) -> int | None:
@@ -223,16 +251,11 @@ def _finite(value: float) -> int | None:
 
 
 def _floor_notes(trials: PilotTrials, target: Target) -> list[str]:
-    """Return the reasons for which the number of texts forbids the target for a single example."""
+    """Return the reason for which the number of texts forbids the target for a single example."""
     n, m, alpha = trials.n, trials.m, trials.options.alpha
-    level = alpha if target.power is not None else target.p
     floor = smallest_p(n, m)
-    if level is None or floor <= level:
+    if target.share is None or floor <= alpha:
         return []
-    text = f"no single example can have p <= {level:g} with {n} candidates and {m} references: the smallest p is {floor:.3g}"
-    enough = next((k for k in range(n + 1, 20 * n + 1) if smallest_p(k, m) <= level), None)
-    notes = [f"{text} ({enough} candidates allow it)" if enough else text]
-    many = np.full(len(trials.sets) * MAX_FACTOR["examples"], floor)
-    if target.p is not None and trials.options.combine(many) > target.p:
-        notes.append("the combined p cannot be smaller than that with any number of examples")
-    return notes
+    text = f"no single example can have p <= {alpha:g} with {n} candidates and {m} references: the smallest p is {floor:.3g}"
+    enough = next((k for k in range(n + 1, 20 * n + 1) if smallest_p(k, m) <= alpha), None)
+    return [f"{text} ({enough} candidates allow it)" if enough else text]

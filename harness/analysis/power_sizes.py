@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.power_model import MIN_SIZES, Combination, Extrapolation, SizeTrials, combined_p
+from harness.analysis.power_model import AXES, MIN_EXAMPLES, MIN_SIZES, Axis, Extrapolation, SizeTrials
+from harness.analysis.power_rules import RULES, Rule, RuleName
 from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
-from harness.errors import HarnessError
+from harness.errors import HarnessError, did_you_mean
 from harness.run.metric_plan import MetricPlan
 from harness.rundir.rundir import RunDir
 from harness.stats.seeds import derive
 
 MAX_SIZE = {"examples": 1_000_000, "candidates": 10_000, "references": 10_000}
+MAX_FACTOR = {"examples": 100, "candidates": 5, "references": 5}
+"""Largest number in multiples of the pilot's, by axis: of an estimate, and for captions of a requested size."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +30,21 @@ class Size:
     n: int
     m: int
     p: float
-    """Combined p over the examples; geometric mean over repeats, or over simulated runs beyond the pilot."""
+    """Combined p over the examples: geometric mean over repeats, or beyond the pilot the median of simulated runs."""
     p_low: float
     p_high: float
     """``p_low`` and ``p_high`` are the smallest and the largest combined p-value over repeats; beyond the pilot the limits of 95 %
     of the simulated runs."""
     power: float
+    """Probability that a run of this size has a combined p-value of at most the level."""
     power_low: float
     power_high: float
-    """``power_low`` and ``power_high`` are the smallest and the largest power over repeats; beyond the pilot a 95 % interval."""
+    """``power_low`` and ``power_high`` are a 95 % interval; NaN where the pilot has too few examples."""
+    share: float
+    """Share of the examples with p <= alpha."""
+    share_low: float
+    share_high: float
+    """``share_low`` and ``share_high`` are a 95 % interval."""
     examples: int
     """Number of examples with a p-value."""
     method: str
@@ -71,10 +80,11 @@ def plan_sizes(
     references: Iterable[int] | None = None,
     examples: Iterable[int] | None = None,
     repeats: int = 3,
+    target_p: float = 0.05,
     alpha: float = 0.05,
     seed: int = 0,
     limit: int | None = None,
-    combine: Combination = combined_p,
+    combine: RuleName = "fisher-discrete",
     progress: Callable[[int], None] = lambda steps: None,
 ) -> list[Size]:
     """Return p-value and power of every metric and model at every size.
@@ -90,14 +100,16 @@ def plan_sizes(
         p-value. Sizes beyond the pilot are predicted and have ``extrapolated=True``.
     repeats : int
         Number of random orders.
+    target_p : float
+        Combined p-value with which a run is rejected, for power.
     alpha : float
-        Significance level of the test of one example.
+        Significance level of the test of one example, for the share of examples.
     seed : int
         Seed of the random orders and of the resamples.
     limit : int, optional
         Number of examples of the pilot that are used, from the first.
-    combine : callable
-        Combination of the p-values (L,) of a run.
+    combine : str
+        Combination of the p-values of a run: ``fisher-discrete`` (:func:`harness.stats.combine.calibrated_p`) or ``harmonic-mean``.
     progress : callable
         Called with 1 after each size of each metric and repeat.
 
@@ -108,8 +120,15 @@ def plan_sizes(
         out of range.
     """
     request = Request(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
-    options = TrialOptions(repeats, alpha, seed, combine, progress)
+    options = TrialOptions(repeats, alpha, target_p, seed, rule_of(combine), progress)
     return [size for study in model_studies(path, metrics, request, options, limit) for size in study.sizes]
+
+
+def rule_of(name: str) -> Rule:
+    """Return the combination with a name; raise :class:`HarnessError` with the nearest name for an unknown one."""
+    if name not in RULES:
+        raise HarnessError(f"no combination '{name}'{did_you_mean(name, list(RULES))}; there are {', '.join(RULES)}")
+    return RULES[name]
 
 
 @dataclass(frozen=True)
@@ -141,25 +160,41 @@ def model_studies(
 
 def _requested_sizes(trials: PilotTrials, plans: Sequence[MetricPlan], request: Request) -> list[Size]:
     pairs = request.pairs(trials)
-    trials.measure(plans, [size for size in pairs if trials.contains(*size)])
-    beyond = not all(trials.contains(*size) for size in pairs)
-    if beyond:
+    _check_factors(trials, pairs)
+    inside = {(min(n, trials.n), min(m, trials.m)) for n, m in pairs}
+    trials.measure(plans, sorted(inside | {(trials.n, trials.m)}))
+    if not all(trials.contains(*size) for size in pairs):
         trials.measure(plans, trials.fit_sizes())
-    out: list[Size] = []
-    for plan in plans:
-        extrapolation: Extrapolation | None = None
-        for n, m in pairs:
-            size = trials.trials(plan.label).get((n, m))
-            if size is None and trials.contains(n, m):
-                continue  # the size is too small for the metric
-            available = 0 if size is None else _defined(size)
-            for examples in request.examples or (available or base_examples(trials, plan),):
-                if size is not None and examples <= available:
-                    out.append(measured_size(trials, plan, n, m, examples))
-                    continue
-                extrapolation = extrapolation or _extrapolation(trials, plan, fit=beyond)
-                out.append(_predicted(trials, plan, extrapolation, (n, m, examples)))
-    return out
+    return [size for plan in plans for size in _sizes_of(trials, plan, pairs, request.examples)]
+
+
+def _check_factors(trials: PilotTrials, pairs: Sequence[tuple[int, int]]) -> None:
+    """Raise :class:`HarnessError` for sizes too far beyond the pilot."""
+    for axis, base, values in zip(AXES, (trials.n, trials.m), zip(*pairs)):
+        limit = MAX_FACTOR[axis] * base
+        if max(values) > limit:
+            raise HarnessError(
+                f"--{axis} has {max(values)}; expected at most {limit}, {MAX_FACTOR[axis]} times those of the pilot "
+                f"of model '{trials.model}'",
+                parameter=axis,
+            )
+
+
+def _sizes_of(
+    trials: PilotTrials, plan: MetricPlan, pairs: Sequence[tuple[int, int]], requested: Sequence[int]
+) -> Iterator[Size]:
+    """Yield the sizes of one metric; those that are too small for it are left out."""
+    extrapolation = trials.extrapolation(plan.label)
+    for n, m in pairs:
+        size = trials.trials(plan.label).get((n, m))
+        if size is None and trials.contains(n, m):
+            continue
+        available = 0 if size is None else _defined(size)
+        for examples in requested or (available or base_examples(trials, plan),):
+            if size is not None and examples <= available:
+                yield measured_size(trials, plan, extrapolation, (n, m, examples))
+            else:
+                yield _predicted(trials, plan, extrapolation, (n, m, examples))
 
 
 def _defined(size: SizeTrials) -> int:
@@ -172,45 +207,64 @@ def base_examples(trials: PilotTrials, plan: MetricPlan) -> int:
     return _defined(base) if base is not None else len(trials.sets)
 
 
-def _extrapolation(trials: PilotTrials, plan: MetricPlan, *, fit: bool) -> Extrapolation:
-    """Return the extrapolation of a metric; raise :class:`HarnessError` when the pilot does not allow it."""
-    trials.measure([plan], [(trials.n, trials.m)])
-    extrapolation = trials.extrapolation(plan.label)
-    if extrapolation is None or (fit and not extrapolation.can_fit):
-        raise HarnessError(f"{plan.label} of model '{trials.model}': {too_few(trials, plan)}")
-    return extrapolation
+def obstacle(
+    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, axes: Sequence[Axis]
+) -> str | None:
+    """Return the reason for which sizes beyond the pilot on the given axes of captions cannot be predicted; None without one."""
+    examples = 0 if extrapolation is None else extrapolation.examples
+    if extrapolation is None or examples < MIN_EXAMPLES:
+        return f"the pilot has {examples} examples with p-values; sizes beyond it need at least {MIN_EXAMPLES}"
+    for axis in axes:
+        if not extrapolation.can_fit(axis):
+            return (
+                f"the pilot ({trials.n} candidates, {trials.m} references) is too small for other numbers of {axis}: "
+                f"they are fitted and checked on at least {MIN_SIZES} sizes with p-values and at most half its {axis}"
+            )
+    return None
 
 
-def too_few(trials: PilotTrials, plan: MetricPlan) -> str:
-    return (
-        f"the pilot ({trials.n} candidates, {trials.m} references) gives p-values at {len(trials.trials(plan.label))} sizes; "
-        f"an estimate of other numbers of candidates and references needs {MIN_SIZES}"
-    )
-
-
-def measured_size(trials: PilotTrials, plan: MetricPlan, n: int, m: int, examples: int) -> Size:
-    options = trials.options
-    runs: list[np.ndarray] = []
-    for repeat, row in enumerate(trials.trials(plan.label)[n, m].p):
-        p = row[~np.isnan(row)]
-        if examples < len(p):
-            p = p[np.random.default_rng(derive(options.seed, "examples", repeat)).permutation(len(p))[:examples]]
-        runs.append(p)
-    combined = np.array([options.combine(p) for p in runs])
-    power = np.array([np.mean(p <= options.alpha) for p in runs])
+def measured_size(
+    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
+) -> Size:
+    """Return the combined p-value of the pilot cut to (n, m, examples), with power and share by resampling its examples."""
+    n, m, examples = size
+    options, trial = trials.options, trials.trials(plan.label)[n, m]
+    combined: list[float] = []
+    for repeat, row in enumerate(trial.p):
+        rows = np.flatnonzero(~np.isnan(row))
+        if examples < len(rows):
+            order = np.random.default_rng(derive(options.seed, "examples", repeat)).permutation(len(rows))
+            rows = rows[order[:examples]]
+        combined.append(options.rule.combined(row[rows], trial.floors[rows]))
+    nothing = (float("nan"), float("nan"), float("nan"))
+    power = share = nothing
+    if extrapolation is not None and extrapolation.examples >= MIN_EXAMPLES:
+        power = extrapolation.interval(extrapolation.power(n, m, examples))
+        share = extrapolation.share_interval(n, m)
+    elif extrapolation is not None:
+        share = (
+            float(np.nanmean(np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha))),
+            float("nan"),
+            float("nan"),
+        )
     return Size(
         trials.model, plan.label, n, m,
-        float(np.exp(np.log(combined).mean())), float(combined.min()), float(combined.max()),
-        float(np.mean(power)), float(power.min()), float(power.max()),
-        len(runs[0]), trials.methods[plan.label, n, m],
+        float(np.exp(np.log(combined).mean())), min(combined), max(combined), *power, *share,
+        min(examples, _defined(trial)), trials.methods[plan.label, n, m],
     )  # fmt: skip
 
 
-def _predicted(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation, size: tuple[int, int, int]) -> Size:
+def _predicted(
+    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
+) -> Size:
     n, m, examples = size
+    axes: list[Axis] = [axis for axis, beyond in zip(AXES, (n > trials.n, m > trials.m)) if beyond]
+    reason = obstacle(trials, plan, extrapolation, axes)
+    if reason is not None or extrapolation is None:
+        raise HarnessError(f"{plan.label} of model '{trials.model}': {reason}")
     value = extrapolation.predict(n, m, examples)
     return Size(
-        trials.model, plan.label, n, m, value.p, value.p_low, value.p_high,
-        value.power, value.power_low, value.power_high, examples,
-        "resampled examples" if trials.contains(n, m) else "fitted in n and m", extrapolated=True,
+        trials.model, plan.label, n, m, value.p, value.p_low, value.p_high, value.power, value.power_low, value.power_high,
+        value.share, value.share_low, value.share_high, examples,
+        "fitted in n and m" if axes else "resampled examples", extrapolated=True,
     )  # fmt: skip

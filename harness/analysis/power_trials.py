@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.analysis.power_model import Combination, Extrapolation, SizeTrials, smallest_p
+from harness.analysis.power_model import Extrapolation, SizeTrials, smallest_p
+from harness.analysis.power_rules import Rule
 from harness.contracts import CaptionSet, ExactTestable, Testable
 from harness.errors import HarnessError, did_you_mean
 from harness.run import score as scoring
@@ -78,8 +79,10 @@ class TrialOptions:
     """Number of random orders of the captions."""
     alpha: float
     """Significance level of the test of one example."""
+    level: float
+    """Significance level of the combined test of a run."""
     seed: int
-    combine: Combination
+    rule: Rule
     """Combination of the p-values of a run."""
     progress: Callable[[int], None]
     """Called with 1 after each size of each metric and repeat."""
@@ -154,7 +157,8 @@ class PilotTrials:
     def extrapolation(self, label: str) -> Extrapolation | None:
         """Return the extrapolation of a metric from the measured sizes; None without p-values at the size of the pilot."""
         trials, base = self.trials(label), (self.n, self.m)
-        if base not in trials:
+        if base not in trials or np.isnan(trials[base].p).any(axis=0).all():
             return None
-        seed = derive(self.options.seed, self.model, label)
-        return Extrapolation(trials, base, self.options.combine, self.options.alpha, seed)
+        options = self.options
+        seed = derive(options.seed, self.model, label)
+        return Extrapolation(trials, base, options.rule, options.alpha, options.level, seed)

@@ -1,8 +1,9 @@
-"""Estimate the numbers of candidates, references and examples that reach a given p or power, from a pilot run.
+"""Estimate the numbers of candidates, references and examples that reach a given power, from a pilot run.
 
-harness power runs/pilot --target-p 0.05
-harness power runs/pilot --power 0.8 --alpha 0.05 --references 1..5
+harness power runs/pilot
+harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
 harness power runs/pilot --examples 50..1000 --candidates 5,10,20
+harness power runs/pilot --share 0.5 --alpha 0.05
 
 Sizes beyond the pilot are predicted and marked as extrapolated.
 """
@@ -18,7 +19,7 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.analysis.power import Estimate, Needed, PowerStudy
+    from harness.analysis.power import Estimate, Needed, PowerStudy, Target
 
 
 MAX_STEPS = 10
@@ -29,12 +30,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
     parser.add_argument(
-        "--target-p", type=float, metavar="P", help="combined p-value to reach (default 0.05 without --power)"
+        "--target-p", type=float, metavar="P", help="combined p-value that a run is to reach (default 0.05)"
     )
-    parser.add_argument("--power", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
     parser.add_argument(
-        "--alpha", type=float, default=0.05, metavar="P", help="significance level of the test of one example"
+        "--power",
+        type=float,
+        metavar="PROBABILITY",
+        help="probability to reach it (default 0.8; none with --share alone)",
     )
+    parser.add_argument("--share", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="P",
+        help="significance level of the test of one example, for --share",
+    )
+    parser.add_argument(
+        "--combine", default="fisher-discrete", metavar="NAME",
+        help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
+    )  # fmt: skip
     parser.add_argument(
         "--metric", action="append", default=[], metavar="LABEL", help="only this metric (may be repeated)"
     )
@@ -60,9 +75,10 @@ def run(args: argparse.Namespace) -> int:
 
     use_registry(args)
     study = api.power(
-        args.run, target_p=args.target_p, power=args.power, metrics=args.metric, alpha=args.alpha,
+        args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
         candidates=_numbers(args.candidates), references=_numbers(args.references),
         examples=_geometric(_numbers(args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
+        combine=args.combine,
     )  # fmt: skip
     if args.json:
         print_json({"sizes": [asdict(size) for size in study.sizes], "needed": [asdict(item) for item in study.needed]})
@@ -97,58 +113,91 @@ def _print(study: PowerStudy) -> None:
     from rich.table import Table
 
     from harness.reporting.console import console_for_tables
-    from harness.reporting.numbers import number
+    from harness.reporting.numbers import p_text
 
     console = console_for_tables(140)
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for header in ("model", "metric", "n", "m", "examples", "p", "range of p", "power", "source"):
+    headers = ("model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source")
+    for header in headers:
         table.add_column(header, justify="left" if header in ("model", "metric", "source") else "right", no_wrap=True)
     last = None
     for size in study.sizes:
         names = (size.model, size.metric)
         labels = [escape(name) if names != last else "" for name in names]
         last = names
-        interval = f"{number(size.p_low)} … {number(size.p_high)}"
-        source = "extrapolated" if size.extrapolated else "pilot"
-        counts = (str(size.n), str(size.m), str(size.examples))
-        table.add_row(*labels, *counts, number(size.p), interval, number(size.power), source)
+        table.add_row(
+            *labels, str(size.n), str(size.m), str(size.examples),
+            p_text(size.p), f"{p_text(size.p_low)} … {p_text(size.p_high)}",
+            _percent(size.power), f"{_percent(size.power_low)} … {_percent(size.power_high)}", _percent(size.share),
+            "extrapolated" if size.extrapolated else "pilot",
+        )  # fmt: skip
     console.print(table)
-    if any(size.extrapolated for size in study.sizes):
-        console.print(
-            "range of p: over repeats; in extrapolated rows the 95 % interval of simulated runs", soft_wrap=True
-        )
+    extrapolated = "; in extrapolated rows 95 % of simulated runs" if any(s.extrapolated for s in study.sizes) else ""
+    console.print(
+        f"power: probability of a combined p <= {study.target.p:g}; range of p: over repeats{extrapolated}",
+        soft_wrap=True,
+    )
     for row in study.needed:
-        for line in _lines(row, study):
+        for line in _lines(row, study.target):
             console.print(escape(line), soft_wrap=True)
 
 
-def _lines(row: Needed, study: PowerStudy) -> Iterator[str]:
-    """Yield the result of one metric and model: one line, and one more for each estimate and note."""
-    from harness.reporting.numbers import number
+def _percent(value: float) -> str:
+    """Return a probability with two decimals, a dash for NaN.
 
-    goals = [f"p <= {study.target_p:g}"] if study.target_p else []
-    goals += [f"power >= {study.power:g}"] if study.power else []
-    head = f"{row.model}, {row.metric}: {' and '.join(goals)}"
+    >>> _percent(0.8), _percent(float("nan"))
+    ('0.80', '–')
+    """
+    return "–" if value != value else f"{value:.2f}"
+
+
+def _lines(row: Needed, target: Target) -> Iterator[str]:
+    """Yield the result of one metric and model: one line, and one more for each estimate and note."""
+    goal = goal_text(target)
+    head = f"{row.model}, {row.metric}"
     if row.needed:
         counts = f"{row.needed.n} candidates and {row.needed.m} references"
-        yield f"{head}: reached with {counts} ({row.needed.examples} examples)"
+        yield f"{head}: {goal} is reached with {counts} ({row.needed.examples} examples)"
         return
     size = f"{row.largest.n} candidates, {row.largest.m} references, {row.largest.examples} examples"
-    reached = f"p {number(row.largest.p)}, power {number(row.largest.power)}"
-    yield f"{head}: not reached within the pilot ({size}: {reached})"
+    figures = f"power {_percent(row.largest.power)}, share {_percent(row.largest.share)}"
+    yield f"{head}: {goal} is not reached within the pilot ({size}: {figures})"
+    for estimate in row.estimates:
+        yield f"  {estimate_text(estimate, goal)}"
     for note in row.notes:
         yield f"  note: {note}"
-    for estimate in row.estimates:
-        yield f"  {_estimate_text(estimate)}"
 
 
-def _estimate_text(estimate: Estimate) -> str:
-    """Return an estimate with its interval and the numbers that are held fixed."""
-    beyond = f"more than {estimate.limit:,}"
-    value, low, high = (
-        beyond if item is None else f"{item:,}" for item in (estimate.value, estimate.low, estimate.high)
-    )
+def goal_text(target: Target) -> str:
+    """Return a target as text.
+
+    >>> from harness.analysis.power import Target
+    >>> goal_text(Target(0.05, 0.8)), goal_text(Target(0.05, None, 0.5))
+    ('power 0.8', 'share 0.5')
+    """
+    goals = [("power", target.power), ("share", target.share)]
+    return " and ".join(f"{name} {value:g}" for name, value in goals if value is not None)
+
+
+def estimate_text(estimate: Estimate, goal: str) -> str:
+    """Return an estimate with its interval and the numbers that are held fixed.
+
+    >>> from harness.analysis.power import Estimate
+    >>> estimate_text(Estimate("examples", 90, 55, 400, 4000, n=4, m=5, examples=40), "power 0.8")
+    '50 more examples (95 % interval 15-360) for power 0.8, with 4 candidates and 5 references (extrapolated)'
+    """
     counts = {"candidates": estimate.n, "references": estimate.m, "examples": estimate.examples}
-    fixed = " and ".join(f"{count:,} {axis}" for axis, count in counts.items() if axis != estimate.axis)
-    interval = f"95 % interval {low} to {high}" if low != beyond else "95 % interval entirely beyond it"
-    return f"estimated: {value} {estimate.axis} ({interval}; extrapolated) with {fixed}"
+    start = counts.pop(estimate.axis)
+    fixed = "with " + " and ".join(f"{count:,} {axis}" for axis, count in counts.items())
+    limit = f"{estimate.limit:,} {estimate.axis}, {round(estimate.limit / start)} times the pilot's"
+    if estimate.low is None:
+        return f"{goal} cannot be reached within {limit}, {fixed} (extrapolated)"
+    low = f"{max(0, estimate.low - start):,}"
+    high = f"more than {estimate.limit - start:,}" if estimate.high is None else f"{estimate.high - start:,}"
+    join = " to " if estimate.high is None else "-"
+    if estimate.value is None:
+        return (
+            f"{goal} cannot be reached within {limit}, by the best estimate (95 % interval {low}{join}{high} more), "
+            f"{fixed} (extrapolated)"
+        )
+    return f"{estimate.value - start:,} more {estimate.axis} (95 % interval {low}{join}{high}) for {goal}, {fixed} (extrapolated)"
