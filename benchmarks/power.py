@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harness.analysis.power import Target, estimate
-from harness.analysis.power_model import AXES, Extrapolation, SizeTrials, terms
+from harness.analysis.power_fit import AXES, FormError, SizeTrials, terms
+from harness.analysis.power_model import Extrapolation
 from harness.analysis.power_rules import RULES, Composition
 from harness.analysis.power_trials import PilotTrials, TrialOptions
 from harness.contracts import CaptionSet
@@ -137,7 +138,7 @@ class Figures:
     def add(self, extrapolation: Extrapolation, truth: Truth) -> None:
         """Compare the predictions of one pilot with the truth."""
         plain = Extrapolation(extrapolation.sizes, extrapolation.base, RULE, 0.05, LEVEL, 0)
-        plain.__dict__["_form_errors"] = dict.fromkeys(AXES, 0.0)
+        plain.fit.__dict__["_form_errors"] = dict.fromkeys(AXES, FormError(0.0, 1.0))
         for axis in ("examples", *AXES):
             for factor in FACTORS:
                 size = scaled(axis, factor)

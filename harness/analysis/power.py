@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.power_model import AXES, Extrapolation, smallest_p, steps
+from harness.analysis.power_fit import AXES, smallest_p
+from harness.analysis.power_model import Extrapolation, steps
 from harness.analysis.power_rules import RuleName
 from harness.analysis.power_sizes import (
     MAX_FACTOR,

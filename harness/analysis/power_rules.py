@@ -140,13 +140,35 @@ def _most(composition: Composition, examples: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _fisher_critical(composition: Composition, examples: int, level: float) -> float:
+    """Return the smallest centred sum with a null tail probability of at most the level, which is met within 0.1 %.
+
+    The root of -log P(S >= total) is almost linear in the total, and is solved by false position (Illinois rule).
+    """
     null, mean = _null(composition, examples)
-    low, high = -1, _most(composition, examples)
-    if null.log_tail(high) > math.log(level):
+    high = _most(composition, examples)
+    goal = math.sqrt(-math.log(level))
+
+    def distance(total: int) -> float:
+        return math.sqrt(max(0.0, -null.log_tail(total))) - goal
+
+    low, below, above = -1, -goal, distance(high)
+    if above < 0:
         return math.inf
+    side = 0
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if null.log_tail(middle) <= math.log(level) else (middle, high)
+        total = low + round((high - low) * -below / (above - below)) if above > below else (low + high) // 2
+        total = min(max(total, low + 1), high - 1)
+        value = distance(total)
+        if value >= 0:
+            high, above = total, value
+            if value < 5e-4 / max(goal, 1e-3):
+                break
+            below = below / 2 if side > 0 else below
+            side = 1
+        else:
+            low, below = total, value
+            above = above / 2 if side < 0 else above
+            side = -1
     return (high - mean) * null.step
 
 
@@ -180,7 +202,7 @@ class Moments:
         x = np.where(np.isnan(distance), np.nan, x)
         skewness = self.skewness / math.sqrt(examples)
         shape = 4.0 / np.maximum(np.abs(skewness), _FLAT) ** 2
-        point = np.maximum(shape + np.sign(skewness) * x * np.sqrt(shape), 0.0)
+        point = np.maximum(shape + np.where(skewness < 0, -x, x) * np.sqrt(shape), 0.0)
         right = np.asarray(gammaincc(shape, point))
         left = np.asarray(gammainc(shape, point))
         normal = np.asarray(ndtr(-x))

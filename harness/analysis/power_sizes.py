@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.power_model import AXES, MIN_EXAMPLES, MIN_SIZES, Axis, Extrapolation, SizeTrials
+from harness.analysis.power_fit import AXES, MIN_SIZES, Axis, SizeTrials
+from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation
 from harness.analysis.power_rules import RULES, Rule, RuleName
 from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
 from harness.errors import HarnessError, did_you_mean

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.analysis.power_model import Extrapolation, SizeTrials, smallest_p
+from harness.analysis.power_fit import SizeTrials, smallest_p
+from harness.analysis.power_model import Extrapolation
 from harness.analysis.power_rules import Rule
 from harness.contracts import CaptionSet, ExactTestable, Testable
 from harness.errors import HarnessError, did_you_mean

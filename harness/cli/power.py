@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
     use_registry(args)
     study = api.power(
         args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
-        candidates=_numbers(args.candidates), references=_numbers(args.references),
-        examples=_geometric(_numbers(args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
+        candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
+        examples=_geometric(_numbers("examples", args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
         combine=args.combine,
     )  # fmt: skip
     if args.json:
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _numbers(text: str | None) -> list[int] | None:
+def _numbers(option: str, text: str | None) -> list[int] | None:
     from harness.spec.models import expand_ranges
 
     if text is None:
@@ -95,7 +95,7 @@ def _numbers(text: str | None) -> list[int] | None:
     try:
         return [int(item) for item in expand_ranges([part.strip() for part in text.split(",")])]
     except ValueError:
-        raise HarnessError(f"expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
+        raise HarnessError(f"--{option}: expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
 
 
 def _geometric(values: list[int] | None) -> list[int] | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.analysis.power_model import smallest_p
+from harness.analysis.power_fit import smallest_p
+from harness.analysis.power_rules import RULES
 from harness.analysis.power_trials import PilotTrials, TrialOptions, shuffled, spread
 from harness.contracts import CaptionSet
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
-from harness.stats.combine import harmonic_mean_p
 
 SETS = [
     CaptionSet("a", ("one", "one two", "one two three"), ("one", "one two", "one two three four")),
@@ -30,7 +30,7 @@ def steps() -> list[int]:
 
 @pytest.fixture
 def trials(steps) -> PilotTrials:
-    return PilotTrials("echo", SETS, TrialOptions(2, 0.05, 0, harmonic_mean_p, steps.append))
+    return PilotTrials("echo", SETS, TrialOptions(2, 0.05, 0.05, 0, RULES["harmonic-mean"], steps.append))
 
 
 def test_shuffled_sets_hold_the_same_captions():
@@ -74,5 +74,5 @@ def test_an_extrapolation_needs_p_values_at_the_size_of_the_pilot(trials, plan):
     trials.measure([plan], [(3, 3)])
     extrapolation = trials.extrapolation(plan.label)
     assert extrapolation is not None and extrapolation.examples == 2
-    assert not extrapolation.can_fit
-    assert not np.isnan(extrapolation.draw(0, 3, 3, 5)).any()
+    assert not extrapolation.can_fit("candidates")
+    assert not np.isnan(extrapolation.power(3, 3, 5)).any()
