@@ -151,9 +151,12 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
     def distance(total: int) -> float:
         return math.sqrt(max(0.0, -null.log_tail(total))) - goal
 
-    low, below, above = -1, -goal, distance(high)
+    above = distance(high)
     if above < 0:
         return math.inf
+    low, below = int(mean), distance(int(mean))
+    if below >= 0:
+        low, below = -1, -goal
     side = 0
     while high - low > 1:
         total = low + round((high - low) * -below / (above - below)) if above > below else (low + high) // 2

@@ -28,7 +28,7 @@ def pilot(project) -> str:
 
 
 def test_json_marks_extrapolated_sizes_and_has_intervals(pilot, capsys):
-    options = ["--candidates", "4,8", "--examples", "20,40", "--target-p", "0.0001", "--json"]
+    options = ["--candidates", "4,8", "--examples", "20,40", "--json"]
     assert main(["power", pilot, *options]) == 0
     result = json.loads(capsys.readouterr().out)
     marks = [(size["n"], size["examples"], size["extrapolated"]) for size in result["sizes"]]
@@ -43,7 +43,7 @@ def test_json_marks_extrapolated_sizes_and_has_intervals(pilot, capsys):
 
 
 def test_the_table_marks_extrapolated_rows(pilot, capsys):
-    assert main(["power", pilot, "--candidates", "4", "--examples", "20,40", "--target-p", "0.0001"]) == 0
+    assert main(["power", pilot, "--candidates", "4", "--examples", "20,40"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[2:4]] == ["pilot", "extrapolated"]
     assert any("in extrapolated rows 95 % of simulated runs" in line for line in lines)
