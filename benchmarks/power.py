@@ -1,10 +1,10 @@
 """Accuracy of ``harness power`` beyond the pilot: coverage of its 95 % intervals by extrapolation factor.
 
-    python -m benchmarks.power [--pilots 8] [--effects 0.5 0.7 0.9]
+    python -m benchmarks.power [--pilots 6] [--effects 0.5 0.7 0.9]
 
 Captions come from word distributions that differ between candidates and references by a given share. Pilots of 40 examples with 4
 candidates and 4 references predict runs with 2 and 5 times as many examples, candidates or references. The truth at each size is
-computed from 300 fresh examples. Printed for each axis and factor, over all metrics, effects and pilots: the share of intervals
+computed from 300 to 1500 fresh examples. Printed for each axis and factor, over all metrics, effects and pilots: the share of intervals
 that contain the true power of a run, the true share of examples with p <= 0.05, and the combined p of a fresh run; the mean width
 of the interval of power; and the coverage without the form error, which shows what the calibration on held-out sizes adds. Then, for
 each axis, the share of intervals of the number needed (power 0.8) that contain the number that the truth needs, and the root mean
@@ -30,7 +30,9 @@ from harness.contracts import CaptionSet
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 
 METRICS = ["rouge", "bleu2", {"trm": {"distance": "rouge"}}, {"mmd": {"embedding": "bow"}}]
-EXAMPLES, TEXTS, FRESH = 40, 4, 300
+EXAMPLES, TEXTS = 40, 4
+FRESH = {8: 1500, 12: 800, 24: 300}
+"""Number of fresh examples by number of texts; more texts take longer."""
 FACTORS = (2, 5)
 BASE = (TEXTS, TEXTS, EXAMPLES)
 WORDS = [
@@ -55,11 +57,13 @@ LEVEL = 0.05
 """Level of the combined test."""
 RULE = RULES["fisher-discrete"]
 FORMS: dict[str, Callable[[float, float], np.ndarray]] = {
-    "in use": terms,
-    "b sqrt(h)": lambda n, m: terms(n, m)[:1],
-    "b sqrt(h) + e/(n+m)": lambda n, m: terms(n, m)[[0, 2]],
-    "b h": lambda n, m: terms(n, m)[:1] ** 2,
-    "constant": lambda n, m: np.zeros(1),
+    "a + b h, in use": terms,
+    "b sqrt(h)": lambda n, m: terms(n, m)[1:] ** 0.5,
+    "a + b sqrt(h)": lambda n, m: terms(n, m) ** 0.5,
+    "sqrt(h) (b + c (n-m)/(n+m)) + e/(n+m)": lambda n, m: np.array(
+        [(n * m / (n + m)) ** 0.5, (n * m / (n + m)) ** 0.5 * (n - m) / (n + m), 1 / (n + m)]
+    ),
+    "constant": lambda n, m: np.ones(1),
 }
 
 
@@ -168,7 +172,7 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
     """Add the figures of one metric and effect, and print a line of the truth."""
     sizes: dict[tuple[int, int], SizeTrials] = {}
     for n, m in sorted({scaled(axis, factor)[:2] for axis in ("examples", *AXES) for factor in FACTORS}):
-        fresh = trials(caption_sets(FRESH, n, m, effect, 900 + 20 * n + m), 0, 1)
+        fresh = trials(caption_sets(FRESH[n + m], n, m, effect, 900 + 20 * n + m), 0, 1)
         fresh.measure([plan], [(n, m)])
         sizes[n, m] = fresh.trials(plan.label)[n, m]
     truth = Truth(sizes)
@@ -196,7 +200,7 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
 def main() -> None:
     """Print the coverage over all metrics and effects."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pilots", type=int, default=8, help="pilots per metric and effect")
+    parser.add_argument("--pilots", type=int, default=6, help="pilots per metric and effect")
     parser.add_argument("--effects", type=float, nargs="+", default=[0.5, 0.7, 0.9], help="replaced shares")
     arguments = parser.parse_args()
     figures = Figures()

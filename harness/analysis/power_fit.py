@@ -3,13 +3,11 @@
 The p-value of an example becomes the z-score ``z = -Phi^-1(p - f / 2)``, where f is the smallest
 p-value of the test, 1 / C(n + m, n). The mean of z over the examples is fitted on the subsampled sizes of the pilot by
 
-    mean z(n, m) = sqrt(h) (b + c (n - m) / (n + m)) + e / (n + m),        h = n m / (n + m),
+    mean z(n, m) = a + b h,        h = n m / (n + m),
 
-and the variance of z by a line in h. ``b sqrt(h)`` is the growth of a two-sample test with its harmonic size h. The term with c
-is the dependence on the ratio n / m: a metric that compares each candidate with all references gains from references and can
-lose from candidates. The term with e is the bias of z under many ties in small samples. The z-scores of the nearest size of the
-pilot are shifted and scaled to the fitted mean and variance, and rounded up to a multiple of the new f. ``benchmarks/power.py``
-compares this form with others on sizes that are held out.
+and the variance of z by a line in h, the harmonic size of a two-sample test. The z-scores of the nearest size of the pilot are
+shifted and scaled to the fitted mean and variance, and rounded up to a multiple of the new f. ``benchmarks/power.py`` compares this
+form with others on larger sizes: forms in sqrt(h) predict too little growth, since p-values of few texts cannot be small.
 
 The form is not exact. For each axis, sizes up to half the pilot's are fitted and predict those above it, which were measured. The
 mean square error per unit of distance from the fitted sizes, less its sampling variance, is averaged with a prior. The error of a
@@ -36,8 +34,8 @@ MIN_SIZES = 3
 """Minimum number of sizes for a fit."""
 _NOISE = 0.1
 """Standard deviation of the mean z-score about the fitted form that is expected besides sampling."""
-_FORM_ERROR = 0.2
-"""Prior standard deviation of the error of the fitted form, in units of z per unit of :func:`_distance`."""
+_FORM_ERROR = 0.5
+"""Prior standard deviation of the error of the fitted form, in units of z per unit of :func:`_distance` (``benchmarks/power.py``)."""
 _PRIOR_WEIGHT = 2.0
 """Weight of the prior form error, in held-out numbers of captions."""
 
@@ -77,9 +75,8 @@ def p_of_z(z: np.ndarray, floor: float) -> np.ndarray:
 
 
 def terms(n: float, m: float) -> np.ndarray:
-    """Return the regressors (3,) of the mean z-score at n candidates and m references (see the module)."""
-    root = np.sqrt(n * m / (n + m))
-    return np.array([root, root * (n - m) / (n + m), 1.0 / (n + m)])
+    """Return the regressors (2,) of the mean z-score at n candidates and m references (see the module)."""
+    return np.array([1.0, n * m / (n + m)])
 
 
 def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -191,16 +188,15 @@ class SizeFit:
 
     @cached_property
     def _fits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of the mean (S, 3) and of the variance (S, 2) of the z-scores."""
+        """Coefficients of the mean (S, 2) and of the variance (S, 2) of the z-scores."""
         trials = list(self.sizes.values())
         design = np.stack([terms(size.n, size.m) for size in trials])
-        lines = np.stack([[1.0, size.n * size.m / (size.n + size.m)] for size in trials])
         weights = np.random.default_rng([self._seed, 1]).exponential(size=(len(self._rows), len(trials)))
         weights[0] = 1.0
         noise = 1.0 / self._rows.shape[1] + _NOISE**2
         pairs = list(zip(self._moments, weights))
         means = np.array([_ridge(design, values[:, 0], w, noise) for values, w in pairs])
-        variances = np.array([_ridge(lines, values[:, 1], w, noise) for values, w in pairs])
+        variances = np.array([_ridge(design, values[:, 1], w, noise) for values, w in pairs])
         variances[:, 1] = np.maximum(variances[:, 1], 0.0)
         return means, variances
 
