@@ -17,7 +17,6 @@ import argparse
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 
@@ -97,13 +96,18 @@ def scaled(axis: str, factor: int) -> tuple[int, int, int]:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass
 class Truth:
     """p-values of fresh examples by size (n, m)."""
 
     sizes: dict[tuple[int, int], SizeTrials]
+    expected: dict[tuple[int, int, int], tuple[float, float, list[float]]] = field(init=False)
+    """Power, share and combined p-values of fresh runs by size (n, m, examples)."""
 
-    @cache
+    def __post_init__(self) -> None:
+        sizes = [scaled(axis, factor) for axis in ("examples", *AXES) for factor in FACTORS]
+        self.expected = {size: (self.power(*size), self.share(*size[:2]), self.runs(*size)) for size in sizes}
+
     def power(self, n: int, m: int, examples: int, runs: int = 2000) -> float:
         """Return the power of a run by drawing runs from the fresh examples."""
         size = self.sizes[n, m]
@@ -115,7 +119,6 @@ class Truth:
         """Return the share of examples with p <= 0.05."""
         return float(np.mean(self.sizes[n, m].p <= 0.05))
 
-    @cache
     def runs(self, n: int, m: int, examples: int) -> list[float]:
         """Return the combined p-values of disjoint fresh runs, at most eight."""
         size = self.sizes[n, m]
@@ -150,10 +153,11 @@ class Figures:
             for factor in FACTORS:
                 size = scaled(axis, factor)
                 value, narrow = extrapolation.predict(*size), plain.predict(*size)
-                row, power, share = self.hits[axis, factor], truth.power(*size), truth.share(*size[:2])
+                row = self.hits[axis, factor]
+                power, share, runs = truth.expected[size]
                 row["power"].append(value.power_low - 0.01 <= power <= value.power_high + 0.01)
                 row["share"].append(value.share_low <= share <= value.share_high)
-                row["p"] += [value.p_low <= p <= value.p_high for p in truth.runs(*size)]
+                row["p"] += [value.p_low <= p <= value.p_high for p in runs]
                 row["width"].append(value.power_high - value.power_low)
                 row["power, no form error"].append(narrow.power_low - 0.01 <= power <= narrow.power_high + 0.01)
                 row["share, no form error"].append(narrow.share_low <= share <= narrow.share_high)
