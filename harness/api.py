@@ -339,18 +339,29 @@ def compare(
 
 
 def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:
-    """Return the p-value and power that each metric reaches with subsets of a pilot run, and the sizes needed.
+    """Return the p-value and power that each metric reaches at sizes within and beyond a pilot run, and the sizes needed.
+
+    Sizes within the pilot are measured on subsets of its captions and examples. Sizes beyond it are predictions with 95 %
+    intervals and have ``extrapolated=True``; where the pilot does not reach the target, ``needed`` holds estimates of the numbers
+    of examples, candidates and references that do.
 
     Parameters
     ----------
     run : str or Path
-        A finished run.
+        A finished run: the pilot.
     target_p : float, optional
-        Combined p-value to reach (default 0.05 when ``power`` is not given).
+        Combined p-value that a run is to reach (default 0.05).
     power : float, optional
-        Share of examples with p <= alpha to reach.
+        Probability to reach it (default 0.8, or none when only ``share`` is given).
     **options
-        See :func:`harness.analysis.power.plan_sizes`.
+        ``share`` (share of examples with p <= alpha to reach), ``metrics``, ``candidates``, ``references``, ``examples``,
+        ``repeats``, ``alpha``, ``seed``, ``limit``, ``combine`` and ``progress``, see
+        :func:`harness.analysis.power_sizes.plan_sizes`.
+
+    Raises
+    ------
+    HarnessError
+        A parameter is out of range, or the pilot has no p-values, or is too small to predict other sizes.
     """
     from harness.analysis.power import study_power
 

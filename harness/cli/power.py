@@ -1,12 +1,17 @@
-"""Estimate the numbers of candidates and references that reach a given p or power, from subsamples of a pilot run.
+"""Estimate the numbers of candidates, references and examples that reach a given power, from a pilot run.
 
-harness power runs/pilot --target-p 0.05
-harness power runs/pilot --power 0.8 --alpha 0.05 --references 1..5
+harness power runs/pilot
+harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
+harness power runs/pilot --examples 50..1000 --candidates 5,10,20
+harness power runs/pilot --share 0.5 --alpha 0.05
+
+Sizes beyond the pilot are predicted and marked as extrapolated.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -14,27 +19,52 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.analysis.power import PowerStudy
+    from harness.analysis.power import Estimate, Needed, PowerStudy, Target
+
+
+MAX_STEPS = 10
+"""Maximum number of sizes that a range of examples is listed with; longer ranges are cut to geometric steps."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
     parser.add_argument(
-        "--target-p", type=float, metavar="P", help="combined p-value to reach (default 0.05 without --power)"
+        "--target-p", type=float, metavar="P", help="combined p-value that a run is to reach (default 0.05)"
     )
-    parser.add_argument("--power", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
     parser.add_argument(
-        "--alpha", type=float, default=0.05, metavar="P", help="significance level of the test of one example"
+        "--power",
+        type=float,
+        metavar="PROBABILITY",
+        help="probability to reach it (default 0.8; none with --share alone)",
     )
+    parser.add_argument("--share", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="P",
+        help="significance level of the test of one example, for --share",
+    )
+    parser.add_argument(
+        "--combine", default="fisher-discrete", metavar="NAME",
+        help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
+    )  # fmt: skip
     parser.add_argument(
         "--metric", action="append", default=[], metavar="LABEL", help="only this metric (may be repeated)"
     )
     parser.add_argument("--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's)")
     parser.add_argument("--references", metavar="1..5", help="numbers of references (default: the pilot's)")
+    parser.add_argument(
+        "--examples",
+        metavar="50..1000",
+        help=f"numbers of examples (default: the pilot's); a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
+    )
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="number of random orders of the captions")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random orders")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N examples of the pilot")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the random orders and of the resamples"
+    )
     add_registry(parser)
     add_json(parser)
 
@@ -45,9 +75,10 @@ def run(args: argparse.Namespace) -> int:
 
     use_registry(args)
     study = api.power(
-        args.run, target_p=args.target_p, power=args.power, metrics=args.metric, alpha=args.alpha,
-        candidates=_numbers(args.candidates), references=_numbers(args.references), repeats=args.repeats,
-        seed=args.seed, limit=args.limit,
+        args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric, alpha=args.alpha,
+        candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
+        examples=_geometric(_numbers("examples", args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
+        combine=args.combine,
     )  # fmt: skip
     if args.json:
         print_json({"sizes": [asdict(size) for size in study.sizes], "needed": [asdict(item) for item in study.needed]})
@@ -56,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _numbers(text: str | None) -> list[int] | None:
+def _numbers(option: str, text: str | None) -> list[int] | None:
     from harness.spec.models import expand_ranges
 
     if text is None:
@@ -64,7 +95,17 @@ def _numbers(text: str | None) -> list[int] | None:
     try:
         return [int(item) for item in expand_ranges([part.strip() for part in text.split(",")])]
     except ValueError:
-        raise HarnessError(f"expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
+        raise HarnessError(f"--{option}: expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
+
+
+def _geometric(values: list[int] | None) -> list[int] | None:
+    """Return the values, or when there are more than ``MAX_STEPS`` about as many in geometric steps over their range."""
+    if values is None or len(values) <= MAX_STEPS:
+        return values
+    low, high = min(values), max(values)
+    ratio = high / max(low, 1)
+    picked = {round(max(low, 1) * ratio ** (step / (MAX_STEPS - 1))) for step in range(MAX_STEPS)}
+    return sorted({low, *picked})
 
 
 def _print(study: PowerStudy) -> None:
@@ -72,27 +113,91 @@ def _print(study: PowerStudy) -> None:
     from rich.table import Table
 
     from harness.reporting.console import console_for_tables
-    from harness.reporting.numbers import number
+    from harness.reporting.numbers import p_text
 
     console = console_for_tables(140)
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for header in ("model", "metric", "n", "m", "p", "over repeats", "power"):
-        table.add_column(header, justify="left" if header in ("model", "metric") else "right", no_wrap=True)
+    headers = ("model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source")
+    for header in headers:
+        table.add_column(header, justify="left" if header in ("model", "metric", "source") else "right", no_wrap=True)
     last = None
     for size in study.sizes:
         names = (size.model, size.metric)
         labels = [escape(name) if names != last else "" for name in names]
         last = names
-        interval = f"{number(size.p_low)} … {number(size.p_high)}"
-        table.add_row(*labels, str(size.n), str(size.m), number(size.p), interval, number(size.power))
+        table.add_row(
+            *labels, str(size.n), str(size.m), str(size.examples),
+            p_text(size.p), f"{p_text(size.p_low)} … {p_text(size.p_high)}",
+            _percent(size.power), f"{_percent(size.power_low)} … {_percent(size.power_high)}", _percent(size.share),
+            "extrapolated" if size.extrapolated else "pilot",
+        )  # fmt: skip
     console.print(table)
-    goals = [f"p <= {study.target_p:g}"] if study.target_p else []
-    goals += [f"power >= {study.power:g}"] if study.power else []
+    extrapolated = "; in extrapolated rows 95 % of simulated runs" if any(s.extrapolated for s in study.sizes) else ""
+    console.print(
+        f"power: probability of a combined p <= {study.target.p:g}; range of p: over repeats{extrapolated}",
+        soft_wrap=True,
+    )
     for row in study.needed:
-        if row.needed:
-            text = f"reached with {row.needed.n} candidates and {row.needed.m} references"
-        else:
-            reached = f"p {number(row.largest.p)}, power {number(row.largest.power)}"
-            size = f"{row.largest.n} candidates, {row.largest.m} references"
-            text = f"not reached within the pilot ({size}: {reached})"
-        console.print(f"{escape(row.model)}, {escape(row.metric)}: {' and '.join(goals)}: {text}", soft_wrap=True)
+        for line in _lines(row, study.target):
+            console.print(escape(line), soft_wrap=True)
+
+
+def _percent(value: float) -> str:
+    """Return a probability with two decimals, a dash for NaN.
+
+    >>> _percent(0.8), _percent(float("nan"))
+    ('0.80', '–')
+    """
+    return "–" if value != value else f"{value:.2f}"
+
+
+def _lines(row: Needed, target: Target) -> Iterator[str]:
+    """Yield the result of one metric and model: one line, and one more for each estimate and note."""
+    goal = goal_text(target)
+    head = f"{row.model}, {row.metric}"
+    if row.needed:
+        counts = f"{row.needed.n} candidates and {row.needed.m} references"
+        yield f"{head}: {goal} is reached with {counts} ({row.needed.examples} examples)"
+        return
+    size = f"{row.largest.n} candidates, {row.largest.m} references, {row.largest.examples} examples"
+    figures = f"power {_percent(row.largest.power)}, share {_percent(row.largest.share)}"
+    yield f"{head}: {goal} is not reached within the pilot ({size}: {figures})"
+    for estimate in row.estimates:
+        yield f"  {estimate_text(estimate, goal)}"
+    for note in row.notes:
+        yield f"  note: {note}"
+
+
+def goal_text(target: Target) -> str:
+    """Return a target as text.
+
+    >>> from harness.analysis.power import Target
+    >>> goal_text(Target(0.05, 0.8)), goal_text(Target(0.05, None, 0.5))
+    ('power 0.8', 'share 0.5')
+    """
+    goals = [("power", target.power), ("share", target.share)]
+    return " and ".join(f"{name} {value:g}" for name, value in goals if value is not None)
+
+
+def estimate_text(estimate: Estimate, goal: str) -> str:
+    """Return an estimate with its interval and the numbers that are held fixed.
+
+    >>> from harness.analysis.power import Estimate
+    >>> estimate_text(Estimate("examples", 90, 55, 400, 4000, n=4, m=5, examples=40), "power 0.8")
+    '50 more examples (95 % interval 15-360) for power 0.8, with 4 candidates and 5 references (extrapolated)'
+    """
+    counts = {"candidates": estimate.n, "references": estimate.m, "examples": estimate.examples}
+    start = counts.pop(estimate.axis)
+    fixed = "with " + " and ".join(f"{count:,} {axis}" for axis, count in counts.items())
+    limit = f"{estimate.limit:,} {estimate.axis}, {round(estimate.limit / start)} times the pilot's"
+    if estimate.low is None:
+        return f"{goal} cannot be reached within {limit}, {fixed} (extrapolated)"
+    low = f"{max(0, estimate.low - start):,}"
+    high = f"more than {estimate.limit - start:,}" if estimate.high is None else f"{estimate.high - start:,}"
+    join = " to " if estimate.high is None else "-"
+    if estimate.value is None:
+        return (
+            f"{goal} cannot be reached within {limit}, by the best estimate (95 % interval {low}{join}{high} more), "
+            f"{fixed} (extrapolated)"
+        )
+    return f"{estimate.value - start:,} more {estimate.axis} (95 % interval {low}{join}{high}) for {goal}, {fixed} (extrapolated)"

@@ -207,13 +207,13 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     numbers = np.minimum(np.rint(1.0 / floor), MAX_RANKS).astype(np.int64)
     ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
     designs, counts = np.unique(numbers, return_counts=True)
-    null = _fisher_null(tuple(designs.tolist()), tuple(counts.tolist()))
+    null = fisher_null(tuple(designs.tolist()), tuple(counts.tolist()))
     scores = (null.scores[i][ranks[numbers == design] - 1].sum() for i, design in enumerate(designs))
     return null.log_tail(int(sum(scores)))
 
 
 @lru_cache(maxsize=8)
-def _fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
+def fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
     """Return the law of Fisher's statistic for counts of examples whose p-values are uniform on 1 / M, ..., 1."""
     return SumNull([-np.log(np.arange(1, size + 1) / size) for size in designs], counts)
 

@@ -165,7 +165,7 @@ def test_files_without_a_common_example_have_values_and_no_comparison(files, pla
     (files / "other.json").write_text(json.dumps({"b": ["z"]}))
     code, out, error = plain("one.json", "other.json", "--allow-missing")
     assert code == 0
-    assert error == "harness: no comparisons: one and other share no example\n"
+    assert error == "harness: no comparisons: other and one share no example\n"
     assert "no test: no common scores" in out
 
 

@@ -1,0 +1,271 @@
+"""p-value and power of the metrics of a pilot run at given sizes: measured within the pilot, predicted beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from harness.analysis.power_fit import AXES, MIN_SIZES, Axis, SizeTrials
+from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation
+from harness.analysis.power_rules import RULES, Rule, RuleName
+from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
+from harness.errors import HarnessError, did_you_mean
+from harness.run.metric_plan import MetricPlan
+from harness.rundir.rundir import RunDir
+from harness.stats.seeds import derive
+
+MAX_SIZE = {"examples": 1_000_000, "candidates": 10_000, "references": 10_000}
+MAX_FACTOR = {"examples": 100, "candidates": 5, "references": 5}
+"""Largest number in multiples of the pilot's, by axis: of an estimate, and for captions of a requested size."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Combined p-value and power of a metric with n candidates and m references per example."""
+
+    model: str
+    metric: str
+    n: int
+    m: int
+    p: float
+    """Combined p over the examples: geometric mean over repeats, or beyond the pilot the median of simulated runs."""
+    p_low: float
+    p_high: float
+    """``p_low`` and ``p_high`` are the smallest and the largest combined p-value over repeats; beyond the pilot the limits of 95 %
+    of the simulated runs."""
+    power: float
+    """Probability that a run of this size has a combined p-value of at most the level."""
+    power_low: float
+    power_high: float
+    """``power_low`` and ``power_high`` are a 95 % interval; NaN where the pilot has too few examples."""
+    share: float
+    """Share of the examples with p <= alpha."""
+    share_low: float
+    share_high: float
+    """``share_low`` and ``share_high`` are a 95 % interval."""
+    examples: int
+    """Number of examples with a p-value."""
+    method: str
+    extrapolated: bool = False
+    """True for a size beyond the pilot: a prediction, not a measurement."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Sizes that are requested; empty: those of the pilot."""
+
+    candidates: tuple[int, ...] = ()
+    references: tuple[int, ...] = ()
+    examples: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for axis, limit in MAX_SIZE.items():
+            for value in getattr(self, axis):
+                if not 1 <= value <= limit:
+                    raise HarnessError(f"--{axis} has {value}; expected 1 to {limit:,}", parameter=axis)
+
+    def pairs(self, trials: PilotTrials) -> list[tuple[int, int]]:
+        """Return the sizes (n, m) for the pilot of one model."""
+        candidates = self.candidates or range(1, trials.n + 1)
+        return [(n, m) for n in candidates for m in self.references or (trials.m,)]
+
+
+def plan_sizes(
+    path: str | Path,
+    *,
+    metrics: Sequence[str] = (),
+    candidates: Iterable[int] | None = None,
+    references: Iterable[int] | None = None,
+    examples: Iterable[int] | None = None,
+    repeats: int = 3,
+    target_p: float = 0.05,
+    alpha: float = 0.05,
+    seed: int = 0,
+    limit: int | None = None,
+    combine: RuleName = "fisher-discrete",
+    progress: Callable[[int], None] = lambda steps: None,
+) -> list[Size]:
+    """Return p-value and power of every metric and model at every size.
+
+    Parameters
+    ----------
+    path : str or Path
+        Run directory of the pilot.
+    metrics : sequence of str
+        Labels of metrics; empty: all with p-values.
+    candidates, references, examples : iterable of int, optional
+        Sizes; default: 1 to the pilot's number of candidates, and the pilot's numbers of references and of examples with a
+        p-value. Sizes beyond the pilot are predicted and have ``extrapolated=True``.
+    repeats : int
+        Number of random orders.
+    target_p : float
+        Combined p-value with which a run is rejected, for power.
+    alpha : float
+        Significance level of the test of one example, for the share of examples.
+    seed : int
+        Seed of the random orders and of the resamples.
+    limit : int, optional
+        Number of examples of the pilot that are used, from the first.
+    combine : str
+        Combination of the p-values of a run: ``fisher-discrete`` (:func:`harness.stats.combine.calibrated_p`) or ``harmonic-mean``.
+    progress : callable
+        Called with 1 after each size of each metric and repeat.
+
+    Raises
+    ------
+    HarnessError
+        The pilot has no metric with p-values, is too small for every size, or has too few sizes to predict others; or a size is
+        out of range.
+    """
+    request = Request(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
+    options = TrialOptions(repeats, alpha, target_p, seed, rule_of(combine), progress)
+    return [size for study in model_studies(path, metrics, request, options, limit) for size in study.sizes]
+
+
+def rule_of(name: str) -> Rule:
+    """Return the combination with a name; raise :class:`HarnessError` with the nearest name for an unknown one."""
+    if name not in RULES:
+        raise HarnessError(f"no combination '{name}'{did_you_mean(name, list(RULES))}; there are {', '.join(RULES)}")
+    return RULES[name]
+
+
+@dataclass(frozen=True)
+class ModelStudy:
+    """Sizes of one model."""
+
+    trials: PilotTrials
+    plans: Sequence[MetricPlan]
+    sizes: list[Size]
+
+    def sizes_of(self, label: str) -> list[Size]:
+        """Return the sizes of one metric."""
+        return [size for size in self.sizes if size.metric == label]
+
+
+def model_studies(
+    path: str | Path, metrics: Sequence[str], request: Request, options: TrialOptions, limit: int | None
+) -> list[ModelStudy]:
+    run = RunDir.open(path)
+    models, plans = pilot(run), plans_with_p_values(run, metrics)
+    studies: list[ModelStudy] = []
+    for model, sets in models.items():
+        trials = PilotTrials(model, sets[:limit] if limit else sets, options)
+        studies.append(ModelStudy(trials, plans, _requested_sizes(trials, plans, request)))
+    if not any(study.sizes for study in studies):
+        raise HarnessError("no size of the pilot is large enough for its metrics")
+    return studies
+
+
+def _requested_sizes(trials: PilotTrials, plans: Sequence[MetricPlan], request: Request) -> list[Size]:
+    pairs = request.pairs(trials)
+    _check_factors(trials, pairs)
+    inside = {(min(n, trials.n), min(m, trials.m)) for n, m in pairs}
+    trials.measure(plans, sorted(inside | {(trials.n, trials.m)}))
+    if not all(trials.contains(*size) for size in pairs):
+        trials.measure(plans, trials.fit_sizes())
+    return [size for plan in plans for size in _sizes_of(trials, plan, pairs, request.examples)]
+
+
+def _check_factors(trials: PilotTrials, pairs: Sequence[tuple[int, int]]) -> None:
+    """Raise :class:`HarnessError` for sizes too far beyond the pilot."""
+    for axis, base, values in zip(AXES, (trials.n, trials.m), zip(*pairs)):
+        limit = MAX_FACTOR[axis] * base
+        if max(values) > limit:
+            raise HarnessError(
+                f"--{axis} has {max(values)}; expected at most {limit}, {MAX_FACTOR[axis]} times those of the pilot "
+                f"of model '{trials.model}'",
+                parameter=axis,
+            )
+
+
+def _sizes_of(
+    trials: PilotTrials, plan: MetricPlan, pairs: Sequence[tuple[int, int]], requested: Sequence[int]
+) -> Iterator[Size]:
+    """Yield the sizes of one metric; those that are too small for it are left out."""
+    extrapolation = trials.extrapolation(plan.label)
+    for n, m in pairs:
+        size = trials.trials(plan.label).get((n, m))
+        if size is None and trials.contains(n, m):
+            continue
+        available = 0 if size is None else _defined(size)
+        for examples in requested or (available or base_examples(trials, plan),):
+            if size is not None and examples <= available:
+                yield measured_size(trials, plan, extrapolation, (n, m, examples))
+            else:
+                yield _predicted(trials, plan, extrapolation, (n, m, examples))
+
+
+def _defined(size: SizeTrials) -> int:
+    """Return the number of examples with a p-value."""
+    return int((~np.isnan(size.p)).sum(axis=1).max())
+
+
+def base_examples(trials: PilotTrials, plan: MetricPlan) -> int:
+    base = trials.trials(plan.label).get((trials.n, trials.m))
+    return _defined(base) if base is not None else len(trials.sets)
+
+
+def obstacle(
+    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, axes: Sequence[Axis]
+) -> str | None:
+    """Return the reason for which sizes beyond the pilot on the given axes of captions cannot be predicted; None without one."""
+    examples = 0 if extrapolation is None else extrapolation.examples
+    if extrapolation is None or examples < MIN_EXAMPLES:
+        return f"the pilot has {examples} examples with p-values; sizes beyond it need at least {MIN_EXAMPLES}"
+    for axis in axes:
+        if not extrapolation.can_fit(axis):
+            return (
+                f"the pilot ({trials.n} candidates, {trials.m} references) is too small for other numbers of {axis}: "
+                f"they are fitted and checked on at least {MIN_SIZES} sizes with p-values and at most half its {axis}"
+            )
+    return None
+
+
+def measured_size(
+    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
+) -> Size:
+    """Return the combined p-value of the pilot cut to (n, m, examples), with power and share by resampling its examples."""
+    n, m, examples = size
+    options, trial = trials.options, trials.trials(plan.label)[n, m]
+    combined: list[float] = []
+    for repeat, row in enumerate(trial.p):
+        rows = np.flatnonzero(~np.isnan(row))
+        if examples < len(rows):
+            order = np.random.default_rng(derive(options.seed, "examples", repeat)).permutation(len(rows))
+            rows = rows[order[:examples]]
+        combined.append(options.rule.combined(row[rows], trial.floors[rows]))
+    nothing = (float("nan"), float("nan"), float("nan"))
+    power = share = nothing
+    if extrapolation is not None and extrapolation.examples >= MIN_EXAMPLES:
+        power = extrapolation.interval(extrapolation.power(n, m, examples))
+        share = extrapolation.share_interval(n, m)
+    elif extrapolation is not None:
+        share = (
+            float(np.nanmean(np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha))),
+            float("nan"),
+            float("nan"),
+        )
+    return Size(
+        trials.model, plan.label, n, m,
+        float(np.exp(np.log(combined).mean())), min(combined), max(combined), *power, *share,
+        min(examples, _defined(trial)), trials.methods[plan.label, n, m],
+    )  # fmt: skip
+
+
+def _predicted(
+    trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
+) -> Size:
+    n, m, examples = size
+    axes: list[Axis] = [axis for axis, beyond in zip(AXES, (n > trials.n, m > trials.m)) if beyond]
+    reason = obstacle(trials, plan, extrapolation, axes)
+    if reason is not None or extrapolation is None:
+        raise HarnessError(f"{plan.label} of model '{trials.model}': {reason}")
+    value = extrapolation.predict(n, m, examples)
+    return Size(
+        trials.model, plan.label, n, m, value.p, value.p_low, value.p_high, value.power, value.power_low, value.power_high,
+        value.share, value.share_low, value.share_high, examples,
+        "fitted in n and m" if axes else "resampled examples", extrapolated=True,
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Captions of a pilot in random order, and their p-values by size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.analysis.power_fit import smallest_p
+from harness.analysis.power_rules import RULES
+from harness.analysis.power_trials import PilotTrials, TrialOptions, shuffled, spread
+from harness.contracts import CaptionSet
+from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
+
+SETS = [
+    CaptionSet("a", ("one", "one two", "one two three"), ("one", "one two", "one two three four")),
+    CaptionSet("b", ("one", "one two"), ("one", "one two three", "one two three four")),
+]
+
+
+@pytest.fixture
+def plan(project) -> MetricPlan:
+    (plan,) = caption_plans(metric_plans(["length"]))
+    return plan
+
+
+@pytest.fixture
+def steps() -> list[int]:
+    return []
+
+
+@pytest.fixture
+def trials(steps) -> PilotTrials:
+    return PilotTrials("echo", SETS, TrialOptions(2, 0.05, 0.05, 0, RULES["harmonic-mean"], steps.append))
+
+
+def test_shuffled_sets_hold_the_same_captions():
+    for before, after in zip(SETS, shuffled(SETS, 5)):
+        assert sorted(before.candidates) == sorted(after.candidates)
+        assert sorted(before.references) == sorted(after.references)
+    assert shuffled(SETS, 5) == shuffled(SETS, 5)
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, [1]), (2, [1, 2]), (5, [1, 2, 3, 5]), (100, [1, 3, 10, 32, 100])])
+def test_spread(most, expected):
+    assert spread(most) == expected
+
+
+def test_measured_sizes_have_p_values_and_the_floors_of_their_examples(trials, plan, steps):
+    trials.measure([plan], [(3, 3), (1, 2)])
+    size = trials.trials(plan.label)[3, 3]
+    assert size.p.shape == (2, 2)
+    assert (size.p >= size.floors).all()
+    assert size.floors.tolist() == [smallest_p(3, 3), smallest_p(2, 3)]  # example b has two candidates
+    assert (size.n, size.m) == (2.5, 3.0)
+    assert steps == [1] * 4
+
+
+def test_a_size_is_measured_once(trials, plan, steps):
+    trials.measure([plan], [(2, 2)])
+    before = trials.trials(plan.label)[2, 2]
+    trials.measure([plan], [(2, 2)])
+    assert trials.trials(plan.label)[2, 2] is before
+    assert len(steps) == 2
+
+
+def test_the_size_of_the_pilot_and_its_fit_sizes(trials):
+    assert (trials.n, trials.m) == (3, 3)
+    assert trials.contains(3, 1) and not trials.contains(4, 1)
+    assert (1, 1) not in trials.fit_sizes() and (3, 3) in trials.fit_sizes()
+
+
+def test_an_extrapolation_needs_p_values_at_the_size_of_the_pilot(trials, plan):
+    assert trials.extrapolation(plan.label) is None
+    trials.measure([plan], [(3, 3)])
+    extrapolation = trials.extrapolation(plan.label)
+    assert extrapolation is not None and extrapolation.examples == 2
+    assert not extrapolation.can_fit("candidates")
+    assert not np.isnan(extrapolation.power(3, 3, 5)).any()
