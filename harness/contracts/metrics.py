@@ -46,7 +46,7 @@ class Metric(Protocol):
     gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
     out of ``reduce``.
 
-    Optional members are protocols of their own: :class:`HasDetails`, :class:`Warmable`, :class:`Testable`,
+    Optional members are protocols of their own: :class:`HasDetails`, :class:`HasInterval`, :class:`Warmable`, :class:`Testable`,
     :class:`ExactTestable`, :class:`ListsParameters`.
     """
 
@@ -88,6 +88,29 @@ class HasDetails(Protocol):
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return JSON-compatible values from the statistics (B, d) of the defined examples."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval of a corpus number, or the reason why there is none."""
+
+    ends: tuple[float, float] | None
+    """Lower and upper end; None for a number without an interval."""
+    note: str = ""
+    """Reason for no interval, or a property of the interval that a reader needs; written to the result record."""
+
+
+@runtime_checkable
+class HasInterval(Protocol):
+    """A metric that computes its own interval, because a bootstrap of ``reduce`` does not describe its number."""
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the 95 % interval of ``reduce(stats)``.
+
+        Called with the statistics (B, d) of at least two defined examples, and at least one bootstrap sample. The result
+        depends on the arguments alone.
+        """
         ...
 
 

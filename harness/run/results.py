@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Resamples, TokenScores
+from harness.run.intervals import estimate
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.plan import ModelPlan
-from harness.run.score import Scored, combined, value_and_interval
+from harness.run.score import Scored, combined
 from harness.rundir.records import ResultRecord
 from harness.spec.models import Spec
 
@@ -39,7 +40,7 @@ def caption_record(
         Set sizes that occur.
     """
     defined = scored.defined
-    value, interval = value_and_interval(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
+    value, interval = estimate(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, spec.significance.fdr)
     details = plan.details(scored.stats[defined]) if defined.any() else None
     return ResultRecord(
@@ -47,7 +48,8 @@ def caption_record(
         metric=plan.label,
         params=dict(plan.params),
         value=value,
-        ci95=interval,
+        ci95=interval.ends,
+        interval_note=interval.note or None,
         p_value=aggregate.get("harmonic_mean"),
         p_method=f"{scored.p_method}, {spec.significance.aggregate}" if aggregate else None,
         n=int(defined.sum()),
