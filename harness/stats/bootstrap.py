@@ -112,25 +112,25 @@ def adjusted_interval(
     Efron (1987), *Better Bootstrap Confidence Intervals*, JASA 82(397), section 2; Hesterberg (2015), *What Teachers Should
     Know About the Bootstrap*, The American Statistician 69(4), section 3.3 (expanded percentiles).
     """
-    from scipy import stats
+    from scipy.special import ndtri, stdtrit  # pyright: ignore[reportMissingTypeStubs]
 
     count = len(values)
     # A value equal to bootstrap values lies in the middle of them: discrete scores have many ties.
     below = (np.sum(values < value) + np.sum(values == value) / 2) / count
-    shift = float(stats.norm.ppf(np.clip(below, 0.5 / count, 1 - 0.5 / count)))
+    shift = float(ndtri(np.clip(below, 0.5 / count, 1 - 0.5 / count)))
     influence = without_one.mean() - without_one if len(without_one) else np.zeros(1)
     squares = float(np.sum(influence**2))
     acceleration = float(np.sum(influence**3)) / (6 * squares**1.5) if squares > 0 else 0.0
-    z = float(stats.t.ppf((1 + level) / 2, n_examples - 1)) * np.sqrt(n_examples / (n_examples - 1))
+    z = float(stdtrit(n_examples - 1, (1 + level) / 2)) * np.sqrt(n_examples / (n_examples - 1))
     low, high = np.quantile(values, [_adjusted_tail(sign * z, shift, acceleration) for sign in (-1, 1)])
     return min(float(low), value), max(float(high), value)
 
 
 def _adjusted_tail(z: float, shift: float, acceleration: float) -> float:
     """Return the probability at which BCa reads the bootstrap distribution for the normal quantile ``z``."""
-    from scipy import stats
+    from scipy.special import ndtr  # pyright: ignore[reportMissingTypeStubs]
 
     scale = 1 - acceleration * (shift + z)
     if scale <= 0:  # beyond the pole of the transformation
         return 1.0 if shift + z > 0 else 0.0
-    return float(stats.norm.cdf(shift + (shift + z) / scale))
+    return float(ndtr(shift + (shift + z) / scale))
