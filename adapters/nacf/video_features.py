@@ -69,7 +69,7 @@ def open_videos(features: Any, frames: int) -> VideoFeatures:
 
 
 def sampled_frames(count: int, number: int) -> np.ndarray:
-    """Return the numbers (number,) of the frames that the authors' code selects at test time.
+    """Return the numbers of shape (number,) of the frames that the authors' code selects at test time.
 
     These are the middle frames of ``number`` equal spans of ``count`` frames. If there are too few frames, some are repeated.
 

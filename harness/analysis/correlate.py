@@ -11,14 +11,14 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from harness.analysis.column_table import ColumnTable, RowKind, read_columns
 from harness.analysis.judgments import judgment_table
 from harness.analysis.strata import stratified_runs
-from harness.contracts import HasColumnNames
+from harness.contracts import HasColumnNames, Values
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.registry import current
 from harness.stats.correlation import CorrelationTable, correlate_columns, problem_of
@@ -50,7 +50,7 @@ class Study:
         """Names of the groups, ``all`` last."""
         return tuple(self.tables)
 
-    def record(self, x: str, y: str, group: str = ALL) -> dict[str, Any]:
+    def record(self, x: str, y: str, group: str = ALL) -> Values:
         """Return all coefficients of one pair of columns in one group; None where undefined."""
         table, at = self.tables[group], (self.x.index(x), self.y.index(y))
         values = {"r": table.r, "r2": table.r2, "p": table.p, "spearman": table.spearman, "kendall": table.kendall}
@@ -63,7 +63,7 @@ class Study:
         order = np.argsort(np.where(np.isnan(r2), np.inf, -r2), kind="stable")
         return [self.x[int(k)] for k in order if not np.isnan(r2[k])][:count]
 
-    def records(self, count: int | None = None) -> list[dict[str, Any]]:
+    def records(self, count: int | None = None) -> list[Values]:
         """Return the coefficients of every y with its best ``count`` x columns (None: all), in every group."""
         return [self.record(x, y, group) for y in self.y for x in self.best(y, count) for group in self.groups]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from harness.analysis.column_table import ColumnTable, RowKind, from_records
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Parameters
 from harness.errors import InputError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -59,7 +59,7 @@ def read_judgments(path: Path) -> list[Judged]:
     return judged
 
 
-def _judged(item: str, system: str, record: Mapping[str, Any], references: tuple[str, ...], where: str) -> Judged:
+def _judged(item: str, system: str, record: Parameters, references: tuple[str, ...], where: str) -> Judged:
     caption = str(record["caption"])
     if record.get("is_own_reference"):
         index = _own_reference(caption, references, where)

@@ -37,7 +37,7 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
         plans = metric_plans([{item.name: item.params} for item in run.provenance.metrics])
         systems = run.require_samples("there are no captions to stratify").systems
         if not systems:
-            raise InputError("samples.parquet holds no captions", str(path))
+            raise InputError("its samples hold no captions", str(path))
         for system in systems:
             judged = any(isinstance(plan, TokenMetricPlan) for plan in plans)
             scores = _token_scores(run.provenance, system.model) if judged else {}

@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.contracts import Values
 from harness.errors import HarnessError
 
 SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure": "expected"}
@@ -23,7 +24,12 @@ SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness check``."""
-    parser.add_argument("target", help="package.module:Class, a task file, or a name of 'harness list'")
+    parser.add_argument("target", nargs="?", help="package.module:Class, a task file, or a name of 'harness list'")
+    parser.add_argument(
+        "--all-builtins",
+        action="store_true",
+        help="check every built-in metric, distance and embedding that can be created here",
+    )
     parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a constructor parameter (may be repeated)"
@@ -36,10 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the checks and print their outcomes; return 1 when a check fails."""
     use_registry(args)
+    if args.all_builtins:
+        return _check_builtins(args.json)
+    if args.target is None:
+        raise HarnessError("name a component to check, or give --all-builtins")
     from harness.testing.targets import checks_of, subject_of, targets
 
     components = targets(args.target, args.kind, _params(args.set))
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for target in components:
         checks = checks_of(target.kind)
         skip = args.skip if len(components) == 1 else [name for name in args.skip if name in checks.names]
@@ -69,11 +79,56 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _params(texts: list[str]) -> dict[str, Any]:
+def _check_builtins(as_json: bool) -> int:
+    """Check the built-in components with their default parameters; print one line each and return 1 when a check fails."""
+    from harness.registry import current
+    from harness.registry.component_kinds import SINGULAR
+    from harness.registry.manifest_files import BUILT_IN
+    from harness.testing.targets import checks_of, subject_of
+
+    rows: list[Values] = []
+    for kind in ("metrics", "distances", "embeddings"):
+        for entry in current().entries(kind):
+            if entry.provider != BUILT_IN:
+                continue
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    subject = subject_of(kind, entry.name)
+                    outcomes = checks_of(kind).run(subject)
+                problem = getattr(subject, "first_error", None)
+            except HarnessError as error:
+                outcomes, problem = [], error
+            if isinstance(problem, HarnessError):
+                rows.append({"kind": kind, "name": entry.name, "status": "not checked", "reason": str(problem)})
+            else:
+                rows.append(_builtin_row(kind, entry.name, outcomes, getattr(subject, "component", None)))
+            if not as_json:
+                row = rows[-1]
+                print(f"{row['status']:<12} {SINGULAR[kind]:<10} {entry.name:<26} {row['reason']}".rstrip(), flush=True)
+    failed = [row for row in rows if row["status"] == "FAIL"]
+    if as_json:
+        print_json({"passed": not failed, "components": rows})
+    else:
+        counts = {status: sum(row["status"] == status for row in rows) for status in ("ok", "FAIL", "not checked")}
+        print(", ".join(f"{number} {status}" for status, number in counts.items()))
+    return 1 if failed else 0
+
+
+def _builtin_row(kind: str, name: str, outcomes: list[Any], component: object) -> Values:
+    """Return the summary of one component; failures that its class declares as expected do not count."""
+    expected = getattr(component, "expected_check_failures", {})
+    failures = [o for o in outcomes if o.failed and o.check not in expected]
+    passed = sum(o.status == "pass" for o in outcomes)
+    reason = "; ".join(f"{o.check}: {o.reason}" for o in failures) or f"{passed} checks passed"
+    reason += "".join(f"; expected to fail: {check} ({why})" for check, why in expected.items())
+    return {"kind": kind, "name": name, "status": "FAIL" if failures else "ok", "reason": reason}
+
+
+def _params(texts: list[str]) -> Values:
     """Return ``KEY=VALUE`` texts as parameters; values are YAML."""
     import yaml
 
-    params: dict[str, Any] = {}
+    params: Values = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():

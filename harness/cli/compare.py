@@ -4,16 +4,17 @@
   harness compare RUN_A RUN_B      the same models (or the only ones) of two runs
   harness compare RUN::A RUN::B    two models
 
-Per metric: mean difference of the per-example scores, bootstrap 95 % interval, two-sided sign-flip permutation p-value.
+Per metric: difference of the numbers that the result table reports, paired bootstrap 95 % interval, two-sided p-value of
+approximate randomisation, the same adjusted by Holm over the pairs of a metric, and the sign test of the per-example scores.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from harness.cli.options import add_json, print_json
+from harness.contracts import Parameters
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draws",
         type=int,
-        default=10_000,
+        default=1000,
         metavar="N",
-        help="number of random sign patterns (all patterns up to 16 examples)",
+        help="number of random draws of each test",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random sign patterns")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random draws")
     add_json(parser)
 
 
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+def _print(rows: Sequence[Parameters]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -54,7 +55,7 @@ def _print(rows: Sequence[Mapping[str, Any]]) -> None:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in ("A", "B"):
         table.add_column(name, justify="right")
-    for header in ("metric", "A", "B", "A - B", "95 % interval", "p", "n"):
+    for header in ("metric", "A", "B", "A - B", "95 % interval", "p", "p (Holm)", "sign p", "n"):
         table.add_column(header, justify="left" if header == "metric" else "right", no_wrap=True)
     table.add_column("better")  # names may wrap, numbers must not
     pair = None
@@ -67,5 +68,6 @@ def _print(rows: Sequence[Mapping[str, Any]]) -> None:
         better = {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"])
         metric = f"{row['metric']} {ARROWS[row['higher_is_better']]}"
         cells = [*labels, escape(metric), number(row["a"]), number(row["b"]), number(row["difference"]), interval]
-        table.add_row(*cells, number(row["p_value"]), str(row["n"]), escape(better))
+        tests = [number(row[name]) for name in ("p_value", "p_holm", "sign_p_value")]
+        table.add_row(*cells, *tests, str(row["n"]), escape(better if not row["note"] else row["note"]))
     console_for_tables().print(table)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.contracts import Values
 
 if TYPE_CHECKING:
     from harness.registry import Registry
@@ -61,7 +62,7 @@ def entries_called(registry: Registry, text: str) -> list[Entry]:
     return entries
 
 
-def card(entry: Entry) -> dict[str, Any]:
+def card(entry: Entry) -> Values:
     """Return the catalogue entry of a component with its docstring and parameters, as JSON-compatible values.
 
     For a component that cannot be imported, ``not_available`` gives the reason.
@@ -69,7 +70,7 @@ def card(entry: Entry) -> dict[str, Any]:
     from harness.errors import HarnessError
     from harness.registry import current, parameters
 
-    values: dict[str, Any] = {
+    values: Values = {
         "name": current().bare_name(entry), "kind": entry.kind, "provider": entry.provider, "summary": entry.summary,
         "target": entry.target or entry.path, "extra": entry.extra, "level": entry.level,
         "higher_is_better": entry.higher_is_better, "aliases": list(entry.aliases),
@@ -87,7 +88,7 @@ def card(entry: Entry) -> dict[str, Any]:
     return {**values, "text": inspect.getdoc(factory) or "", "parameters": defaults}
 
 
-def _text(values: dict[str, Any]) -> str:
+def _text(values: Values) -> str:
     direction = {True: ", higher is better", False: ", lower is better", None: ""}[values["higher_is_better"]]
     level = f", level {values['level']}" if values["level"] else ""
     lines = [f"{values['name']} ({values['kind'][:-1]} of {values['provider']}{level}{direction})"]

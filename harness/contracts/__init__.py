@@ -22,9 +22,11 @@ from harness.contracts.data import (
     Failure,
     Generation,
     Level,
+    Parameters,
     PositionedBatch,
     TaskView,
     TokenScores,
+    Values,
 )
 from harness.contracts.features import Features
 from harness.contracts.metrics import (
@@ -71,6 +73,7 @@ __all__ = [
     "Metric",
     "MetricSpec",
     "Parameterised",
+    "Parameters",
     "PathLike",
     "PathMark",
     "PathParam",
@@ -85,6 +88,7 @@ __all__ = [
     "TextDistance",
     "TokenScoreMetric",
     "TokenScores",
+    "Values",
     "Warmable",
     "signature_with_parameters",
 ]

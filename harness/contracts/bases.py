@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, overload
 
 import numpy as np
 
-from harness.contracts.data import Batch
+from harness.contracts.data import Batch, Parameters, Values
 from harness.contracts.features import Features
 from harness.contracts.metrics import MetricSpec, State
 
@@ -39,7 +39,7 @@ class Parameterised:
             setattr(cls, "__init__", _recording(init))  # noqa: B010  (type checkers reject an assignment to __init__)
 
     @property
-    def constructor_parameters(self) -> Mapping[str, Any]:
+    def constructor_parameters(self) -> Parameters:
         """Constructor arguments by name, without those that equal their defaults."""
         recorded = self.__dict__.get("_constructor_parameters")
         # The __init__ of a dataclass is generated after the class is created, and does not record.
@@ -63,12 +63,12 @@ def _recording(init: Callable[..., None]) -> Callable[..., None]:
     return recorded
 
 
-def _bound(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _bound(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Values) -> Values:
     try:
         bound = signature.bind(None, *args, **kwargs)
     except TypeError:  # the call of the constructor itself reports what does not fit
         return {}
-    out: dict[str, Any] = {}
+    out: Values = {}
     for name, value in list(bound.arguments.items())[1:]:
         parameter = signature.parameters[name]
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
@@ -92,7 +92,7 @@ def _is_field_default(value: object, field: dataclasses.Field[Any]) -> bool:
     return _is_default(value, field.default)
 
 
-def signature_with_parameters(name: str, parameters: Mapping[str, Any]) -> str:
+def signature_with_parameters(name: str, parameters: Parameters) -> str:
     """Return ``name`` followed by the parameters, sorted: a signature that differs between two settings.
 
     >>> signature_with_parameters("overlap", {"n": 2, "lower": True})
@@ -145,10 +145,12 @@ class MeanMetric(Parameterised):
         return stats[:, 0]
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float: ...
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the corpus number of statistics of shape (B, d)."""
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return the mean score, NaN without rows, or weighted means (W,) for ``weights`` of shape (W, B)."""

@@ -14,6 +14,10 @@ import numpy as np
 
 Level = Literal["item", "set", "corpus", "model"]
 """The unit that a metric judges: one example, one set of candidates, a corpus, or a model by its token scores."""
+Parameters = Mapping[str, Any]
+"""Named values of any type: constructor parameters, decoding options, metadata."""
+Values = dict[str, Any]
+"""Named values of any type, to be filled or changed."""
 Candidates = tuple[str, ...]
 """Captions that one model generated for one example under one decoding (n >= 1)."""
 
@@ -28,7 +32,7 @@ class Example:
     """Path or name of the image, video or feature record."""
     source: str | None = None
     """Conditioning text (translation, simplification, dialogue)."""
-    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    meta: Parameters = field(default_factory=Values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Decoding:
     candidates: int | None = None
     """Number of captions per example; None: as many as the adapter has."""
     max_length: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    options: Parameters = field(default_factory=dict[str, Any], hash=False)
     """Options of an adapter's own strategy (for example ``alpha`` for rsa)."""
 
 
@@ -104,7 +108,7 @@ class CaptionSet:
     references: tuple[str, ...]
     media: str | None = None
     source: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    meta: Parameters = field(default_factory=Values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,13 +46,13 @@ class Features(Protocol):
         build: Callable[[Batch], np.ndarray],
         cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None,
     ) -> np.ndarray:
-        """Return ``build(batch)``, computed once per ``key`` and batch, or cut from the value of the batch's parent."""
+        """Return ``build(batch)``, shape (B, ...), computed once per ``key`` and batch, or cut from the value of the batch's parent."""
         ...
 
     def peek(
         self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None
     ) -> np.ndarray | None:
-        """Return the value of :meth:`per_batch` where it is computed for the batch or its parent, otherwise None."""
+        """Return the value of :meth:`per_batch`, shape (B, ...), where it is computed for the batch or its parent, otherwise None."""
         ...
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:

@@ -69,10 +69,14 @@ class Metric(Protocol):
         ...
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float: ...
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the corpus number of statistics of shape (B, d)."""
+        ...
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
+        ...
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return the corpus number, or with ``weights`` (W, B) one number per weight vector, shape (W,).

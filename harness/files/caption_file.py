@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from harness.contracts import PathParam
+from harness.contracts import PathParam, Values
 from harness.files import captions as checks
 from harness.files import records as files
 
@@ -47,7 +47,7 @@ class CaptionFile:
         self.limit_references = checks.positive(limit_references, "limit_references")
         self.allow_empty = allow_empty
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""
         return {
             "limit_references": self.limit_references,

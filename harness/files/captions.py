@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from harness.errors import InputError
 from harness.files.records import kind
+from harness.files.yaml_source import YamlValue
 
 ID_COLUMNS = ("id", "image_id", "video_id", "cocoid", "img_id", "imgid", "youtube_id", "file_name", "filename", "index")
 """Usual names of the id column, in order of preference."""
@@ -15,7 +15,7 @@ ID_COLUMNS = ("id", "image_id", "video_id", "cocoid", "img_id", "imgid", "youtub
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def check_text(value: Any, where: str, *, what: str = "caption") -> str:
+def check_text(value: YamlValue, where: str, *, what: str = "caption") -> str:
     """Return one text unchanged when it is valid; an empty text is valid.
 
     Parameters
@@ -46,7 +46,7 @@ def check_text(value: Any, where: str, *, what: str = "caption") -> str:
     return value
 
 
-def caption(value: Any, where: str, *, what: str = "caption", allow_empty: bool = False) -> str:
+def caption(value: YamlValue, where: str, *, what: str = "caption", allow_empty: bool = False) -> str:
     """Return one caption unchanged; raise :class:`InputError` as :func:`check_text`, and for a blank one unless allowed."""
     text = check_text(value, where, what=what)
     if not allow_empty and not text.strip():
@@ -54,7 +54,7 @@ def caption(value: Any, where: str, *, what: str = "caption", allow_empty: bool 
     return text
 
 
-def captions(value: Any, where: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
+def captions(value: YamlValue, where: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
     """Return the captions of a string, an object with the key ``caption`` or ``raw``, or a list of these.
 
     Raises :class:`InputError` for a value that :func:`caption` refuses.
@@ -66,7 +66,7 @@ def captions(value: Any, where: str, *, what: str = "caption", allow_empty: bool
     return tuple(caption(_inner(item), where, what=what, allow_empty=allow_empty) for item in items)
 
 
-def _inner(item: Any) -> Any:
+def _inner(item: YamlValue) -> YamlValue:
     if isinstance(item, Mapping):
         for name in ("caption", "raw"):
             if name in item:
@@ -74,7 +74,7 @@ def _inner(item: Any) -> Any:
     return item
 
 
-def identity(value: Any, where: str, column: str) -> str:
+def identity(value: YamlValue, where: str, column: str) -> str:
     """Return an id as text.
 
     Accepts text, integers, and floats with integer values (Parquet and JSON tables store integers beside gaps as floats).

@@ -5,11 +5,12 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.captions import ID_COLUMNS
 from harness.files.records import kind
+from harness.files.yaml_source import YamlValue
 
 REFERENCE_COLUMNS = ("references", "captions", "caption", "sentences")
 """Usual names of the column of references, in order of preference; likewise for the columns below."""
@@ -41,7 +42,7 @@ class Columns:
 COLUMN_NAMES = ("id", "references", "media", "source", "split")
 
 
-def check_mapping(columns: Mapping[str, Any] | None) -> dict[str, Any]:
+def check_mapping(columns: Parameters | None) -> Values:
     """Return the ``columns`` parameter of a reader as a dict; raise :class:`InputError` for an unknown key."""
     if columns is None:
         return {}
@@ -63,7 +64,7 @@ def check_mapping(columns: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(columns)
 
 
-def find_columns(columns: Mapping[str, Any], present: Iterable[str], where: str, *, split: bool = False) -> Columns:
+def find_columns(columns: Parameters, present: Iterable[str], where: str, *, split: bool = False) -> Columns:
     """Return the columns of a table: those named by the parameter ``columns``, and the usual names for the others.
 
     Parameters
@@ -108,7 +109,7 @@ def find_columns(columns: Mapping[str, Any], present: Iterable[str], where: str,
     )
 
 
-def _id_column(columns: Mapping[str, Any], present: Sequence[str], where: str) -> str | None:
+def _id_column(columns: Parameters, present: Sequence[str], where: str) -> str | None:
     if "id" in columns and columns["id"] is None:
         return None
     column = _one(columns, "id", ID_COLUMNS, present, where)
@@ -120,7 +121,7 @@ def _id_column(columns: Mapping[str, Any], present: Sequence[str], where: str) -
     return column
 
 
-def _one(columns: Mapping[str, Any], key: str, usual: Sequence[str], present: Sequence[str], where: str) -> str | None:
+def _one(columns: Parameters, key: str, usual: Sequence[str], present: Sequence[str], where: str) -> str | None:
     """Return the first present column of those under ``key``, or of the usual ones without that key; None for a null."""
     if key not in columns:
         return _usual(usual, present)
@@ -133,7 +134,7 @@ def _one(columns: Mapping[str, Any], key: str, usual: Sequence[str], present: Se
     return column
 
 
-def _matching(name: Any, present: Sequence[str], where: str) -> list[str]:
+def _matching(name: YamlValue, present: Sequence[str], where: str) -> list[str]:
     """Return the columns that a name or pattern stands for; raise :class:`InputError` when there are none."""
     name = str(name)
     columns = [name] if name in present else fnmatch.filter(present, name)
@@ -163,7 +164,7 @@ def _usual(names: Sequence[str], present: Sequence[str]) -> str | None:
     return next((name for name in names if name in present), None)
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: YamlValue) -> list[YamlValue]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 

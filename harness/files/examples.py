@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from harness.contracts import Example
+from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import captions, identity, listed
 from harness.files.columns import Columns
 from harness.files.records import Record
+from harness.files.yaml_source import YamlValue
 
 
 @dataclass
@@ -23,7 +23,7 @@ class _Group:
     """True when each row holds one caption, so that more rows of the id may follow."""
     media: str | None
     source: str | None
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: Values = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class RowReader:
             yield Example(key, references, group.media, group.source, group.meta)
 
 
-def with_root(media: Any, root: str | None) -> str | None:
+def with_root(media: YamlValue, root: str | None) -> str | None:
     """Return a media name with the folder before it; None when the value is not a name.
 
     >>> with_root("1.jpg", "images/")
@@ -124,7 +124,7 @@ def with_root(media: Any, root: str | None) -> str | None:
 
 
 def examples_by_image(
-    images: Mapping[str, tuple[str | None, Mapping[str, Any]]],
+    images: Mapping[str, tuple[str | None, Parameters]],
     references: Mapping[str, Sequence[str]],
     where: str,
     *,

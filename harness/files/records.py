@@ -13,12 +13,14 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from harness.contracts import Parameters, Values
 from harness.errors import InputError, nearest_name
+from harness.files.yaml_source import YamlValue
 
 GZIP_MAGIC = b"\x1f\x8b"
 PARQUET_MAGIC = b"PAR1"
@@ -29,7 +31,7 @@ class Record(NamedTuple):
 
     where: str
     """Place of the record: ``file:line`` or ``file: record 3``."""
-    fields: Mapping[str, Any]
+    fields: Parameters
 
 
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
@@ -93,14 +95,14 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
 
 
 # --------------------------------------------------------------------------- JSON
-def load_json(path: Path) -> Any:
+def load_json(path: Path) -> YamlValue:
     """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with the byte offset of invalid JSON."""
     with open_binary(path) as file:
         data = file.read()
     return parse_json(data, str(path), complete=True)
 
 
-def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = False) -> Any:
+def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
     """Return the JSON value in ``data``.
 
     Parameters
@@ -126,10 +128,10 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}", where) from error
 
-    def refuse_constant(name: str) -> Any:
+    def refuse_constant(name: str) -> YamlValue:
         raise InputError(f"found {name}; JSON numbers are finite", where + _path_to_constant(text))
 
-    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique_keys(pairs: list[tuple[str, Any]]) -> Values:
         mapping = dict(pairs)
         if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
@@ -192,7 +194,7 @@ def records(path: Path) -> Iterator[Record]:
         yield from json_lines(path)
 
 
-def list_items(value: Any, where: str) -> Iterator[Record]:
+def list_items(value: YamlValue, where: str) -> Iterator[Record]:
     """Yield the items of a list of objects; raise :class:`InputError` for anything else."""
     if not isinstance(value, list):
         raise InputError(f"found {kind(value)}; expected a list of objects", where)
@@ -241,7 +243,7 @@ def _one_line(error: BaseException) -> str:
 _KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
 
 
-def kind(value: Any) -> str:
+def kind(value: YamlValue) -> str:
     """Return the kind of a JSON value in words, for messages.
 
     >>> kind([]), kind(None), kind(3)
@@ -255,7 +257,7 @@ def kind(value: Any) -> str:
 
 
 # --------------------------------------------------------------------------- identity of files
-def fingerprint(name: str, paths: Sequence[Path], params: Mapping[str, Any]) -> str:
+def fingerprint(name: str, paths: Sequence[Path], params: Parameters) -> str:
     """Return ``name:`` and a hash of the parameters and of the files' bytes, in order."""
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode())
     for path in paths:

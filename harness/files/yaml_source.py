@@ -10,6 +10,8 @@ import yaml
 
 from harness.errors import InputError
 
+YamlValue = Any
+"""A value of YAML as loaded, of any type."""
 Key = tuple[str | int | float | bool, ...]
 
 
@@ -17,7 +19,7 @@ Key = tuple[str | int | float | bool, ...]
 class Located:
     """Data and the places of its keys."""
 
-    data: Any
+    data: YamlValue
     """Mappings, lists and scalars."""
     places: dict[Key, tuple[str, int]] = field(default_factory=dict)
     """Path of keys and list indices -> (file, line counted from 1)."""
@@ -35,7 +37,7 @@ class Located:
                 return place
         return "spec", 0
 
-    def put(self, key: Key, value: Any, places: dict[Key, tuple[str, int]]) -> None:
+    def put(self, key: Key, value: YamlValue, places: dict[Key, tuple[str, int]]) -> None:
         """Replace the top-level entry ``key[0]`` and its places; ``places`` are relative to ``key``."""
         assert len(key) == 1
         self.data[key[0]] = value
@@ -102,7 +104,9 @@ def loads(text: str, name: str) -> Located:
         loader.dispose()
 
 
-def _build(loader: yaml.SafeLoader, node: yaml.Node, key: Key, name: str, places: dict[Key, tuple[str, int]]) -> Any:
+def _build(
+    loader: yaml.SafeLoader, node: yaml.Node, key: Key, name: str, places: dict[Key, tuple[str, int]]
+) -> YamlValue:
     """Return the data of a node and add the places at and below ``key`` to ``places``."""
     places.setdefault(key, (name, node.start_mark.line + 1))
     if isinstance(node, yaml.MappingNode):

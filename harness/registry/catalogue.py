@@ -25,6 +25,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
+from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.instance_checks import check_instance
@@ -40,7 +41,7 @@ class Component:
     """A component instance with the parameters that it was created with."""
 
     instance: Any
-    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parameters: Parameters = field(default_factory=Values)
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Registry:
                 f"{SINGULAR[kind]} '{entry.full_name}' ({entry.target}) could not be imported: {type(error).__name__}: {error}"
             ) from error
 
-    def component(self, kind: str, name: str, params: Mapping[str, Any] | None = None) -> Component:
+    def component(self, kind: str, name: str, params: Parameters | None = None) -> Component:
         """Create a component: ``Class(**params)``, checked against the contract of its kind.
 
         Raises :class:`UnknownName` for an unknown parameter with the nearest one, :class:`HarnessError` for a missing
@@ -137,7 +138,7 @@ class Registry:
         check_instance(kind, label, instance)
         return Component(instance, values)
 
-    def create(self, kind: str, name: str, params: Mapping[str, Any] | None = None) -> Any:
+    def create(self, kind: str, name: str, params: Parameters | None = None) -> Any:
         """Return the instance of :meth:`component`."""
         return self.component(kind, name, params).instance
 
@@ -170,7 +171,7 @@ def current() -> Registry:
     return _load(tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"))
 
 
-def split_spec(spec: object, kind: str) -> tuple[str, dict[str, Any]]:
+def split_spec(spec: object, kind: str) -> tuple[str, Values]:
     """Return ``name`` or ``{name: {params}}`` as (name, params); raises :class:`HarnessError` for anything else.
 
     >>> split_spec({"trm": {"distance": "cider"}}, "metric")
@@ -181,7 +182,7 @@ def split_spec(spec: object, kind: str) -> tuple[str, dict[str, Any]]:
     if isinstance(spec, Mapping):
         (name, params), *others = cast("Mapping[str, object]", spec).items() or [("", "")]
         if not others and (params is None or isinstance(params, Mapping)):
-            return str(name), dict(cast("Mapping[str, Any]", params or {}))
+            return str(name), dict(cast("Parameters", params or {}))
     text = f"a {kind} is a name or a mapping of one name to its parameters; found {cast(object, spec)!r}"
     raise HarnessError(text, value=cast(object, spec))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from harness.contracts import Values
 from harness.errors import HarnessError
 from harness.registry.manifest_files import kept_providers
 from harness.registry.manifest_schema import PluginFailure
@@ -30,19 +31,19 @@ class Hooks:
     """Hook specifications."""
 
     @spec
-    def harness_run_started(self, manifest: dict[str, Any]) -> None:
+    def harness_run_started(self, manifest: Values) -> None:
         """Called when a run begins; ``manifest`` is the content of manifest.json."""
 
     @spec
-    def harness_scores_ready(self, record: dict[str, Any]) -> None:
+    def harness_scores_ready(self, record: Values) -> None:
         """Called with each result record (as in results.json)."""
 
     @spec
-    def harness_run_finished(self, manifest: dict[str, Any], results: list[dict[str, Any]]) -> None:
+    def harness_run_finished(self, manifest: Values, results: list[Values]) -> None:
         """Called when the run is finished and on disk."""
 
     @spec
-    def harness_report_sections(self, manifest: dict[str, Any], results: list[dict[str, Any]]) -> list[dict[str, str]]:  # type: ignore[empty-body]
+    def harness_report_sections(self, manifest: Values, results: list[Values]) -> list[dict[str, str]]:  # type: ignore[empty-body]
         """Return further sections of the report: mappings with ``title`` and ``html``."""
 
     @spec

@@ -39,13 +39,13 @@ def find_manifests(
             if os.environ.get("HARNESS_STRICT_PLUGINS") == "1":
                 raise
             failures.append(PluginFailure(provider, "manifest", str(problem), problem))
-    own = directory / FILE_NAME
-    if own.is_file() and own.resolve() != built_in.resolve():
-        manifests.append(_read(own, directory.name, local=True))
+    local_file = directory / FILE_NAME
+    if local_file.is_file() and local_file.resolve() != built_in.resolve():
+        manifests.append(_read(local_file, directory.name, local=True))
     for file in files:
         if not file.is_file():
             raise HarnessError(f"{file}: no such registry file")
-        if file.resolve() not in (built_in.resolve(), own.resolve()):
+        if file.resolve() not in (built_in.resolve(), local_file.resolve()):
             manifests.append(_read(file, file.parent.name, local=True))
     return manifests, failures
 

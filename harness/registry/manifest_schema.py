@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness import __version__
+from harness.contracts import Parameters
 from harness.errors import HarnessError, did_you_mean
 from harness.registry.component_kinds import HIDDEN, KINDS
 from harness.registry.versions import satisfies
@@ -35,7 +36,7 @@ ENTRY_KEYS = {
 }
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
-Section = Mapping[str, Any]
+Section = Parameters
 """A mapping of YAML as loaded."""
 
 
@@ -47,7 +48,7 @@ class Entry:
     name: str
     provider: str
     source: str
-    """Where it was declared: a file or a distribution."""
+    """File or distribution that declares the entry."""
     folder: Path
     """Folder of the manifest; a project's own code is imported from there."""
     target: str = ""
@@ -66,6 +67,7 @@ class Entry:
 
     @property
     def full_name(self) -> str:
+        """``provider/name``, which is unique."""
         return f"{self.provider}/{self.name}"
 
     @property
@@ -186,9 +188,9 @@ def _pairs(path: Path, kind: str, section: object) -> list[tuple[str, Section]]:
     if isinstance(section, list):
         items = cast("list[object]", section)
         entries = [cast(Section, item) for item in items if isinstance(item, Mapping)]
-        named = [entry for entry in entries if "name" in entry]
-        if len(named) == len(items):
-            return [(str(entry["name"]), entry) for entry in named]
+        with_name = [entry for entry in entries if "name" in entry]
+        if len(with_name) == len(items):
+            return [(str(entry["name"]), entry) for entry in with_name]
     raise HarnessError(f"{path}: '{kind}' must map names to entries, or list entries with a name")
 
 

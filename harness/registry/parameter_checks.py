@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Union, cast
 
-from harness.contracts import PathMark
+from harness.contracts import Parameters, PathMark, Values
 from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
 
 PLAIN_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
@@ -34,14 +34,14 @@ def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     return {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in kinds}
 
 
-def type_hints(factory: Callable[..., object]) -> dict[str, Any]:
+def type_hints(factory: Callable[..., object]) -> Values:
     """Return the type hints of the constructor, ``Annotated`` included, without those that cannot be evaluated."""
     function = factory.__init__ if inspect.isclass(factory) else factory
     try:
         return typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a name imported for type checkers alone: evaluate one by one
         function = inspect.unwrap(function)
-        hints: dict[str, Any] = {}
+        hints: Values = {}
         for name, hint in getattr(function, "__annotations__", {}).items():
             try:
                 hints[name] = eval(hint, getattr(function, "__globals__", {})) if isinstance(hint, str) else hint
@@ -61,7 +61,7 @@ def _is_path(hint: Any) -> bool:
     return any(_is_path(part) for part in typing.get_args(hint))
 
 
-def check_parameters(component: str, factory: Callable[..., object], params: Mapping[str, Any]) -> None:
+def check_parameters(component: str, factory: Callable[..., object], params: Parameters) -> None:
     """Raise :class:`UnknownName` or :class:`HarnessError` for parameters that do not fit the constructor.
 
     Parameters

@@ -65,7 +65,7 @@ class TextsTable:
 
 
 def texts_table(view: ViewSpec, samples: SampleTable) -> TextsTable:
-    """Return the table of a ``texts`` view: ``examples`` rows, chosen by the differences of the metric ``y``, or evenly for ``"*"``.
+    """Return the table of a ``texts`` view: ``examples`` rows, selected by the differences of the metric ``y``, or evenly for ``"*"``.
 
     Ties follow the order of the run. Raises :class:`HarnessError` with the nearest name for a metric that has no score per
     example.
@@ -79,8 +79,8 @@ def texts_table(view: ViewSpec, samples: SampleTable) -> TextsTable:
     systems = samples.systems
     ids = list(dict.fromkeys(samples.texts("example")))
     scores = [system.scores(metric) for system in systems] if metric else None
-    chosen = _chosen(ids, systems, scores, view.examples or DEFAULT_EXAMPLES)
-    rows = tuple(_row(name, systems, scores) for name in chosen)
+    selected = _chosen(ids, systems, scores, view.examples or DEFAULT_EXAMPLES)
+    rows = tuple(_row(name, systems, scores) for name in selected)
     return TextsTable(metric, system_heads(systems), rows, len(ids))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.reporting.numbers import ARROWS, number, size_text
+from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
 from harness.reporting.views import view_table
 from harness.rundir.records import ResultRecord, decoding_text
@@ -80,7 +80,7 @@ def _results(run: Run) -> Table:
     title = f"{run.provenance.task or 'suite'}  [dim]{run.provenance.signature}[/dim]{same}"
     table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
     several = ["decoding"] if len(decodings) > 1 else []
-    tested = ["p"] if any(record.p_value is not None for record in run.records) else []
+    tested = ["p", "harmonic p"] if any(record.p_value is not None for record in run.records) else []
     words = ["metric", "model", "set", *several]
     for header in (*words, "value", "95 % interval", *tested, "n", "skipped"):
         table.add_column(header, justify="left" if header in words else "right", no_wrap=True)
@@ -94,7 +94,7 @@ def _results(run: Run) -> Table:
                 *(escape(decoding_text(record.decoding)) for _ in several),
                 number(record.value),
                 f"{number(ci[0])} … {number(ci[1])}" if ci else "–",
-                *(number(record.p_value) for _ in tested),
+                *([p_text(record.p_value), number(record.harmonic_p)] if tested else []),
                 str(record.n),
                 str(record.skipped or ""),
             ]

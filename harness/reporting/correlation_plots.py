@@ -54,9 +54,9 @@ def _scatter(study: Study, table: ColumnTable, labels: np.ndarray, names: Sequen
             axis.set_title(f"{y}: nothing defined")
             continue
         for k, group in enumerate(groups):
-            chosen = labels == group
+            points = labels == group
             axis.scatter(
-                table.numbers[name][chosen], table.numbers[y][chosen], s=9, alpha=0.7, label=group, color=COLORS[k % 8]
+                table.numbers[name][points], table.numbers[y][points], s=9, alpha=0.7, label=group, color=COLORS[k % 8]
             )
         inside = np.isin(labels, groups) & np.isfinite(table.numbers[name]) & np.isfinite(table.numbers[y])
         slope, offset = np.polyfit(table.numbers[name][inside], table.numbers[y][inside], 1)

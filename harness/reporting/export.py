@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from harness.reporting.captions import Texts, TextsTable, texts_table
 from harness.reporting.numbers import number
@@ -18,7 +17,7 @@ from harness.rundir.format import write_atomically
 from harness.rundir.rundir import RunDir
 from harness.spec.models import ViewSpec
 
-Line = Sequence[Any]
+Line = Sequence[object]
 
 
 def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
@@ -53,7 +52,7 @@ def _content(view: ViewSpec, run: RunDir) -> tuple[str, list[Line], list[Line]]:
 def numbers_rows(table: ViewTable, *, rounded: bool = False) -> list[Line]:
     """Return heads, a row per series, and the published numbers; an empty cell where there is none."""
 
-    def cell(value: Any) -> Any:
+    def cell(value: object) -> object:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return ""
         return number(value) if rounded else value
@@ -108,7 +107,7 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return "<br>".join(map(_plain, value)) if isinstance(value, list) else _plain(str(value))
 
 

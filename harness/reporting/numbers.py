@@ -26,6 +26,15 @@ def number(value: object) -> str:
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
 
 
+def p_text(value: float | None) -> str:
+    """Return a p-value as :func:`number` does, and a bound below 1e-300, where floats end.
+
+    >>> p_text(0.012), p_text(1e-305)
+    ('0.0120', '< 1e-300')
+    """
+    return "< 1e-300" if value is not None and value < 1e-300 else number(value)
+
+
 def size_text(sizes: Mapping[str, Sequence[int]] | None) -> str:
     """Return the set sizes of a record: ``12 + 4``, ``1-3 + 5`` where they differ.
 

@@ -12,7 +12,7 @@ from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.captions import texts_table
 from harness.reporting.console import grouped
-from harness.reporting.numbers import ARROWS, number, size_text
+from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.plots import draw
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
 from harness.reporting.views import view_table
@@ -35,7 +35,7 @@ def build(paths: Sequence[str | Path], title: str = "") -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["number"] = number
+    environment.filters["number"], environment.filters["p_text"] = number, p_text
     template = environment.from_string(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     name = title or ", ".join(str(run["task"]) for run in runs)
@@ -89,6 +89,7 @@ def _group(group: Sequence[ResultRecord]) -> dict[str, object]:
         rows.append(
             {
                 **record.to_dict(),
+                "harmonic_p": record.harmonic_p,
                 "shown_decoding": decoding_text(record.decoding),
                 "set": size_text(record.sizes),
                 "bar": bar,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.errors import require
 from harness.reporting.views import Series, series
 from harness.rundir.records import ResultRecord
 from harness.spec.models import ViewSpec
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SIZE = (7.2, 4.0)
 MARKS = "osD^vP*Xh<>"
@@ -35,7 +39,7 @@ def draw(view: ViewSpec, records: Sequence[ResultRecord]) -> str:
     return to_svg(figure)
 
 
-def to_svg(figure: Any) -> str:
+def to_svg(figure: Figure) -> str:
     """A figure as an inline SVG, the same text for the same figure."""
     import matplotlib
 
@@ -46,19 +50,19 @@ def to_svg(figure: Any) -> str:
     return re.sub(r"^.*?(?=<svg)", "", text, flags=re.S)
 
 
-def _positions(groups: Sequence[Series]) -> tuple[dict[Any, float], bool]:
+def _positions(groups: Sequence[Series]) -> tuple[dict[object, float], bool]:
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
-        return {value: float(value) for value in values}, True
+        return {value: float(str(value)) for value in values}, True
     return {value: float(index) for index, value in enumerate(values)}, False
 
 
-def _label_axis(axes: Any, places: Mapping[Any, float], numeric: bool) -> None:
+def _label_axis(axes: Axes, places: Mapping[object, float], numeric: bool) -> None:
     if not numeric:
         axes.set_xticks(list(places.values()), [str(value) for value in places], rotation=25, ha="right", fontsize=8)
 
 
-def _line(axes: Any, groups: Sequence[Series]) -> None:
+def _line(axes: Axes, groups: Sequence[Series]) -> None:
     places, numeric = _positions(groups)
     for index, group in enumerate(groups):
         x = [places[value] for value in group.x]
@@ -69,7 +73,7 @@ def _line(axes: Any, groups: Sequence[Series]) -> None:
     axes.grid(alpha=0.3)
 
 
-def _scatter(axes: Any, groups: Sequence[Series]) -> None:
+def _scatter(axes: Axes, groups: Sequence[Series]) -> None:
     places, numeric = _positions(groups)
     for index, group in enumerate(groups):
         axes.scatter(
@@ -79,7 +83,7 @@ def _scatter(axes: Any, groups: Sequence[Series]) -> None:
     axes.grid(alpha=0.3)
 
 
-def _bar(axes: Any, groups: Sequence[Series]) -> None:
+def _bar(axes: Axes, groups: Sequence[Series]) -> None:
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     width = 0.8 / max(len(groups), 1)
     for index, group in enumerate(groups):
@@ -91,7 +95,7 @@ def _bar(axes: Any, groups: Sequence[Series]) -> None:
     axes.grid(axis="y", alpha=0.3)
 
 
-def _heatmap(axes: Any, groups: Sequence[Series]) -> None:
+def _heatmap(axes: Axes, groups: Sequence[Series]) -> None:
     import numpy as np
 
     values = list(dict.fromkeys(x for group in groups for x in group.x))
@@ -102,7 +106,7 @@ def _heatmap(axes: Any, groups: Sequence[Series]) -> None:
     image = axes.imshow(grid, aspect="auto", cmap="viridis", origin="lower")
     for (row, column), value in np.ndenumerate(grid):
         if not np.isnan(value):
-            shade = "white" if image.norm(value) < 0.6 else "black"
+            shade = "white" if float(np.asarray(image.norm(value))) < 0.6 else "black"
             axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=7, color=shade)
     axes.set_xticks(range(len(values)), [str(value) for value in values])
     axes.set_yticks(range(len(groups)), [group.label for group in groups])

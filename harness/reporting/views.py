@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from harness.errors import HarnessError, did_you_mean
 from harness.rundir.records import ResultRecord, lookup, number
@@ -17,32 +18,46 @@ class Series:
     """One line, group of bars or set of points; ``low`` and ``high`` are interval ends where known."""
 
     label: str
-    x: tuple[Any, ...]
+    x: tuple[object, ...]
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
 
 
-TESTS = {"combined p": "harmonic_mean_test", "fisher p": "fisher", "discoveries": "discoveries"}
-"""Quantities of a view that come from the combination of p-values: the Landau-corrected test, Fisher's, and how many examples
-are significant at the false discovery rate."""
+COMBINED = {
+    "harmonic p": "harmonic_mean",
+    "log harmonic p": "log_harmonic_mean",
+    "combined p": "harmonic_mean_test",
+    "fisher p": "fisher",
+    "discoveries": "discoveries",
+}
+"""Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
+continuous p-values, and the number of examples that are significant at the false discovery rate."""
 
 
 def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float] | None]:
-    """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of :data:`TESTS`."""
+    """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of
+    :data:`COMBINED`."""
     if what == "value":
         return record.value, record.ci95
     if what == "seconds":
         return record.seconds, None
-    if what in TESTS:
-        return number((record.p or {}).get(TESTS[what])), None
+    if what in COMBINED:
+        return number((record.p or {}).get(COMBINED[what])), None
     p = number(record.p_value)
-    return (math.log(p) if what == "log p" and p > 0 else p), None
+    if what == "p" or math.isnan(p):
+        return p, None
+    smallest = p <= sys.float_info.min  # the p-value is below the range of floats: the record has its logarithm
+    return (number((record.p or {}).get("log_calibrated")) if smallest else math.log(p)), None
 
 
 def split_quantity(y: str) -> tuple[str, str]:
-    """``log p:METRIC``, ``p:METRIC``, ``seconds:METRIC``, ``combined p:METRIC``, ... as (quantity, metric); else a metric's value."""
-    for prefix in ("log p", "p", "seconds", *TESTS):
+    """Return ``log p:METRIC``, ``p:METRIC``, ``harmonic p:METRIC``, ``seconds:METRIC``, ... as (quantity, metric).
+
+    >>> split_quantity("log harmonic p:cider"), split_quantity("cider")
+    (('log harmonic p', 'cider'), ('value', 'cider'))
+    """
+    for prefix in ("log p", "p", "seconds", *COMBINED):
         if y.startswith(prefix + ":"):
             return prefix, y.removeprefix(prefix + ":")
     return "value", y
@@ -56,23 +71,23 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
     """
     metrics = list(dict.fromkeys(record.metric for record in records))
     against = _values_of(x.removeprefix("metric:"), records, metrics) if x.startswith("metric:") else None
-    wanted = _expand([y] if isinstance(y, str) else list(y), metrics)
-    groups: dict[str, list[tuple[Any, float, tuple[float, float] | None]]] = {}
-    for item in wanted:
+    quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
+    groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
+    for item in quantities:
         what, metric = split_quantity(item)
         _check_metric(metric, metrics)
         for record in records:
             if record.metric != metric:
                 continue
             group = lookup(record, by) if by else None
-            named = "" if group is None else str(group)
+            label = "" if group is None else str(group)
             if against is not None and group is None:
-                named = record.model  # two metrics against each other: a point without a group is a model
-            elif x != "metric" and (len(wanted) > 1 or group is None):
-                named = f"{item} {named}".strip()
+                label = record.model  # two metrics against each other: a point without a group is a model
+            elif x != "metric" and (len(quantities) > 1 or group is None):
+                label = f"{item} {label}".strip()
             place = lookup(record, x) if against is None else against.get(_point(record), math.nan)
             if against is None or not math.isnan(place):
-                groups.setdefault(named, []).append((place, *quantity(record, what)))
+                groups.setdefault(label, []).append((place, *quantity(record, what)))
     return [_one(label, points) for label, points in groups.items()]
 
 
@@ -96,19 +111,19 @@ def _point(record: ResultRecord) -> tuple[str, str, str]:
     return record.task, record.model, decoding
 
 
-def _expand(wanted: list[str], metrics: list[str]) -> list[str]:
+def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
     out: list[str] = []
-    for item in wanted:
+    for item in quantities:
         what, metric = split_quantity(item)
         prefix = "" if what == "value" else f"{what}:"
         out.extend(f"{prefix}{name}" for name in metrics) if metric == "*" else out.append(item)
     return out
 
 
-def _one(label: str, points: Sequence[tuple[Any, float, tuple[float, float] | None]]) -> Series:
+def _one(label: str, points: Sequence[tuple[object, float, tuple[float, float] | None]]) -> Series:
     points = [point for point in points if not math.isnan(point[1])]
     if all(isinstance(point[0], (int, float)) for point in points):
-        points.sort(key=lambda point: point[0])
+        points.sort(key=lambda point: cast(float, point[0]))
     low = tuple(ci[0] if ci else value for _, value, ci in points)
     high = tuple(ci[1] if ci else value for _, value, ci in points)
     has = any(ci for _, _, ci in points)
@@ -124,7 +139,7 @@ class ViewTable:
     x: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, tuple[object, ...]], ...]
-    published: tuple[Any, ...] | None
+    published: tuple[object, ...] | None
     """One entry per column, None where nothing is published."""
 
 
@@ -133,7 +148,7 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
     groups = series(records, view.x, view.y, view.by)
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
-        values.sort()
+        values.sort(key=lambda value: cast(float, value))
     heads = tuple(str(value) for value in values)
     rows: list[tuple[str, tuple[float, ...]]] = []
     for group in groups:

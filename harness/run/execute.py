@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -235,16 +235,18 @@ class Execution:
         self.samples.begin(unit.model.label, decoding, sets)
         content = content_digest([[s.id, s.candidates, s.references, s.media, s.source, dict(s.meta)] for s in sets])
         for plan in self.plan.caption_metrics:
-            scored = self._scored(unit.model, plan, parts, content)
+            scored, key = self._scored(unit.model, plan, parts, content)
             self.samples.add(plan.label, scored.per_example(plan.metric), scored.p_values)
             record = caption_record(self.plan.spec, unit.model, decoding, plan, scored, unit.absent, sizes)
+            if self.rundir:
+                record = replace(record, statistics=key.stem)
             undefined = np.flatnonzero(~scored.defined).tolist()
             self._add(record, [sets[i].id for i in undefined])
 
     def _scored(
         self, model: ModelPlan, plan: MetricPlan, parts: Sequence[PositionedBatch], content: str
-    ) -> scoring.Scored:
-        """Return the statistics piece of a metric: read from disk, or computed and written."""
+    ) -> tuple[scoring.Scored, PieceKey]:
+        """Return the statistics of a metric and the key of their piece: read from disk, or computed and written."""
         spec = self.plan.spec
         key = PieceKey.of(
             f"{model.label} {plan.label}",
@@ -255,11 +257,11 @@ class Execution:
         if stored is not None:
             if not plan.metric.spec.shardable:  # its reduction reads the texts again
                 scoring.fitted(plan.metric, self.features)
-            return scoring.Scored.from_arrays(stored)
+            return scoring.Scored.from_arrays(stored), key
         scored = self._compute(model, plan, parts)
         if self.rundir:
             self.rundir.pieces.write_arrays(key, scored.to_arrays())
-        return scored
+        return scored, key
 
     def _compute(self, model: ModelPlan, plan: MetricPlan, parts: Sequence[PositionedBatch]) -> scoring.Scored:
         spec = self.plan.spec

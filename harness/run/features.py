@@ -33,11 +33,11 @@ class FeatureCache:
         self.references: Sequence[Sequence[str]] = references
         self.texts: list[str] = []
         self._ids: dict[str, int] = {}
-        self._per_text: dict[Any, dict[int, Any]] = defaultdict(dict)
+        self._per_text: dict[Hashable, dict[int, Any]] = defaultdict(dict)
         self._vectors: dict[str, tuple[dict[int, int], np.ndarray]] = {}
         self._embeddings: dict[str, Embedding] = {}
         self._per_batch: dict[Hashable, WeakKeyDictionary[Batch, np.ndarray]] = defaultdict(WeakKeyDictionary)
-        self._memo: dict[Any, Any] = {}
+        self._memo: dict[Hashable, Any] = {}
 
     # ------------------------------------------------------------------ texts
     def intern(self, texts: Iterable[str]) -> np.ndarray:
@@ -71,18 +71,18 @@ class FeatureCache:
         return Batch(sets, parent.text_ids[:, columns], n, m, parent, columns)
 
     # ------------------------------------------------------------------ per distinct text
-    def per_text(self, key: Any, ids: Iterable[int], compute: Callable[[list[str]], Sequence[T]]) -> list[T]:
+    def per_text(self, key: Hashable, ids: Iterable[int], compute: Callable[[list[str]], Sequence[T]]) -> list[T]:
         """Values for text ids: ``compute`` gets the distinct texts not yet known under ``key`` (in one call) and
         returns one value each. ``key`` names the computation and its parameters."""
         cache = self._per_text[key]
-        wanted = np.asarray(ids, dtype=np.int64).ravel().tolist()
-        missing = [i for i in dict.fromkeys(wanted) if i not in cache]
+        requested = np.asarray(ids, dtype=np.int64).ravel().tolist()
+        missing = [i for i in dict.fromkeys(requested) if i not in cache]
         if missing:
             values = compute([self.texts[i] for i in missing])
             if len(values) != len(missing):
                 raise ValueError(f"{key!r} returned {len(values)} values for {len(missing)} texts")
             cache.update(zip(missing, values))
-        return [cache[i] for i in wanted]
+        return [cache[i] for i in requested]
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
         """Embedding vectors, shape ``ids.shape + (d,)`` float32; each distinct text is encoded once, shortest first.
@@ -146,7 +146,7 @@ class FeatureCache:
     def peek(
         self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None
     ) -> np.ndarray | None:
-        """Return the value of :meth:`per_batch` without computing it.
+        """Return the value of :meth:`per_batch`, shape (B, ...), without computing it.
 
         For callers that need only a part of the value, and compute that part alone when the whole does not exist.
 
@@ -185,7 +185,7 @@ class FeatureCache:
 
         return self.per_batch(("distance", distance.signature()), batch, build)
 
-    def memo(self, key: Any, build: Callable[[], T]) -> T:
+    def memo(self, key: Hashable, build: Callable[[], T]) -> T:
         """``build()`` once per key: corpus-level state shared between metrics."""
         if key not in self._memo:
             self._memo[key] = build()
@@ -194,8 +194,8 @@ class FeatureCache:
     def forget(self, batch: Batch) -> None:
         """Drop the values kept for a batch and for the batches cut from it (bounds memory)."""
         for cache in self._per_batch.values():
-            for known in [item for item in cache if item is batch or item.parent is batch]:
-                del cache[known]
+            for batch_of_key in [item for item in cache if item is batch or item.parent is batch]:
+                del cache[batch_of_key]
 
 
 def _read_only(value: np.ndarray) -> np.ndarray:
@@ -211,7 +211,7 @@ def _cut_pairs(whole: np.ndarray, batch: Batch) -> np.ndarray:
     return whole[:, batch.columns[:, None], batch.columns]
 
 
-def _checked_vectors(name: str, vectors: Any, texts: Sequence[str]) -> np.ndarray:
+def _checked_vectors(name: str, vectors: object, texts: Sequence[str]) -> np.ndarray:
     array = np.asarray(vectors, dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
         raise HarnessError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView
+from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.generate import Generated, as_generation, prepare
@@ -46,7 +46,7 @@ def score_spec(
     """Return the spec of ``harness score``; its places are the command's options, for error messages."""
     name = Path(candidates).name
     params = {"path": candidates, "allow_missing": allow_missing, "label": name}
-    spec: dict[str, Any] = {
+    spec: Values = {
         "task": f"score {name}",
         "dataset": {"reader": reference_reader(), "path": references},
         "models": [{candidate_adapter(): params}],

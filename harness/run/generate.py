@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import cast
 
 from harness import __version__
 from harness.contracts import (
@@ -14,6 +14,7 @@ from harness.contracts import (
     Example,
     Failure,
     Generation,
+    Parameters,
     Prepares,
     TaskView,
 )
@@ -105,7 +106,7 @@ def generate(
         keys.append(key)
         rows = pieces.read_rows(key) if pieces else None
         if rows is not None and len(rows) == len(part):
-            results.extend(_from_row(cast("Mapping[str, Any]", row)) for row in rows)
+            results.extend(_from_row(cast("Parameters", row)) for row in rows)
         else:
             new = _generate_part(model, task.decoding, part, seed)
             if pieces:
@@ -159,7 +160,7 @@ def _to_row(item: Generation | Failure) -> dict[str, object]:
     return {name: value for name in _FIELDS if (value := getattr(item, name)) is not None}
 
 
-def _from_row(row: Mapping[str, Any]) -> Generation | Failure:
+def _from_row(row: Parameters) -> Generation | Failure:
     if "failure" in row:
         return Failure(row["failure"])
     return Generation(**{name: tuple(value) for name, value in row.items()})

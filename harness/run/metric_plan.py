@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from harness.contracts import HasDetails, ListsParameters, Metric, TokenScoreMetric
+from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, TokenScoreMetric, Values
 from harness.registry import current, split_spec
 from harness.spec.metric_text import parse_metric
 
@@ -20,7 +20,7 @@ class MetricPlan:
     label: str
     name: str
     """Registered name."""
-    params: Mapping[str, Any]
+    params: Parameters
     metric: Metric
 
     def details(self, stats: Any) -> dict[str, object] | None:
@@ -35,14 +35,14 @@ class TokenMetricPlan:
     label: str
     name: str
     """Registered name."""
-    params: Mapping[str, Any]
+    params: Parameters
     metric: TokenScoreMetric
 
 
 AnyMetricPlan = MetricPlan | TokenMetricPlan
 
 
-def metric_plan(name: str, params: Mapping[str, Any], metric: Metric | TokenScoreMetric) -> AnyMetricPlan:
+def metric_plan(name: str, params: Parameters, metric: Metric | TokenScoreMetric) -> AnyMetricPlan:
     """Return the plan of a metric instance, labelled with the name of its spec."""
     if metric.spec.level == "model":
         return TokenMetricPlan(metric.spec.name, name, params, cast(TokenScoreMetric, metric))
@@ -73,14 +73,14 @@ def with_unique_labels(plans: Sequence[AnyMetricPlan]) -> list[AnyMetricPlan]:
     return [replace(plan, label=label) for label, plan in zip(metric_labels(plans), plans)]
 
 
-def expanded(name: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def expanded(name: str, params: Parameters) -> Iterator[Values]:
     """Yield every combination of the list-valued parameters of a registered metric."""
     factory = current().load("metrics", name)
     keep = factory.list_parameters if isinstance(factory, ListsParameters) else ()
     yield from expand_params(params, tuple(keep))
 
 
-def expand_params(params: Mapping[str, Any], keep: Sequence[str] = ()) -> list[dict[str, Any]]:
+def expand_params(params: Parameters, keep: Sequence[str] = ()) -> list[Values]:
     """Return every combination of the list-valued parameters, except those in ``keep``, which are lists by nature.
 
     >>> expand_params({"distance": ["a", "b"], "n": 2})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from harness.contracts import Adapter, Decoding, Metric, Reader, TokenScoreMetric
+from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
 from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import Key
 from harness.registry import current, split_spec
@@ -35,7 +35,7 @@ class ModelPlan:
     label: str
     name: str
     """Registered name of the adapter."""
-    params: Mapping[str, Any]
+    params: Parameters
     adapter: Adapter
 
 
@@ -46,7 +46,7 @@ class GridPoint:
     decoding: Decoding
     generation: Decoding
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Values:
         """Return the fields that differ from the defaults, for results and tables."""
         default = Decoding()
         return {
@@ -125,7 +125,7 @@ def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
     return tuple(replace(model, label=label) for model, label in zip(models, labels))
 
 
-def _short_label(name: str, params: Mapping[str, Any]) -> str:
+def _short_label(name: str, params: Parameters) -> str:
     system = params.get("system")
     return f"{name}({system})" if isinstance(system, str) else name
 
@@ -136,7 +136,7 @@ def _metrics(loaded: LoadedSpec) -> tuple[AnyMetricPlan, ...]:
         name, params = split_spec(component, "metric")
         key: Key = ("metrics", index)
 
-        def choices(name: str = name, params: Mapping[str, Any] = params) -> list[dict[str, Any]]:
+        def choices(name: str = name, params: Parameters = params) -> list[Values]:
             return list(expanded(name, params))
 
         for choice in _located(loaded, key, choices):
@@ -145,7 +145,7 @@ def _metrics(loaded: LoadedSpec) -> tuple[AnyMetricPlan, ...]:
     return tuple(with_unique_labels(plans))
 
 
-def _create(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Mapping[str, Any]) -> object:
+def _create(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Parameters) -> object:
     """Return a component of the spec; an error that names one of its parameters carries the line of that parameter."""
 
     def create() -> object:
@@ -161,7 +161,7 @@ def _create(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Mapping[
     return _located(loaded, key, create)
 
 
-def _parameter_at_fault(params: Mapping[str, Any], error: HarnessError) -> list[str]:
+def _parameter_at_fault(params: Parameters, error: HarnessError) -> list[str]:
     """Return the parameter that an error names, or whose value (a path) is the place of the error; else nothing."""
     if error.parameter in params:
         return [str(error.parameter)]

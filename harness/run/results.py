@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from harness.contracts import Resamples, TokenScores
+from harness.contracts import Parameters, Resamples, TokenScores, Values
 from harness.run.intervals import estimate
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.plan import ModelPlan
@@ -16,12 +15,14 @@ from harness.run.score import Scored, combined
 from harness.rundir.records import ResultRecord
 from harness.spec.models import Spec
 
+COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
+"""Combination of p-values by the name of ``significance.aggregate`` in a spec: the key of a record's ``p`` that is its ``p_value``."""
 MAX_TOKEN_RESAMPLES = 200
 """Maximum number of bootstrap resamples for metrics of level ``model``."""
 
 
 def caption_record(
-    spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: MetricPlan, scored: Scored, absent: int,
+    spec: Spec, model: ModelPlan, decoding: Parameters, plan: MetricPlan, scored: Scored, absent: int,
     sizes: Mapping[str, Sequence[int]],
 ) -> ResultRecord:  # fmt: skip
     """Return the record of a metric on caption sets.
@@ -41,7 +42,7 @@ def caption_record(
     """
     defined = scored.defined
     value, interval = estimate(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
-    aggregate = combined(scored.p_values, spec.significance.fdr)
+    aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
     details = plan.details(scored.stats[defined]) if defined.any() else None
     return ResultRecord(
         **_common(spec, model, decoding, plan),
@@ -50,7 +51,7 @@ def caption_record(
         value=value,
         ci95=interval.ends,
         interval_note=interval.note or None,
-        p_value=aggregate.get("harmonic_mean"),
+        p_value=aggregate.get(COMBINED[spec.significance.aggregate]),
         p_method=f"{scored.p_method}, {spec.significance.aggregate}" if aggregate else None,
         n=int(defined.sum()),
         skipped=int((~defined).sum()) + absent,
@@ -61,7 +62,7 @@ def caption_record(
     )
 
 
-def _common(spec: Spec, model: ModelPlan, decoding: Mapping[str, Any], plan: AnyMetricPlan) -> dict[str, Any]:
+def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricPlan) -> Values:
     return {
         "model": model.label,
         "model_params": dict(model.params),

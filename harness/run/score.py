@@ -37,10 +37,16 @@ class Scored:
     """Sufficient statistics, shape (B, d); an undefined row holds NaN in column 0."""
     p_values: np.ndarray | None
     """Permutation p-values, shape (B,), NaN where undefined."""
+    p_floors: np.ndarray | None
+    """Smallest p-value that the design of each example can give, shape (B,), NaN where the metric cannot score its shape."""
     p_method: str
-    p_floor: float
-    """Smallest p-value that the largest design can give."""
     seconds: float
+
+    @property
+    def p_floor(self) -> float:
+        """Smallest p-value that the largest design can give; 1 without p-values."""
+        floors = self.p_floors
+        return 1.0 if floors is None or np.isnan(floors).all() else float(np.nanmin(floors))
 
     @property
     def defined(self) -> np.ndarray:
@@ -55,23 +61,24 @@ class Scored:
         return scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the content as arrays, for a statistics piece."""
+        """Return the content as arrays, for a statistics piece: ``stats`` of shape (B, d), ``p_values`` of shape (B,)."""
         arrays = {
             "stats": self.stats,
             "p_method": np.asarray(self.p_method),
-            "p_floor": np.asarray(self.p_floor),
             "seconds": np.asarray(self.seconds),
         }
-        return arrays if self.p_values is None else {**arrays, "p_values": self.p_values}
+        if self.p_values is None or self.p_floors is None:
+            return arrays
+        return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
-        """Return the content of :meth:`to_arrays`."""
+        """Return the content of :meth:`to_arrays`: statistics (B, d), p-values of shape (B,)."""
         return cls(
             arrays["stats"],
             arrays.get("p_values"),
+            arrays.get("p_floors"),
             str(arrays["p_method"]),
-            float(arrays["p_floor"]),
             float(arrays["seconds"]),
         )
 
@@ -161,19 +168,20 @@ def score(
     if not isinstance(metric, (Testable, ExactTestable)):
         tested = None
     p_values = np.full(total, np.nan) if tested else None
+    p_floors = np.full(total, np.nan) if tested else None
     methods: set[str] = set()
-    floor = 1.0
     for positions, batch in parts:
         if can_score(metric, batch):
             stats = _checked_stats(metric, batch, features, state)
             rows.update(zip(positions.tolist(), stats))
-            if p_values is not None and tested is not None:
-                found = _p_values(metric, batch, features, state, stats, tested, seed)
-                p_values[positions] = found.values
-                methods.add(found.method)
-                floor = min(floor, found.floor)
+            if p_values is not None and p_floors is not None and tested is not None:
+                tested_batch = _p_values(metric, batch, features, state, stats, tested, seed)
+                p_values[positions] = tested_batch.values
+                methods.add(tested_batch.method)
+                p_floors[positions] = tested_batch.floor
         advance(len(batch))
-    return Scored(_stacked(rows, total), p_values, " + ".join(sorted(methods)), floor, time.perf_counter() - started)
+    method = " + ".join(sorted(methods))
+    return Scored(_stacked(rows, total), p_values, p_floors, method, time.perf_counter() - started)
 
 
 def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> np.ndarray:
@@ -214,25 +222,42 @@ def value_and_interval(
     return value, interval.ends
 
 
-def combined(p_values: np.ndarray | None, fdr: float) -> dict[str, float | int]:
-    """Return per-example p-values (B,) combined: harmonic mean, its logarithm, the combined tests, discoveries.
+def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:
+    """Return per-example p-values combined, and the number of discoveries at a false discovery rate.
 
-    Empty when no example has a p-value.
+    Parameters
+    ----------
+    p_values : array, optional
+        p-values, shape (B,), NaN where undefined.
+    p_floors : array, optional
+        Smallest p-value of each example's design, shape (B,).
+    fdr : float
+        False discovery rate in (0, 1).
+
+    Returns
+    -------
+    dict
+        ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
+        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``discoveries``, ``fdr`` and the
+        number ``n`` of p-values. Empty when no example has a p-value.
     """
-    if p_values is None:
+    if p_values is None or p_floors is None:
         return {}
     from harness.stats import combine
 
-    p = p_values[~np.isnan(p_values)]
+    defined = ~np.isnan(p_values)
+    p = p_values[defined]
     if len(p) == 0:
         return {}
-    harmonic = float(combine.harmonic_mean_p(p))
+    floors = p_floors[defined]
     rejected = combine.benjamini_hochberg(p, fdr)
     return {
-        "harmonic_mean": harmonic,
-        "log": float(np.log(harmonic)),
-        "harmonic_mean_test": float(combine.harmonic_mean_test(p)),
-        "fisher": float(combine.fisher(p)),
+        "calibrated": combine.calibrated_p(p, floors),
+        "log_calibrated": combine.log_calibrated_p(p, floors),
+        "harmonic_mean": combine.harmonic_mean_p(p),
+        "log_harmonic_mean": combine.log_harmonic_mean_p(p),
+        "harmonic_mean_test": combine.harmonic_mean_test(p),
+        "fisher": combine.fisher(p),
         "discoveries": rejected.count,
         "fdr": fdr,
         "n": len(p),

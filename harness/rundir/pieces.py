@@ -94,8 +94,12 @@ class PieceStore:
 
     # ------------------------------------------------------------------ statistics
     def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a statistics piece, or None when it is missing or damaged."""
-        file = self._arrays_file(key)
+        """Return the arrays of a statistics piece (any shape, by name), or None when it is missing or damaged."""
+        return self.read_named_arrays(key.stem)
+
+    def read_named_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
+        """Return the arrays (any shape, by name) of the statistics piece called ``stem``, as a result record names it."""
+        file = self.folder / "scores" / f"{Path(stem).name}.npz"
         if not file.is_file():
             return None
         try:
@@ -107,7 +111,7 @@ class PieceStore:
         return arrays if checksum == _checksum(arrays) else self._damaged(file)
 
     def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write a statistics piece."""
+        """Write a statistics piece: arrays of any shape, by name."""
         buffer = io.BytesIO()
         np.savez(buffer, allow_pickle=False, **arrays, sha256=np.asarray(_checksum(arrays)))
         write_atomically(self._arrays_file(key), buffer.getvalue())

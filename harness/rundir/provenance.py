@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
+from harness.contracts import Parameters, Values
 from harness.rundir.format import JsonObject
 from harness.spec.models import ViewSpec
 
@@ -17,7 +17,7 @@ class ModelEntry:
 
     label: str
     adapter: str
-    params: Mapping[str, Any]
+    params: Parameters
     fingerprint: str
 
 
@@ -27,7 +27,7 @@ class MetricEntry:
 
     label: str
     name: str
-    params: Mapping[str, Any]
+    params: Parameters
     signature: str
 
 
@@ -62,14 +62,14 @@ class Provenance:
         return self._text("variant")
 
     @property
-    def data(self) -> Mapping[str, Any]:
+    def data(self) -> Parameters:
         """Data set: ``reader``, ``fingerprint``, ``source``, ``examples``, ``references``."""
-        return cast("Mapping[str, Any]", self.content.get("data") or {})
+        return cast("Parameters", self.content.get("data") or {})
 
     @property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> Parameters:
         """The resolved spec."""
-        return cast("Mapping[str, Any]", self.content.get("spec") or {})
+        return cast("Parameters", self.content.get("spec") or {})
 
     @cached_property
     def views(self) -> tuple[ViewSpec, ...]:
@@ -79,11 +79,11 @@ class Provenance:
     @property
     def models(self) -> tuple[ModelEntry, ...]:
         """Models, in the order of the spec."""
-        entries = cast("list[dict[str, Any]]", self.content.get("models") or [])
+        entries = cast("list[Values]", self.content.get("models") or [])
         return tuple(ModelEntry(**entry) for entry in entries)
 
     @property
     def metrics(self) -> tuple[MetricEntry, ...]:
         """Metrics, in the order of the spec."""
-        entries = cast("list[dict[str, Any]]", self.content.get("metrics") or [])
+        entries = cast("list[Values]", self.content.get("metrics") or [])
         return tuple(MetricEntry(**entry) for entry in entries)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from harness.contracts import Decoding, Level
+from harness.contracts import Decoding, Level, Parameters, Values
 from harness.rundir.format import JsonObject
 
 _SHORT = {
@@ -26,13 +26,13 @@ class ResultRecord:
 
     model: str
     """Label of the model."""
-    model_params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    model_params: Parameters = field(default_factory=Values)
     task: str = ""
-    decoding: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    decoding: Parameters = field(default_factory=Values)
     """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
     metric: str
     """Label of the metric."""
-    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    params: Parameters = field(default_factory=Values)
     higher_is_better: bool | None = None
     level: Level = "item"
     signature: str = ""
@@ -43,7 +43,9 @@ class ResultRecord:
     interval_note: str | None = None
     """Reason for no interval, or a property of the interval; written only where there is one."""
     p_value: float | None = None
+    """Combined p-value over the examples, in (0, 1]; None without p-values."""
     p_method: str | None = None
+    """Test of one example and combination, such as ``exact, fisher-discrete``."""
     n: int = 0
     """Number of examples for which the metric is defined."""
     skipped: int = 0
@@ -51,9 +53,17 @@ class ResultRecord:
     sizes: Mapping[str, Sequence[int]] | None = None
     """Set sizes that occur: ``candidates`` and ``references``."""
     seconds: float = 0.0
-    details: Mapping[str, Any] | None = None
-    p: Mapping[str, Any] | None = None
-    """Combined p-values and counts."""
+    details: Parameters | None = None
+    p: Parameters | None = None
+    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combined`), and ``floor``, the
+    smallest p-value that one example can have."""
+    statistics: str | None = None
+    """Name of the piece that holds the sufficient statistics; None for a run without a directory."""
+
+    @property
+    def harmonic_p(self) -> float | None:
+        """Harmonic mean of the p-values of the examples; None without p-values."""
+        return (self.p or {}).get("harmonic_mean")
 
     def to_dict(self) -> JsonObject:
         """Return the record as in results.json, keys in their documented order."""
@@ -82,10 +92,12 @@ class ResultRecord:
             values["details"] = dict(self.details)
         if self.p is not None:
             values["p"] = dict(self.p)
+        if self.statistics is not None:
+            values["statistics"] = self.statistics
         return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ResultRecord:
+    def from_dict(cls, values: Parameters) -> ResultRecord:
         """Return the record of a mapping as in results.json; unknown keys are ignored."""
         read = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
         read["value"] = number(values.get("value"))
@@ -96,7 +108,7 @@ class ResultRecord:
 
 def records_from(items: object) -> tuple[ResultRecord, ...]:
     """Return the records of the ``results`` list of results.json."""
-    return tuple(ResultRecord.from_dict(item) for item in cast("Iterable[Mapping[str, Any]]", items))
+    return tuple(ResultRecord.from_dict(item) for item in cast("Iterable[Parameters]", items))
 
 
 def lookup(record: ResultRecord, path: str) -> Any:
@@ -112,7 +124,7 @@ def lookup(record: ResultRecord, path: str) -> Any:
     for part in rest:
         if not isinstance(here, Mapping) or part not in here:
             return getattr(Decoding(), part, None) if path == f"decoding.{part}" else None
-        here = cast("Mapping[str, Any]", here)[part]
+        here = cast("Parameters", here)[part]
     return here
 
 
@@ -121,7 +133,7 @@ def number(value: object) -> float:
     return math.nan if value is None else float(cast("float | str", value))
 
 
-def decoding_text(decoding: Mapping[str, Any]) -> str:
+def decoding_text(decoding: Parameters) -> str:
     """Return a short text of the decoding fields that differ from the defaults.
 
     >>> decoding_text({"strategy": "nucleus", "temperature": 0.7, "candidates": 10})
@@ -130,6 +142,6 @@ def decoding_text(decoding: Mapping[str, Any]) -> str:
     parts: list[str] = []
     for name, value in decoding.items():
         label = _SHORT.get(name, name)
-        shown = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
-        parts.append(f"{label}={shown}" if label else shown)
+        text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+        parts.append(f"{label}={text}" if label else text)
     return " ".join(parts)

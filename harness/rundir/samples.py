@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
 from harness.rundir.format import plain
 from harness.rundir.parquet import column_names, read_column, write_columns
@@ -37,9 +37,9 @@ class System:
     table: SampleTable
 
     @cached_property
-    def decoding(self) -> Mapping[str, Any]:
+    def decoding(self) -> Parameters:
         """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
-        return cast("Mapping[str, Any]", json.loads(self.decoding_key))
+        return cast("Parameters", json.loads(self.decoding_key))
 
     @property
     def references(self) -> int | None:
@@ -134,7 +134,7 @@ class SampleTable:
         return [tuple(cast("Sequence[str]", row)) for row in self._column(name)]
 
     def numbers(self, name: str) -> np.ndarray:
-        """Return a number column, float64, NaN for null."""
+        """Return a number column, float64, shape (rows,), NaN for null."""
         if name not in self._numbers:
             self._numbers[name] = np.array([np.nan if x is None else x for x in self._column(name)], dtype=np.float64)
         return self._numbers[name]
@@ -161,7 +161,7 @@ class SampleColumns:
         self._p_values: dict[str, list[object]] = {}
         self._rows = 0
 
-    def begin(self, model: str, decoding: Mapping[str, Any], sets: Sequence[CaptionSet]) -> None:
+    def begin(self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]) -> None:
         """Start the rows of one model and decoding; columns that :meth:`add` does not fill stay null."""
         self._pad()
         key = json.dumps(plain(dict(decoding)), sort_keys=True)

@@ -20,8 +20,9 @@ from typing import Any, cast
 import yaml
 from pydantic import ValidationError
 
+from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
-from harness.files.yaml_source import Key, Located, load, loads
+from harness.files.yaml_source import Key, Located, YamlValue, load, loads
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
 
@@ -44,11 +45,11 @@ class LoadedSpec:
         return self.located.place(key)[1] > 0
 
 
-SpecSource = str | Path | Mapping[str, Any] | Spec | Located
+SpecSource = str | Path | Parameters | Spec | Located
 """A file, the name of a shipped task, the content of a spec, or a content with its places."""
 
 
-def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[LoadedSpec]:
+def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue) -> list[LoadedSpec]:
     """Return the specs of a source: one, or several for a suite.
 
     Parameters
@@ -68,7 +69,7 @@ def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: Any
     if isinstance(source, Spec):
         source = source.model_dump()
     if isinstance(source, Mapping):
-        source = Located(dict(cast("Mapping[str, Any]", source)), {(): ("spec", 0)})
+        source = Located(dict(cast("Parameters", source)), {(): ("spec", 0)})
     if isinstance(source, Located):
         trees = [_variant(source, Path.cwd())]
     else:
@@ -106,12 +107,12 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
     if not isinstance(tree.data, dict):
         raise InputError(f"a spec is a mapping of keys; found {type(tree.data).__name__}", name)
     tree = _variant(tree, path.parent)
-    includes: Any = tree.data.pop("include", None)
+    includes: YamlValue = tree.data.pop("include", None)
     if includes is None:
         return [tree]
     places = Located(None, tree.part(("include",)))
-    names: Any = [includes] if isinstance(includes, str) else includes
-    if not isinstance(names, list) or not all(isinstance(item, str) for item in cast("list[Any]", names)):
+    names: YamlValue = [includes] if isinstance(includes, str) else includes
+    if not isinstance(names, list) or not all(isinstance(item, str) for item in cast("list[YamlValue]", names)):
         raise InputError("include is a file name or a list of file names", places.where(()))
     bases: list[Located] = []
     for index, item in enumerate(cast("list[str]", names)):
@@ -147,12 +148,14 @@ def _merge(trees: Iterable[Located]) -> Located:
 # --------------------------------------------------------------------------- variants and strings
 def _variant(tree: Located, folder: Path) -> Located:
     """Return the tree with its variant merged in, environment variables expanded and paths resolved beside ``folder``."""
-    variants: Any = tree.data.pop("variants", None)
+    variants: YamlValue = tree.data.pop("variants", None)
     if variants is not None:
         places = Located(None, tree.part(("variants",)))
-        if not isinstance(variants, list) or not all(isinstance(item, dict) for item in cast("list[Any]", variants)):
+        if not isinstance(variants, list) or not all(
+            isinstance(item, dict) for item in cast("list[YamlValue]", variants)
+        ):
             raise InputError("variants is a list of mappings", places.where(()))
-        for index, item in enumerate(cast("list[dict[str, Any]]", variants)):
+        for index, item in enumerate(cast("list[Values]", variants)):
             if not _holds(item.pop("when", None), folder, places.where((index, "when"))):
                 continue
             item["variant"] = item.pop("name", f"variant {index + 1}")
@@ -165,14 +168,14 @@ def _variant(tree: Located, folder: Path) -> Located:
     return tree
 
 
-def _holds(when: Any, folder: Path, where: str) -> bool:
+def _holds(when: YamlValue, folder: Path, where: str) -> bool:
     """Return True when every path of a condition exists, in the working directory or in ``folder``."""
     if when is None:
         return True
     if not isinstance(when, dict) or set(cast("dict[Any, Any]", when)) != {"exists"}:
         raise InputError("when is a mapping 'exists: PATH'", where)
-    paths = cast("dict[str, Any]", when)["exists"]
-    for value in cast("list[Any]", paths) if isinstance(paths, list) else [paths]:
+    paths = cast("Values", when)["exists"]
+    for value in cast("list[YamlValue]", paths) if isinstance(paths, list) else [paths]:
         missing = [m[1] for m in _VARIABLE.finditer(str(value)) if m[2] is None and not os.environ.get(m[1])]
         if missing:
             return False
@@ -182,13 +185,13 @@ def _holds(when: Any, folder: Path, where: str) -> bool:
     return True
 
 
-def _expand(tree: Located, value: Any, key: Key, folder: Path) -> Any:
+def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValue:
     """Return a value with environment variables expanded and path parameters resolved beside ``folder``."""
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
         return {name: _expand(tree, item, (*key, name), folder) for name, item in items}
     if isinstance(value, list):
-        return [_expand(tree, item, (*key, index), folder) for index, item in enumerate(cast("list[Any]", value))]
+        return [_expand(tree, item, (*key, index), folder) for index, item in enumerate(cast("list[YamlValue]", value))]
     if not isinstance(value, str):
         return value
 
@@ -205,7 +208,7 @@ def _expand(tree: Located, value: Any, key: Key, folder: Path) -> Any:
 
 
 # --------------------------------------------------------------------------- --set and validation
-def _finish(tree: Located, overrides: Sequence[str], replace: Mapping[str, Any]) -> LoadedSpec:
+def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> LoadedSpec:
     """Return the validated spec of a tree with overrides and replaced top-level values."""
     for text in overrides:
         _set(tree, text)
@@ -225,7 +228,7 @@ def _set(tree: Located, text: str) -> None:
         raise InputError(f"expected KEY=VALUE (for example decoding.temperature=0.7); found '{text}'", "--set")
     value = loads(raw, "--set").data if raw.strip() else ""
     parts = [int(part) if part.isdigit() else part for part in name.split(".")]
-    here: Any = tree.data
+    here: YamlValue = tree.data
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
         try:
@@ -268,12 +271,12 @@ def explain(error: ValidationError, tree: Located) -> InputError:
     return InputError(f"{label}: {message}{suffix}" if label else message, where)
 
 
-def _in_data(data: Any, loc: Sequence[Any], part: Any) -> bool:
+def _in_data(data: YamlValue, loc: Sequence[Any], part: YamlValue) -> bool:
     """Return True when ``part`` of a pydantic location is a key of the data, not the name of a union branch."""
-    here: Any = data
+    here: YamlValue = data
     for step in loc:
         is_key = isinstance(here, dict) and step in here
-        is_index = isinstance(here, list) and isinstance(step, int) and step < len(cast("list[Any]", here))
+        is_index = isinstance(here, list) and isinstance(step, int) and step < len(cast("list[YamlValue]", here))
         if step == part:
             return is_key or is_index
         if is_key or is_index:
@@ -283,7 +286,7 @@ def _in_data(data: Any, loc: Sequence[Any], part: Any) -> bool:
 
 def _fields_at(loc: Key) -> list[str]:
     """Return the field names of the model at a path of :class:`Spec`; empty where there is none."""
-    model: Any = Spec
+    model: YamlValue = Spec
     for part in loc:
         if isinstance(part, int):
             continue
@@ -301,7 +304,7 @@ def _fields_at(loc: Key) -> list[str]:
     return [name for name in model.model_fields if name != "variant"] + ([] if loc else ["include", "variants"])
 
 
-def _short(value: Any) -> str:
+def _short(value: YamlValue) -> str:
     """Return a value as YAML on one line of at most 80 characters."""
     text = (
         yaml.safe_dump(value, default_flow_style=True).strip().removesuffix("\n...")

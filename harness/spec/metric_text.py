@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
+from harness.contracts import Values
 from harness.errors import HarnessError
 
 
-def parse_metric(text: str) -> dict[str, dict[str, Any]]:
+def parse_metric(text: str) -> dict[str, Values]:
     """Return ``trm:distance=bert,pooling=per-direction`` as ``{"trm": {...}}``.
 
     Values are YAML; a comma inside brackets belongs to the value. Raises :class:`HarnessError` for any other form.
@@ -18,7 +17,7 @@ def parse_metric(text: str) -> dict[str, dict[str, Any]]:
     {'trm': {'distance': {'cider': {'df': 'x', 'tokenizer': 'none'}}, 'pooling': 'pooled'}}
     """
     name, _, rest = text.partition(":")
-    params: dict[str, Any] = {}
+    params: Values = {}
     for part in filter(None, split_outside_brackets(rest)):
         key, equals, value = part.partition("=")
         if not equals or not key.strip():

@@ -11,10 +11,13 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from harness.contracts import Values
+from harness.files.yaml_source import YamlValue
+
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
 
 
-def expand_ranges(value: Any) -> Any:
+def expand_ranges(value: YamlValue) -> YamlValue:
     """Return a value with ranges such as ``"1..4"`` (alone or in a list) expanded to ``[1, 2, 3, 4]``.
 
     >>> expand_ranges(["1..3", 8])
@@ -24,36 +27,36 @@ def expand_ranges(value: Any) -> Any:
         match = _RANGE.fullmatch(value)
         return list(range(int(match[1]), int(match[2]) + 1)) if match else value
     if isinstance(value, list):
-        out: list[Any] = []
-        for item in cast("list[Any]", value):
+        out: list[YamlValue] = []
+        for item in cast("list[YamlValue]", value):
             out.extend(_items(expand_ranges(item)))
         return out
     return value
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: YamlValue) -> list[YamlValue]:
     """Return the items of an axis: those of a list, or the value alone."""
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
+    return cast("list[YamlValue]", value) if isinstance(value, list) else [value]
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: YamlValue) -> YamlValue:
     for item in _items(value):
         if isinstance(item, float) and not math.isfinite(item):
             raise ValueError(f"found {item}; expected a finite number")
     return value
 
 
-def _component(value: Any) -> Any:
+def _component(value: YamlValue) -> YamlValue:
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and len(cast("dict[Any, Any]", value)) == 1:
         name, params = next(iter(cast("dict[Any, Any]", value).items()))
         if params is None or isinstance(params, dict):
-            return {str(name): dict(cast("dict[str, Any]", params or {}))}
+            return {str(name): dict(cast("Values", params or {}))}
     raise ValueError(f"expected a name or one name with its parameters (name: {{parameter: value}}); found {value!r}")
 
 
-Component = Annotated[str | dict[str, dict[str, Any]], BeforeValidator(_component)]
+Component = Annotated[str | dict[str, Values], BeforeValidator(_component)]
 Count = Annotated[int, Field(ge=1)]
 CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
 FloatAxis = Annotated[float | list[float], BeforeValidator(_finite)]
@@ -73,7 +76,7 @@ class DatasetSpec(BaseModel):
     """Name of a reader (``harness list readers``)."""
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Values:
         """Parameters of the reader."""
         return dict(self.model_extra or {})
 
@@ -90,12 +93,12 @@ class DecodingSpec(Strict):
     candidates: CountAxis | None = None
     """Number of captions per example; sets of different sizes are nested (the set of 2 is the set of 1 and one more caption)."""
     max_length: CountAxis | None = None
-    options: dict[str, Any] = {}
+    options: Values = {}
     """Options of an adapter's own strategy."""
 
     @field_validator("temperature")
     @classmethod
-    def _positive(cls, value: Any) -> Any:
+    def _positive(cls, value: YamlValue) -> YamlValue:
         for item in _items(value):
             if item <= 0:
                 raise ValueError(f"found {item:g}; a temperature is above 0 (use strategy: greedy for the limit of 0)")
@@ -103,7 +106,7 @@ class DecodingSpec(Strict):
 
     @field_validator("top_p")
     @classmethod
-    def _share(cls, value: Any) -> Any:
+    def _share(cls, value: YamlValue) -> YamlValue:
         for item in _items(value):
             if item is not None and not 0 < item <= 1:
                 raise ValueError(f"found {item:g}; expected a share in (0, 1]")
@@ -117,7 +120,9 @@ class SignificanceSpec(Strict):
     """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
     budget: Count = 200_000
     draws: Count = 10_000
-    aggregate: Literal["harmonic-mean"] = "harmonic-mean"
+    aggregate: Literal["fisher-discrete", "harmonic-mean"] = "fisher-discrete"
+    """Combination that is a record's ``p_value``: the calibrated one, or the harmonic mean of Chan et al. (2022), which is no p-value.
+    A record contains both."""
     fdr: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
 
@@ -136,7 +141,7 @@ class ViewSpec(Strict):
     by: str | None = None
     title: str = ""
     note: str = ""
-    reference: dict[str, Any] = {}
+    reference: Values = {}
     """Published values that are printed beside the results: column label -> number."""
     examples: Count | None = None
     """Number of examples of a view of texts (default 6)."""
@@ -192,9 +197,9 @@ class Spec(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _short_significance(cls, data: Any) -> Any:
+    def _short_significance(cls, data: YamlValue) -> YamlValue:
         if not isinstance(data, dict):
             return data
-        values = cast("dict[str, Any]", data)
+        values = cast("Values", data)
         method = values.get("significance")
         return {**values, "significance": {"method": method}} if isinstance(method, str) else values

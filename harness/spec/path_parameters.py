@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from harness.contracts import Parameters
 from harness.errors import HarnessError
-from harness.files.yaml_source import Key
+from harness.files.yaml_source import Key, YamlValue
 from harness.registry import current
 from harness.registry.component_kinds import KINDS
 from harness.registry.parameter_checks import path_parameters
@@ -14,7 +15,7 @@ from harness.registry.parameter_checks import path_parameters
 _SECTIONS = {"models": "adapters", "metrics": "metrics"}
 
 
-def is_path(data: Mapping[str, Any], key: Key) -> bool:
+def is_path(data: Parameters, key: Key) -> bool:
     """Return True when the value at ``key`` of a spec is the path parameter of a component.
 
     Parameters
@@ -34,9 +35,9 @@ def is_path(data: Mapping[str, Any], key: Key) -> bool:
     return False
 
 
-def _nearest_reader(data: Mapping[str, Any], key: Key) -> tuple[str | None, Key]:
+def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
     """Return the reader of the innermost ``{reader: NAME, ...}`` around a key, and the rest of the key below it."""
-    here: Any = data
+    here: YamlValue = data
     reader: str | None = None
     below = key
     for depth, part in enumerate(key):

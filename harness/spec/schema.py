@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from harness.contracts import Values
 from harness.registry import current
 from harness.spec.models import Spec
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> Values:
     """Return the JSON Schema (draft 2020-12) of a spec file."""
     schema = Spec.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -30,7 +29,7 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-def _component(kind: str) -> dict[str, Any]:
+def _component(kind: str) -> Values:
     """Return the schema of a component: a registered name, or a mapping of one name to its parameters."""
     registry = current()
     entries = {registry.bare_name(entry): entry for entry in registry.entries(kind)}

@@ -1,7 +1,12 @@
-"""Combination of p-values: harmonic mean, its Landau-corrected test, Fisher, and Benjamini-Hochberg counts.
+"""Combination of p-values: Fisher's test with its discrete null, harmonic mean and its test, and Benjamini-Hochberg counts.
 
 All functions take p-values in (0, 1] of any shape and omit NaN (examples whose metric is undefined). Other values raise
 ValueError.
+
+:func:`calibrated_p` is the combined p-value of permutation p-values of independent examples. Such p-values are discrete, k / M for M
+relabelings; the laws of :func:`fisher` and :func:`harmonic_mean_test` hold for continuous p-values and reject too seldom for discrete ones.
+The harmonic mean itself is no p-value: at most 0.05 is not reached for a small M, and reached too often for a large one.
+``benchmarks/combination.py`` simulates the size and the power of all of them.
 
 D. J. Wilson 2019, *The harmonic mean p-value for combining dependent tests*, PNAS 116(4):
 p = 1 / sum(w / p) with weights that sum to 1. It approximates a p-value; the approximation becomes worse as the number of
@@ -12,13 +17,21 @@ asymptotically exact test takes its p-value.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.stats.discrete_null import SumNull
+
+SMALLEST = sys.float_info.min
+"""Smallest value of :func:`calibrated_p`; smaller p-values are returned as this, :func:`log_calibrated_p` has their logarithm."""
+MAX_RANKS = 1 << 18
+"""Maximum number of distinct p-values of one example in the discrete null; finer ones are rounded up, which is conservative."""
 _EULER = 0.57721566490153286
 
 
@@ -137,6 +150,72 @@ def fisher(p: ArrayLike) -> float:
 
     values = _checked(p)
     return float(gammaincc(len(values), -np.log(values).sum()))
+
+
+def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
+    """Return the combined p-value of permutation p-values of independent examples, in (0, 1].
+
+    The statistic is Fisher's, -sum log p. Its null distribution is exact for the discrete p-values: without ties p is uniform on 1 / M,
+    2 / M, ..., 1, where M is the number of relabelings of the example, and the law of the sum is a convolution
+    (:class:`harness.stats.discrete_null.SumNull`). Ties between relabelings make p-values larger than uniform ones; the result is then
+    conservative: at most its nominal share of null runs is rejected. This holds for mirrored statistics with n = m (every relabeling
+    ties with its complement) and for metrics with few distinct values.
+
+    Parameters
+    ----------
+    p : array
+        p-values in (0, 1], any shape, NaN for examples without one.
+    floors : array or float
+        Smallest p-value of each example's design, 1 / M, in the shape of ``p`` or one for all: 1 / C(n + m, n) for an exact test,
+        1 / (draws + 1) for Monte Carlo.
+
+    Returns
+    -------
+    float
+        Smaller is more significant; at least :data:`SMALLEST`. One p-value is returned unchanged.
+
+    Raises
+    ------
+    ValueError
+        No p-values, values outside (0, 1], or floors of another shape.
+
+    References
+    ----------
+    R. A. Fisher (1932), *Statistical Methods for Research Workers*, section 21.1. H. O. Lancaster (1949), *The combination of
+    probabilities arising from data in discrete distributions*, Biometrika 36(3/4), on discrete p-values.
+
+    Examples
+    --------
+    >>> calibrated_p([0.2], 0.2), round(calibrated_p([0.2, 0.2], 0.2), 12)
+    (0.2, 0.04)
+    """
+    logarithm, values = log_calibrated_p(p, floors), _checked(p)
+    return float(values[0]) if len(values) == 1 else max(math.exp(logarithm), SMALLEST)
+
+
+def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
+    """Return the natural logarithm of :func:`calibrated_p` of p-values (L,) and floors (L,), also far below the smallest float."""
+    raw, floor = np.asarray(p, dtype=np.float64), np.asarray(floors, dtype=np.float64)
+    if floor.shape not in ((), raw.shape):
+        raise ValueError(f"floors of shape {floor.shape} for p-values of shape {raw.shape}")
+    floor = np.broadcast_to(floor, raw.shape)[~np.isnan(raw)].ravel()
+    values = _checked(raw)
+    if not (floor > 0).all() or not (floor <= 1).all():
+        raise ValueError("floors of p-values lie in (0, 1]")
+    if len(values) == 1:
+        return math.log(values[0])
+    numbers = np.minimum(np.rint(1.0 / floor), MAX_RANKS).astype(np.int64)
+    ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
+    designs, counts = np.unique(numbers, return_counts=True)
+    null = _fisher_null(tuple(designs.tolist()), tuple(counts.tolist()))
+    scores = (null.scores[i][ranks[numbers == design] - 1].sum() for i, design in enumerate(designs))
+    return null.log_tail(int(sum(scores)))
+
+
+@lru_cache(maxsize=8)
+def _fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
+    """Return the law of Fisher's statistic for counts of examples whose p-values are uniform on 1 / M, ..., 1."""
+    return SumNull([-np.log(np.arange(1, size + 1) / size) for size in designs], counts)
 
 
 def benjamini_hochberg(p: ArrayLike, fdr: float = 0.05) -> Discoveries:

@@ -90,7 +90,7 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
 
 
 def problem_of(column: np.ndarray) -> str:
-    """Return the reason why Pearson's r of a column (n,) is undefined: ``is constant``, ``holds inf``, or an empty text.
+    """Return the reason why Pearson's r of a column of shape (n,) is undefined: ``is constant``, ``holds inf``, or an empty text.
 
     >>> problem_of(np.array([1.0, 1.0])), problem_of(np.array([1.0, np.inf])), problem_of(np.array([1.0, 2.0]))
     ('is constant', 'holds inf', '')
@@ -192,7 +192,7 @@ def _tied(values: np.ndarray) -> int:
 
 
 def inversions(values: np.ndarray) -> int:
-    """Return the number of pairs i < j with values[i] > values[j], for values (n,).
+    """Return the number of pairs i < j with values[i] > values[j], for values of shape (n,).
 
     Counted bit by bit of the dense ranks, O(n log n) array operations.
 

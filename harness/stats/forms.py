@@ -16,13 +16,13 @@ one matrix product; no (P, N) table of labels is built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from harness.stats import permutation
+from harness.stats import permutation, ties
 from harness.stats.permutation import Tail
 
 MEMORY_BYTES = 128 << 20
@@ -61,7 +61,7 @@ def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMOR
 
 
 def identity(forms: np.ndarray, n: int) -> np.ndarray:
-    """Return the values of forms (..., N, N) under the observed labels, in which the first ``n`` texts are the candidates."""
+    """Return the values of forms of shape (..., N, N) under the observed labels, in which the first ``n`` texts are the candidates."""
     return np.asarray(forms)[..., :n, n:].sum(axis=(-2, -1))
 
 
@@ -142,10 +142,12 @@ def exact_p_values(
     tail: Tail,
     *,
     mirrored: bool = False,
-    transform: Callable[[np.ndarray], np.ndarray] | None = None,
+    precision: float = ties.FLOAT64,
     memory_bytes: int = MEMORY_BYTES,
 ) -> np.ndarray:
     """Return exact p-values of the statistics f(s) of forms (B, N, N), shape (B,); a form with NaN gives NaN.
+
+    The p-values of a form and of its multiples are equal: the tolerance of ties is relative to :func:`magnitude`.
 
     Parameters
     ----------
@@ -157,8 +159,8 @@ def exact_p_values(
         Values that count as extreme: large or small ones.
     mirrored : bool
         See :func:`blocks`.
-    transform : callable, optional
-        Elementwise function that is applied to the values, of shape (B,) or (B, p); it must not depend on the labels.
+    precision : float
+        Relative tolerance of ties, see :mod:`harness.stats.ties`; ``ties.FLOAT32`` for forms of float32 numbers.
     memory_bytes : int
         Maximum size of the temporary arrays.
     """
@@ -169,10 +171,21 @@ def exact_p_values(
     for start in range(0, len(forms), step):
         part = forms[start : start + step]
         observed = identity(part, n)
-        observed = observed if transform is None else transform(observed)
+        tolerance = ties.tolerance(magnitude(part, n), precision)
         extreme = np.zeros(len(part), dtype=np.int64)
         for values in sweep(part, n, mirrored=mirrored, memory_bytes=memory_bytes // 4):
-            values = values if transform is None else transform(values)
-            extreme += permutation.tail_counts(values, observed, tail)
+            extreme += permutation.tail_counts(values, observed, tail, tolerance)
         out[start : start + step] = np.where(np.isnan(observed), np.nan, extreme / total)
     return out
+
+
+def magnitude(forms: np.ndarray, n: int) -> np.ndarray:
+    """Return the mean over relabelings with n candidates of the sum of |M[p, q]| over pairs, shape (...), for forms (..., N, N).
+
+    >>> magnitude(np.array([[[9.0, -1.0], [3.0, 9.0]]]), 1)
+    array([2.])
+    """
+    size = forms.shape[-1]
+    absolute = np.abs(forms)
+    absolute[..., range(size), range(size)] = 0.0  # the diagonal has no influence on the values
+    return absolute.sum(axis=(-2, -1)) * (n * (size - n) / (size * (size - 1)))

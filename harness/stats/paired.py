@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.stats import bootstrap
+from harness.stats import bootstrap, ties
 
 EXACT_UP_TO = 16
 """Maximum number of examples for which all sign patterns are enumerated."""
@@ -71,7 +71,8 @@ def compare(a: np.ndarray, b: np.ndarray, *, draws: int = 10_000, samples: int =
     d = (a - b)[~(np.isnan(a) | np.isnan(b))]
     if len(d) == 0:
         raise ValueError("no example has a score from both systems")
-    observed = float(abs(d.sum())) * (1 - 1e-12)
+    # Ties are relative to the sum of |d|: if the differences cancel, the observed sum is itself a rounding error.
+    observed = abs(float(d.sum())) - ties.tolerance(float(np.abs(d).sum()))
     if len(d) <= EXACT_UP_TO:
         bits = (np.arange(1 << len(d))[:, None] >> np.arange(len(d))) & 1
         signs = 1.0 - 2.0 * bits.astype(np.float64)

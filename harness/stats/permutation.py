@@ -4,8 +4,8 @@ The null hypothesis is that candidates and references come from one distribution
 as candidates is then equally likely. ``labels`` are bool, shape (P, N), True for a candidate; the first row of an enumeration is
 the identity (the first ``n`` texts are the candidates).
 
-The p-value is the share of relabelings that are at least as extreme as the observed one, itself included. Values within
-``TOLERANCE`` of the observed value count as equal to it, so that rounding never makes a p-value too small.
+The p-value is the share of relabelings that are at least as extreme as the observed one, itself included. Values that differ from
+the observed one by rounding error (:mod:`harness.stats.ties`) count as equal to it, so that rounding never makes a p-value too small.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
 
+from harness.stats import ties
+
 Method = Literal["exact", "monte-carlo"]
 Tail = Literal["upper", "lower"]
 
-TOLERANCE = 1e-6
-"""Maximum difference of two values of a statistic that count as equal."""
 BUDGET = 200_000
 """Maximum number of relabelings that are enumerated (10 + 10 texts have 184,756); beyond it the test is Monte Carlo."""
 DRAWS = 10_000
 """Number of random relabelings of a Monte Carlo test."""
+SCALE_VALUES = 256
+"""Number of null values per example from which the magnitude of a statistic is read."""
 _SHARED_BYTES = 64 << 20
 """Maximum size of a table of relabelings that is shared between callers, in bytes."""
 
@@ -175,30 +178,78 @@ def plan(
     return Plan(n, m, "monte-carlo", draws, seed, note)
 
 
-def p_values(observed: np.ndarray, null_chunks: Iterable[np.ndarray], tail: Tail, method: Method) -> np.ndarray:
-    """Return p-values (B,) of observed values (B,) against chunks (B, p) of their null distributions.
+def p_values(
+    observed: np.ndarray,
+    null_chunks: Iterable[np.ndarray],
+    tail: Tail,
+    method: Method,
+    *,
+    tolerance: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return p-values (B,) of observed values against their null distributions.
 
-    With tail ``upper`` large values are extreme, with ``lower`` small ones. An exact p-value is the share of extreme null values,
-    of which the observed relabeling is one; a Monte Carlo p-value is (1 + #extreme) / (1 + draws). A null value NaN counts as
-    extreme, which can only increase p; an observed NaN gives NaN.
+    An exact p-value is the share of extreme null values, of which the observed relabeling is one; a Monte Carlo p-value is
+    (1 + #extreme) / (1 + draws). A null value NaN counts as extreme, which can only increase p; an observed NaN gives NaN.
 
+    Parameters
+    ----------
+    observed : ndarray, shape (B,)
+        Observed values.
+    null_chunks : iterable of ndarray, shapes (B, p)
+        The null distributions in parts; the result does not depend on the division into parts.
+    tail : {"upper", "lower"}
+        Values that count as extreme: large or small ones.
+    method : {"exact", "monte-carlo"}
+        Design of the test.
+    tolerance : ndarray, shape (B,), optional
+        Largest difference from the observed value that counts as a tie, see :mod:`harness.stats.ties`. The default is the sum of
+        ``FLOAT32`` times the absolute observed value, since values may come from float32 features, and ``FLOAT64`` times the largest
+        absolute value of the first ``SCALE_VALUES`` of the null, for observed values that are 0 except for cancellation. The p-values
+        then do not depend on the unit of the values.
+
+    Examples
+    --------
     >>> p_values(np.array([2.0]), [np.array([[1.0, 2.0, 3.0, 0.0]])], "upper", "exact")
     array([0.5])
     """
     observed = np.asarray(observed, dtype=np.float64)
+    null_chunks = iter(null_chunks)
+    if tolerance is None:
+        first, null_chunks = _with_head(null_chunks)
+        head = np.concatenate([observed[:, None], *first], axis=1)
+        size = ties.magnitude(observed[:, None])
+        tolerance = ties.tolerance(size, ties.FLOAT32) + ties.tolerance(ties.magnitude(head), ties.FLOAT64)
     extreme = np.zeros(observed.shape, dtype=np.int64)
     total = 0
     for values in null_chunks:
-        extreme += tail_counts(values, observed, tail)
+        extreme += tail_counts(values, observed, tail, tolerance)
         total += values.shape[1]
     p = (1 + extreme) / (1 + total) if method == "monte-carlo" else extreme / total
     return np.where(np.isnan(observed), np.nan, p)
 
 
-def tail_counts(values: np.ndarray, observed: np.ndarray, tail: Tail) -> np.ndarray:
-    """Return the number (B,) of values (B, p) that are at least as extreme as ``observed`` (B,), within the tolerance."""
+def _with_head(chunks: Iterator[np.ndarray]) -> tuple[list[np.ndarray], Iterator[np.ndarray]]:
+    """Return the first ``SCALE_VALUES`` columns of chunks (B, p), in parts, and an iterator over all chunks."""
+    head: list[np.ndarray] = []
+    consumed: list[np.ndarray] = []
+    missing = SCALE_VALUES
+    while missing > 0 and (values := next(chunks, None)) is not None:
+        consumed.append(values)
+        head.append(values[:, :missing])
+        missing -= values.shape[1]
+    return head, chain(consumed, chunks)
+
+
+def tail_counts(values: np.ndarray, observed: np.ndarray, tail: Tail, tolerance: np.ndarray | float) -> np.ndarray:
+    """Return the number (B,) of values (B, p) that are at least as extreme as ``observed`` (B,).
+
+    Values within ``tolerance``, (B,) or one number, of the observed one count as equal to it; NaN counts as extreme.
+
+    >>> tail_counts(np.array([[1.0, 2.0 - 1e-9, 3.0]]), np.array([2.0]), "upper", 1e-6)
+    array([2])
+    """
     if tail == "upper":
-        less = values < (observed - TOLERANCE)[:, None]
+        less = values < (observed - tolerance)[:, None]
     else:
-        less = values > (observed + TOLERANCE)[:, None]
+        less = values > (observed + tolerance)[:, None]
     return values.shape[1] - np.count_nonzero(less, axis=1)

@@ -22,7 +22,7 @@ from typing import Any
 
 from harness.contracts import CaptionSet, Decoding, Example
 from harness.testing.parametrized import parametrize_with_checks
-from harness.testing.results import NotApplicable, Outcome, Violation
+from harness.testing.results import Instance, NotApplicable, Outcome, Violation
 from harness.testing.targets import checks_of, subject_of
 
 __all__ = [
@@ -42,7 +42,7 @@ Expected = Mapping[str, str] | None
 
 
 def check_metric(
-    metric: Any,
+    metric: Instance,
     *,
     sets: Sequence[CaptionSet] | None = None,
     skip: Collection[str] = (),
@@ -71,7 +71,7 @@ def check_metric(
 
 
 def check_distance(
-    distance: Any,
+    distance: Instance,
     *,
     sets: Sequence[CaptionSet] | None = None,
     skip: Collection[str] = (),
@@ -87,7 +87,7 @@ def check_embedding(embedding: Any, *, skip: Collection[str] = (), expected_fail
 
 
 def check_adapter(
-    adapter: Any,
+    adapter: Instance,
     *,
     examples: Sequence[Example] | None = None,
     decoding: Decoding | None = None,
@@ -106,7 +106,7 @@ def check_adapter(
     return _outcomes("adapters", adapter, skip, expected_failures, examples=examples, decoding=decoding)
 
 
-def check_reader(reader: Any, *, skip: Collection[str] = (), expected_failures: Expected = None) -> list[Outcome]:
+def check_reader(reader: Instance, *, skip: Collection[str] = (), expected_failures: Expected = None) -> list[Outcome]:
     """Return the outcomes of all checks of a reader, on its first examples; parameters as of :func:`check_metric`."""
     return _outcomes("readers", reader, skip, expected_failures)
 
@@ -119,5 +119,7 @@ def check_task(path: str | Path, *, skip: Collection[str] = (), expected_failure
     return _outcomes("tasks", path, skip, expected_failures)
 
 
-def _outcomes(kind: str, component: Any, skip: Collection[str], expected: Expected, **settings: Any) -> list[Outcome]:
+def _outcomes(
+    kind: str, component: Instance, skip: Collection[str], expected: Expected, **settings: Any
+) -> list[Outcome]:
     return checks_of(kind).run(subject_of(kind, component, **settings), skip=skip, expected_failures=expected)

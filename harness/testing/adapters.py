@@ -6,7 +6,6 @@ import copy
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from harness.errors import HarnessError
 from harness.stats.seeds import derive
 from harness.testing import sample_captions, shared_checks
 from harness.testing.base_subject import BaseSubject
-from harness.testing.results import Checks, NotApplicable, Violation, ensure
+from harness.testing.results import Checks, Instance, NotApplicable, Violation, ensure
 
 ADAPTER_CHECKS = Checks("adapters")
 SEED = 0
@@ -34,7 +33,7 @@ class AdapterSubject(BaseSubject[Results]):
     def __post_init__(self) -> None:
         self.examples_before = copy.deepcopy(list(self.examples))
 
-    def compute(self, component: Any = None) -> Results:
+    def compute(self, component: Instance = None) -> Results:
         """Return the results of the adapter for :attr:`examples`."""
         return self.generate(self.examples, adapter=component)
 
@@ -42,7 +41,7 @@ class AdapterSubject(BaseSubject[Results]):
         self,
         examples: Sequence[Example],
         *,
-        adapter: Any = None,
+        adapter: Instance = None,
         decoding: Decoding | None = None,
         task: Sequence[Example] | None = None,
     ) -> Results:
@@ -55,7 +54,7 @@ class AdapterSubject(BaseSubject[Results]):
         return [_as_result(item) for item in model.generate(list(examples), decoding, seeds)]
 
     @property
-    def adapter(self) -> Any:
+    def adapter(self) -> Instance:
         """The adapter under check."""
         return self.component
 
@@ -64,7 +63,7 @@ class AdapterSubject(BaseSubject[Results]):
         return results_difference(self.examples, expected, actual)
 
 
-def _as_result(item: Any) -> Generation | Failure:
+def _as_result(item: Instance) -> Generation | Failure:
     if isinstance(item, (Generation, Failure)):
         return item
     ensure(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from harness.testing.results import NotApplicable
+from harness.contracts import Parameters
+from harness.testing.results import Instance, NotApplicable
 from harness.testing.side_effects import SideEffects, record_side_effects
 
 T = TypeVar("T")
@@ -34,10 +34,10 @@ class BaseSubject(Generic[T]):
     scope: ClassVar[str] = "not a check of this component"
     """Reason of checks that take another class of subject."""
 
-    component: Any
-    parameters: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    component: Instance
+    parameters: Parameters | None = field(default=None, kw_only=True)
 
-    def compute(self, component: Any = None) -> T:
+    def compute(self, component: Instance = None) -> T:
         """Return the results of the component, or of another instance of its class, on the inputs of the subject."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class BaseSubject(Generic[T]):
         """Return whether two results agree within the tolerance of the kind."""
         return not self.difference(one, other)
 
-    def identity(self, component: Any = None) -> str:
+    def identity(self, component: Instance = None) -> str:
         """Return the signature or fingerprint of the component, or of another instance of its class."""
         return getattr(self.component if component is None else component, self.identity_method)()
 
@@ -95,3 +95,7 @@ class BaseSubject(Generic[T]):
         if self.first_error is not None:
             raise self.first_error
         return self.base
+
+
+AnySubject = BaseSubject[Any]
+"""The subject of a component of any kind."""

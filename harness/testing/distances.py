@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from harness.run.features import FeatureCache
 from harness.testing import shared_checks
 from harness.testing.base_subject import BaseSubject
 from harness.testing.metric_subject import copy_of_sets
-from harness.testing.results import Checks, ensure, violation_on_error
+from harness.testing.results import Checks, Instance, ensure, violation_on_error
 from harness.testing.sample_captions import UNUSUAL_TEXTS, caption_sets, with_candidates
 
 DISTANCE_CHECKS = Checks("distances")
@@ -29,23 +28,23 @@ class DistanceSubject(BaseSubject[np.ndarray]):
 
     sets: Sequence[CaptionSet] = field(default_factory=caption_sets, kw_only=True)
 
-    def compute(self, component: Any = None) -> np.ndarray:
+    def compute(self, component: Instance = None) -> np.ndarray:
         """Return the matrices (B, N, N) of :attr:`sets`."""
         return self.matrices(self.sets, component)
 
-    def matrices(self, sets: Sequence[CaptionSet], distance: Any = None) -> np.ndarray:
+    def matrices(self, sets: Sequence[CaptionSet], distance: Instance = None) -> np.ndarray:
         """Return the matrices (B, N, N) of other sets; the corpus state is that of the references of :attr:`sets`."""
         features = FeatureCache([item.references for item in self.sets])
         return (distance or self.component).matrices(features.batch(sets), features)
 
     def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
-        """Return the largest difference; matrices must be equal to the digit."""
+        """Return the largest difference of two arrays of equal shape; matrices must be equal to the digit."""
         if expected.shape != actual.shape:
             return f"shapes {expected.shape} and {actual.shape}"
         return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
     def nearly_equal(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Return whether the matrices are equal but for the order of summation."""
+        """Return whether the matrices, of equal shape, are equal but for the order of summation."""
         return np.allclose(one, other, rtol=1e-9, atol=1e-12)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from harness.testing import shared_checks
 from harness.testing.base_subject import BaseSubject
-from harness.testing.results import Checks, ensure, violation_on_error
+from harness.testing.results import Checks, Instance, ensure, violation_on_error
 from harness.testing.sample_captions import SCENES, UNUSUAL_TEXTS
 
 EMBEDDING_CHECKS = Checks("embeddings")
@@ -27,20 +26,20 @@ class EmbeddingSubject(BaseSubject[np.ndarray]):
 
     noun, base_check = "vectors", "vectors"
 
-    def compute(self, component: Any = None) -> np.ndarray:
+    def compute(self, component: Instance = None) -> np.ndarray:
         """Fit on :data:`REFERENCES` and return the vectors (T, d) of :data:`TEXTS`."""
         embedding = component or self.component
         embedding.fit(REFERENCES)
         return np.asarray(embedding.encode(list(TEXTS)))
 
     def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
-        """Return the largest difference; vectors must be equal to the digit."""
+        """Return the largest difference of two arrays of equal shape; vectors must be equal to the digit."""
         if expected.shape != actual.shape:
             return f"shapes {expected.shape} and {actual.shape}"
         return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
     def nearly_equal(self, one: np.ndarray, other: np.ndarray) -> bool:
-        """Return whether the vectors are equal within float32."""
+        """Return whether the vectors, of equal shape, are equal within float32."""
         return one.shape == other.shape and np.allclose(one, other, atol=FLOAT32_TOLERANCE)
 
 

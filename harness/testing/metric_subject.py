@@ -16,7 +16,7 @@ from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.testing import sample_captions
 from harness.testing.base_subject import BaseSubject
-from harness.testing.results import NotApplicable
+from harness.testing.results import Instance, NotApplicable
 from harness.testing.sample_captions import repeat_to
 
 RELATIVE_TOLERANCE = 1e-9
@@ -76,7 +76,7 @@ class MetricSubject(BaseSubject[Numbers]):
             raise NotApplicable(f"needs {n} + {m} texts: give caption sets that have them (sets=...)")
         return sample_captions.caption_sets(n, m)
 
-    def compute(self, component: Any = None) -> Numbers:
+    def compute(self, component: Instance = None) -> Numbers:
         """Return the numbers of the metric on :attr:`sets`, with corpus state of their own references."""
         return self.numbers(self.sets, metric=component)
 
@@ -151,7 +151,7 @@ class TokenScoreSubject(BaseSubject[dict[str, float]]):
 
     entry: Entry | None = field(default=None, kw_only=True)
 
-    def compute(self, component: Any = None) -> dict[str, float]:
+    def compute(self, component: Instance = None) -> dict[str, float]:
         """Return the columns of the metric for :func:`token_scores`."""
         columns = (component or self.component).evaluate_scores(token_scores())
         if not isinstance(columns, dict):
@@ -212,7 +212,7 @@ def same_rows(one: np.ndarray, other: np.ndarray) -> bool:
     return np.array_equal(both[: len(one)], both[len(one) :], equal_nan=True)
 
 
-def nearly_equal(one: Any, other: Any) -> bool:
+def nearly_equal(one: Instance, other: Instance) -> bool:
     """Return whether numbers or arrays are equal but for the order of summation; NaN equals NaN."""
     return np.allclose(one, other, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
 

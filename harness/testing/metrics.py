@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from harness.contracts import CaptionSet, Embedding, Level
 from harness.run.features import FeatureCache
 from harness.testing import sample_captions, shared_checks
 from harness.testing.metric_subject import MetricSubject, Numbers, TokenScoreSubject, nearly_equal
-from harness.testing.results import Checks, NotApplicable, Violation, ensure
+from harness.testing.results import Checks, Instance, NotApplicable, Violation, ensure
 
 SCORE_CHECKS = Checks("metrics")
 NEEDS = frozenset({"references", "images", "embeddings", "logprobs", "java"})
@@ -184,5 +184,5 @@ def ensure_finite(subject: MetricSubject, numbers: Numbers, sets: Sequence[Capti
         )
     ensure(not np.isinf(numbers.stats).any(), f"{inputs}: statistics contain an infinite number")
     ensure(not np.isinf(numbers.value), f"{inputs}: the corpus number is {numbers.value}")
-    undefined: Any = np.isnan(numbers.value) and defined.any() and not corpus
+    undefined: Instance = np.isnan(numbers.value) and defined.any() and not corpus
     ensure(not undefined, f"{inputs}: the corpus number is NaN, though some rows are defined")

@@ -10,11 +10,13 @@ import numpy as np
 from harness.contracts import Batch, ExactTestable, Features, State, Testable
 from harness.stats import permutation
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of
-from harness.testing.results import Checks, NotApplicable, ensure
+from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 NULL_CHECKS = Checks("metrics")
 MAX_TEXTS = 5
 """Maximum number of candidates, and of references, whose relabelings are enumerated."""
+SLACK = 1e-7
+"""Tolerance for differences of the null from scores of relabeled texts; features are float32."""
 
 
 @NULL_CHECKS.of(MetricSubject)
@@ -34,10 +36,7 @@ def null_identity(subject: MetricSubject) -> None:
     labels = permutation.relabelings(batch.n, batch.m)[:1]
     null = np.asarray(metric.null(batch, features, state, labels))[:, 0]
     message = f"null of the original labels is not the score: {largest_difference(scores, null, batch.sets)}"
-    ensure(
-        nearly_equal(scores, null) or np.allclose(scores, null, atol=permutation.TOLERANCE / 10, equal_nan=True),
-        message,
-    )
+    ensure(nearly_equal(scores, null) or np.allclose(scores, null, atol=SLACK, equal_nan=True), message)
 
 
 @NULL_CHECKS.of(MetricSubject)
@@ -49,7 +48,7 @@ def null_relabels(subject: MetricSubject) -> None:
         expected = _relabeled_scores(metric, batch, features, state, labels)
         pattern = "".join("rc"[int(label)] for label in labels)
         ensure(
-            np.allclose(null, expected, rtol=1e-7, atol=permutation.TOLERANCE / 10, equal_nan=True),
+            np.allclose(null, expected, rtol=SLACK, atol=SLACK, equal_nan=True),
             f"null is not the score of the texts relabeled {pattern}: {largest_difference(expected, null, batch.sets)}",
         )
 
@@ -66,12 +65,8 @@ def exact_p_values(subject: MetricSubject) -> None:
     batch, features, state = subject.small_batch(MAX_TEXTS)
     table = permutation.relabelings(batch.n, batch.m)
     null = np.stack([_relabeled_scores(metric, batch, features, state, labels) for labels in table], axis=1)
-    extreme = (
-        null <= null[:, :1] + permutation.TOLERANCE
-        if metric.spec.higher_is_better
-        else null >= null[:, :1] - permutation.TOLERANCE
-    )
-    expected = np.where(np.isnan(null[:, 0]), np.nan, extreme.mean(axis=1))
+    tail: permutation.Tail = "lower" if metric.spec.higher_is_better else "upper"
+    expected = permutation.p_values(null[:, 0], [null], tail, "exact")
     actual = np.asarray(metric.exact_p_values(batch, features, state), dtype=float)
     ensure(actual.shape == (len(batch),), f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}")
     actual = np.where(np.isnan(expected), np.nan, actual)
@@ -88,7 +83,9 @@ def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
     return *subject.small_batch(MAX_TEXTS), subject.component
 
 
-def _relabeled_scores(metric: Any, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+def _relabeled_scores(
+    metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray
+) -> np.ndarray:
     """Return scores (B,) with the texts labelled True as candidates and the others as references."""
     candidates, references = np.flatnonzero(labels), np.flatnonzero(~labels)
     sets = [

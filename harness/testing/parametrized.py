@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+from harness.contracts import Parameters
 from harness.errors import HarnessError, UnknownName, did_you_mean
 from harness.registry import split_spec
 from harness.registry.component_kinds import SINGULAR
-from harness.testing.results import Violation
+from harness.testing.results import Instance, Violation
 from harness.testing.targets import ALL_CHECKS, checks_of, kind_of, subject_of
 
 
@@ -19,11 +20,11 @@ class _Case:
     """A component whose subject is created when its first test runs, so that collecting tests constructs nothing."""
 
     kind: str
-    component: Any
-    settings: Mapping[str, Any]
+    component: Instance
+    settings: Parameters
 
     @cached_property
-    def subject(self) -> Any:
+    def subject(self) -> Instance:
         """Subject of the checks; raises :class:`HarnessError` when the component cannot be constructed."""
         return subject_of(self.kind, self.component, **self.settings)
 
@@ -42,7 +43,7 @@ def parametrize_with_checks(
     components: Sequence[Any],
     *,
     kind: str | None = None,
-    expected_failures: Mapping[str, Any] | None = None,
+    expected_failures: Parameters | None = None,
     **settings: Any,
 ) -> Callable[[Any], Any]:
     """Return a decorator that parametrizes a test function with ``check``: one test for each component and check.
@@ -86,14 +87,14 @@ def parametrize_with_checks(
     return pytest.mark.parametrize("check", cases)
 
 
-def _ensure_keys_exist(expected_failures: Mapping[str, Any], labels: Sequence[str]) -> None:
+def _ensure_keys_exist(expected_failures: Parameters, labels: Sequence[str]) -> None:
     options = [*dict.fromkeys(name for checks in ALL_CHECKS.values() for name in checks.names), *labels]
     for key in expected_failures:
         if key not in options:
             raise UnknownName(f"expected_failures: no check or component '{key}'{did_you_mean(key, options)}")
 
 
-def _label(kind: str, component: Any) -> str:
+def _label(kind: str, component: Instance) -> str:
     if isinstance(component, Mapping):
         name, params = split_spec(component, SINGULAR[kind])
         return name + "".join(f",{key}={value}" for key, value in params.items())
@@ -104,7 +105,7 @@ def _label(kind: str, component: Any) -> str:
     return name if isinstance(name, str) else getattr(component, "__name__", type(component).__name__)
 
 
-def _reasons(label: str, expected: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+def _reasons(label: str, expected: Parameters, names: Sequence[str]) -> dict[str, str]:
     shared = {key: reason for key, reason in expected.items() if key in names and isinstance(reason, str)}
     specific = expected.get(label, {})
     return {**shared, **(specific if isinstance(specific, Mapping) else {})}

@@ -9,6 +9,9 @@ from typing import Any, Literal, TypeVar
 
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
 
+Instance = Any
+"""A component under check, of any class."""
+
 Status = Literal["pass", "fail", "not applicable", "expected failure"]
 Check = Callable[[Any], None]
 C = TypeVar("C", bound=Check)
@@ -88,7 +91,7 @@ class Checks:
         return {name: (check.__doc__ or "").strip().split("\n")[0] for name, check in self._checks.items()}
 
     def run(
-        self, subject: Any, *, skip: Collection[str] = (), expected_failures: Mapping[str, str] | None = None
+        self, subject: Instance, *, skip: Collection[str] = (), expected_failures: Mapping[str, str] | None = None
     ) -> list[Outcome]:
         """Return the outcomes of all checks except those in ``skip``.
 
@@ -112,7 +115,7 @@ class Checks:
                 raise UnknownName(f"no check of {self.kind} is called '{name}'{did_you_mean(name, self._checks)}")
         return [self.run_one(name, subject, expected.get(name)) for name in self._checks if name not in skip]
 
-    def run_one(self, name: str, subject: Any, expected: str | None = None) -> Outcome:
+    def run_one(self, name: str, subject: Instance, expected: str | None = None) -> Outcome:
         """Return the outcome of one check; any exception of the component becomes a failure with one line of reason."""
         outcome = self._outcome(name, subject)
         if expected is None:
@@ -121,7 +124,7 @@ class Checks:
             return Outcome(name, "expected failure", f"{expected} ({outcome.reason})")
         return Outcome(name, "fail", f"was expected to fail and did not: {expected}")
 
-    def _outcome(self, name: str, subject: Any) -> Outcome:
+    def _outcome(self, name: str, subject: Instance) -> Outcome:
         if not isinstance(subject, self._subjects[name]):
             return Outcome(name, "not applicable", subject.scope)
         try:

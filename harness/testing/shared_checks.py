@@ -6,11 +6,10 @@ Each takes a :class:`~harness.testing.base_subject.BaseSubject`; the module of a
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from harness.errors import HarnessError
 from harness.registry import parameters as constructor_parameters
-from harness.testing.base_subject import BaseSubject
+from harness.testing.base_subject import AnySubject
 from harness.testing.results import NotApplicable, Violation, ensure
 from harness.testing.side_effects import ensure_random_state_unchanged, global_seed
 from harness.testing.variants import (
@@ -26,23 +25,23 @@ SEEDS = (1, 2)
 """Seeds of the global random states under which results are computed again."""
 
 
-def described(subject: BaseSubject[Any]) -> None:
+def described(subject: AnySubject) -> None:
     """The class has a docstring (``harness show`` prints it)."""
     factory = type(subject.component)
     ensure((factory.__doc__ or "").strip(), f"the class {factory.__name__} has no docstring")
 
 
-def signature(subject: BaseSubject[Any]) -> None:
+def signature(subject: AnySubject) -> None:
     """``signature()`` is one line of text, the same at every call and for an instance with the same parameters."""
     _ensure_stable_identity(subject)
 
 
-def fingerprint(subject: BaseSubject[Any]) -> None:
+def fingerprint(subject: AnySubject) -> None:
     """``fingerprint()`` is one line of text, the same at every call and for an instance with the same parameters."""
     _ensure_stable_identity(subject)
 
 
-def _ensure_stable_identity(subject: BaseSubject[Any]) -> None:
+def _ensure_stable_identity(subject: AnySubject) -> None:
     component, call, text = subject.component, f"{subject.identity_method}()", subject.identity()
     ensure(isinstance(text, str) and text.strip(), f"{call} returns {text!r}; expected a text")
     ensure("\n" not in text, f"{call} has several lines: {text!r:.80}")
@@ -58,7 +57,7 @@ def _ensure_stable_identity(subject: BaseSubject[Any]) -> None:
     )
 
 
-def deterministic(subject: BaseSubject[Any]) -> None:
+def deterministic(subject: AnySubject) -> None:
     """The results are the same again, whatever the global random state."""
     base = subject.base
     for seed in SEEDS:
@@ -67,13 +66,13 @@ def deterministic(subject: BaseSubject[Any]) -> None:
         ensure(not difference, f"returns other {subject.noun} when run again: {difference}")
 
 
-def random_state(subject: BaseSubject[Any]) -> None:
+def random_state(subject: AnySubject) -> None:
     """The global random states of Python and numpy do not change."""
     subject.base  # noqa: B018  (raises when the component does not run)
     ensure_random_state_unchanged(subject.compute)
 
 
-def pickles(subject: BaseSubject[Any]) -> None:
+def pickles(subject: AnySubject) -> None:
     """A pickled copy, as a worker process gets it, has the same signature and returns the same results."""
     base, copy = subject.base, pickled_copy(subject.component)
     ensure(subject.identity(copy) == subject.identity(), f"has another {subject.identity_method} after pickling")
@@ -81,7 +80,7 @@ def pickles(subject: BaseSubject[Any]) -> None:
     ensure(not difference, f"returns other {subject.noun} after pickling: {difference}")
 
 
-def parameters(subject: BaseSubject[Any]) -> None:
+def parameters(subject: AnySubject) -> None:
     """A parameter that changes the results changes the signature or fingerprint, by which caches are keyed."""
     base, identity, count = subject.base, subject.identity(), 0
     if not constructor_parameters(type(subject.component)):
@@ -100,34 +99,34 @@ def parameters(subject: BaseSubject[Any]) -> None:
         raise NotApplicable("no parameter has a plain value that can be changed")
 
 
-def signature_in_use(subject: BaseSubject[Any]) -> None:
+def signature_in_use(subject: AnySubject) -> None:
     """Scoring does not change the signature."""
     _ensure_identity_in_use(subject)
 
 
-def fingerprint_in_use(subject: BaseSubject[Any]) -> None:
+def fingerprint_in_use(subject: AnySubject) -> None:
     """Generating captions does not change the fingerprint."""
     _ensure_identity_in_use(subject)
 
 
-def _ensure_identity_in_use(subject: BaseSubject[Any]) -> None:
+def _ensure_identity_in_use(subject: AnySubject) -> None:
     before = subject.first_identity  # the recorded run comes first
     ensure(subject.identity() == before, f"the {subject.identity_method} changes when the component is used")
 
 
-def prints_nothing(subject: BaseSubject[Any]) -> None:
+def prints_nothing(subject: AnySubject) -> None:
     """Nothing is printed to stdout, which is reserved for results."""
     output = subject.side_effects.output
     ensure(not output, f"prints to stdout: {output[:60]!r}")
 
 
-def writes_nothing(subject: BaseSubject[Any]) -> None:
+def writes_nothing(subject: AnySubject) -> None:
     """No file is written into the working folder."""
     files = dict.fromkeys(subject.side_effects.files)
     ensure(not files, f"writes into the working folder: {', '.join(files)[:80]}")
 
 
-def no_network(subject: BaseSubject[Any]) -> None:
+def no_network(subject: AnySubject) -> None:
     """No network connection is opened."""
     connections = dict.fromkeys(subject.side_effects.connections)
     ensure(not connections, f"connects to {', '.join(connections)[:80]}")

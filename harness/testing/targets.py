@@ -8,9 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from harness.contracts import CaptionSet, Decoding, Example
+from harness.contracts import CaptionSet, Decoding, Example, Parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
 from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
@@ -27,7 +26,7 @@ from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
 from harness.testing.metrics import SCORE_CHECKS
 from harness.testing.model_metrics import TOKEN_SCORE_CHECKS
 from harness.testing.null_checks import NULL_CHECKS
-from harness.testing.results import Checks, describe_error
+from harness.testing.results import Checks, Instance, describe_error
 from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 
 METRIC_CHECKS = Checks("metrics").include(
@@ -59,12 +58,12 @@ def checks_of(kind: str) -> Checks:
 
 def subject_of(
     kind: str,
-    component: Any,
+    component: Instance,
     *,
     sets: Sequence[CaptionSet] | None = None,
     examples: Sequence[Example] | None = None,
     decoding: Decoding | None = None,
-) -> Any:
+) -> Instance:
     """Return the subject of the checks of a kind.
 
     Parameters
@@ -109,11 +108,11 @@ def subject_of(
     return {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind](instance, parameters=parameters)
 
 
-def _name(component: Any, instance: Any) -> str:
+def _name(component: Instance, instance: Instance) -> str:
     return split_spec(component, "component")[0] if isinstance(component, (str, Mapping)) else type(instance).__name__
 
 
-def create_component(kind: str, component: Any, params: Mapping[str, Any] | None = None) -> Component:
+def create_component(kind: str, component: Instance, params: Parameters | None = None) -> Component:
     """Return an instance with its parameters, from a name, ``{name: {params}}``, a class, a function, or an instance.
 
     Raises :class:`HarnessError` with one line for unknown parameters and for a constructor that raises.
@@ -149,13 +148,13 @@ class Target:
 
     kind: str
     label: str
-    component: Any
+    component: Instance
     """A :class:`~harness.registry.Component`, a name with parameters, or the path of a task."""
     entry: Entry | None = field(default=None, compare=False)
     """Catalogue entry, for a name of the registry."""
 
 
-def targets(text: str, kind: str | None = None, params: Mapping[str, Any] | None = None) -> list[Target]:
+def targets(text: str, kind: str | None = None, params: Parameters | None = None) -> list[Target]:
     """Return the targets that a text names.
 
     Parameters
@@ -186,7 +185,7 @@ def targets(text: str, kind: str | None = None, params: Mapping[str, Any] | None
     return _registered(text, kind, params or {})
 
 
-def _imported(text: str, kind: str | None, params: Mapping[str, Any]) -> Target:
+def _imported(text: str, kind: str | None, params: Parameters) -> Target:
     module_name, _, attribute = text.partition(":")
     module = _import(module_name)
     if not hasattr(module, attribute):
@@ -200,7 +199,7 @@ def _imported(text: str, kind: str | None, params: Mapping[str, Any]) -> Target:
     return Target(kind, text, created)
 
 
-def _import(module_name: str) -> Any:
+def _import(module_name: str) -> Instance:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)  # code beside the working directory's registry.yaml
@@ -218,7 +217,7 @@ def _import(module_name: str) -> Any:
         raise HarnessError(f"{module_name} cannot be imported: {describe_error(error)}") from error
 
 
-def kind_of(component: Any) -> str | None:
+def kind_of(component: Instance) -> str | None:
     """Return the kind whose methods the component has, or None."""
     for kind, names in _METHODS.items():
         if any(hasattr(component, name) for name in names):
@@ -226,7 +225,7 @@ def kind_of(component: Any) -> str | None:
     return "readers" if hasattr(component, "__iter__") and hasattr(component, "fingerprint") else None
 
 
-def _registered(text: str, kind: str | None, params: Mapping[str, Any]) -> list[Target]:
+def _registered(text: str, kind: str | None, params: Parameters) -> list[Target]:
     registry = current()
     prefix, _, rest = text.partition("/")
     if kind is None and prefix in KINDS and rest:

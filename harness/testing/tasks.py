@@ -12,7 +12,7 @@ from harness.contracts import Example
 from harness.errors import HarnessError
 from harness.testing import shared_checks
 from harness.testing.base_subject import BaseSubject
-from harness.testing.results import Checks, NotApplicable, ensure
+from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 if TYPE_CHECKING:
     from harness.run.plan import Plan
@@ -31,7 +31,7 @@ class ReaderSubject(BaseSubject[list[Any]]):
 
     noun, base_check, identity_method = "examples", "examples", "fingerprint"
 
-    def compute(self, component: Any = None) -> list[Any]:
+    def compute(self, component: Instance = None) -> list[Any]:
         """Return the first examples of the reader, at most :data:`MAX_EXAMPLES`."""
         return list(islice(component or self.component, MAX_EXAMPLES))
 

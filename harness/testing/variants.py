@@ -5,18 +5,19 @@ from __future__ import annotations
 import pickle
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Literal, Union
 
+from harness.contracts import Parameters, Values
 from harness.errors import HarnessError
 from harness.registry import parameters
 from harness.registry.parameter_checks import type_hints
-from harness.testing.results import NotApplicable, Violation
+from harness.testing.results import Instance, NotApplicable, Violation
 
 PLAIN_TYPES = (bool, int, float, str, type(None))
 
 
-def constructor_values(component: Any, recorded: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def constructor_values(component: Instance, recorded: Parameters | None = None) -> Values:
     """Return the constructor parameters of an instance.
 
     They are those of ``recorded``, else those that the instance records (:class:`~harness.contracts.Parameterised`), else
@@ -31,7 +32,7 @@ def constructor_values(component: Any, recorded: Mapping[str, Any] | None = None
     return {name: attributes[name] for name in names if isinstance(attributes[name], PLAIN_TYPES)}
 
 
-def have_equal_attributes(one: Any, other: Any) -> bool:
+def have_equal_attributes(one: Instance, other: Instance) -> bool:
     """Return whether two instances agree in every plain attribute that both have."""
     left, right = (
         {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN_TYPES)}
@@ -40,7 +41,7 @@ def have_equal_attributes(one: Any, other: Any) -> bool:
     return all(left[name] == right[name] for name in left.keys() & right.keys())
 
 
-def second_instance(component: Any, values: Mapping[str, Any]) -> Any:
+def second_instance(component: Instance, values: Parameters) -> Instance:
     """Return a new instance of the component's class; raises :class:`NotApplicable` when the constructor rejects the values."""
     factory = type(component)
     try:
@@ -49,7 +50,7 @@ def second_instance(component: Any, values: Mapping[str, Any]) -> Any:
         raise NotApplicable(f"a second {factory.__name__} cannot be constructed: {error}") from error
 
 
-def variants(component: Any, recorded: Mapping[str, Any] | None = None) -> Iterator[tuple[str, Any]]:
+def variants(component: Instance, recorded: Parameters | None = None) -> Iterator[tuple[str, Any]]:
     """Yield ``parameter=value`` and an instance with that one parameter changed.
 
     Parameters with a plain value (number, boolean or ``Literal``) are changed, one at a time, where the constructor accepts
@@ -88,7 +89,7 @@ def _literals(hint: Any) -> list[Any]:
     return []
 
 
-def pickled_copy(component: Any) -> Any:
+def pickled_copy(component: Instance) -> Instance:
     """Return the component after pickling, as a worker process gets it; raises :class:`Violation` when it does not pickle."""
     factory = type(component)
     if factory.__module__ == "__main__" or "<locals>" in factory.__qualname__:

@@ -62,7 +62,7 @@ class Vocabulary:
         return len(self.index)
 
     def ids(self, sentences: Sequence[Tokens], total: int) -> np.ndarray:
-        """Return the ids of all words, int64 ``(total,)``; new words are added."""
+        """Return the ids of all words, int64 of shape ``(total,)``; new words are added."""
         return np.fromiter(map(self.index.__getitem__, chain.from_iterable(sentences)), np.int64, total)
 
 

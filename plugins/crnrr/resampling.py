@@ -112,7 +112,7 @@ def count_matrix(side: Grams, size: int, units: int) -> Any:
 
 
 def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays ``(units,)``: n-gram tokens, squared counts within sentences, squared sentence sizes, summed."""
+    """Return three arrays of shape ``(units,)``: n-gram tokens, squared counts within sentences, squared sentence sizes, summed."""
     order = np.lexsort((side.gram, side.sentence))
     pair = np.stack([side.sentence[order], side.gram[order]])
     starts = np.flatnonzero(changes(pair))

@@ -14,7 +14,7 @@ from harness.errors import InputError, require
 
 
 def texts(vocabulary: int, length: int) -> np.ndarray:
-    """Return the tokens of every text by number, ``(V**L, L)``; raise :class:`InputError` for more than 2**16 texts.
+    """Return the tokens of every text by number, of shape ``(V**L, L)``; raise :class:`InputError` for more than 2**16 texts.
 
     >>> texts(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -26,7 +26,7 @@ def texts(vocabulary: int, length: int) -> np.ndarray:
 
 
 def ngram_distribution(p: np.ndarray, vocabulary: int, length: int, n: int) -> np.ndarray:
-    """Return the n-gram distribution of a text distribution, the mean over the L - n + 1 positions.
+    """Return the n-gram distribution, shape (V**n,), of a text distribution, the mean over the L - n + 1 positions.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def unigram_bleu_pair(q: np.ndarray, p: np.ndarray, references: int, candidates:
 
 
 def oracle(sigma: float, seed: int, *, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> np.ndarray:
-    """Return the text distribution ``(V**L,)`` of an LSTM with random weights.
+    """Return the text distribution of shape ``(V**L,)`` of an LSTM with random weights.
 
     The first input is START, the initial state is zero, and there is no END.
 

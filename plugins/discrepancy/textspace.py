@@ -22,7 +22,7 @@ TensorFunction = Callable[[Any], Any]
 
 
 def distribution_of(scores: Sequence[Sequence[TokenScores]]) -> tuple[np.ndarray, int, int]:
-    """Return the probabilities ``(V**L,)`` of all texts in the order of base-V numbers, V, and L.
+    """Return the probabilities of shape ``(V**L,)`` of all texts in the order of base-V numbers, V, and L.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def bleu_pair(p: np.ndarray, table: np.ndarray) -> tuple[TensorFunction, TensorF
 
 
 def ngram_pair(p: np.ndarray, size: int, length: int, n: int) -> tuple[TensorFunction, TensorFunction]:
-    """Return CR_n and NRR_n of the n-grams of Q as functions of Q, a torch tensor ``(V**L,)``.
+    """Return CR_n and NRR_n of the n-grams of Q as functions of Q, a torch tensor of shape ``(V**L,)``.
 
     ``p`` is the real distribution ``(V**L,)``, ``size`` V and ``length`` L.
     """

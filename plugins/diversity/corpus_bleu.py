@@ -35,7 +35,7 @@ class SentenceGrams:
 
 
 def corpus_bleu(candidates: Sequence[Tokens], references: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """Return BLEU-1 to BLEU-``orders`` of the candidates, each against all references.
+    """Return BLEU-1 to BLEU-``orders``, shape (orders,), of the candidates, each against all references.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def corpus_bleu_of_words(
 
 
 def self_bleu(sentences: Sequence[Tokens], orders: int = 4) -> np.ndarray:
-    """Return Self-BLEU-1 to Self-BLEU-``orders``: the mean BLEU of each sentence against all others.
+    """Return Self-BLEU-1 to Self-BLEU-``orders``, shape (orders,): the mean BLEU of each sentence against all others.
 
     Parameters
     ----------

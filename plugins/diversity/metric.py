@@ -10,7 +10,7 @@ import gzip
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class SelfBleu(CandidateWords):
         return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{self.tokenizer}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return Self-BLEU or NSBLEU of one corpus; NaN for fewer than two sentences."""
+        """Return Self-BLEU or NSBLEU of a corpus of T sentences, ``lengths`` of shape (T,); NaN for fewer than two sentences."""
         if len(lengths) < 2:
             return float("nan")
         value = float(self_bleu_of_words(words, lengths, self.n)[:, -1].mean())
@@ -166,7 +166,7 @@ class Distinct(CandidateWords):
         return f"distinct|n:{self.n}|tok:{self.tokenizer}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return Distinct-n of one corpus; NaN without n-grams."""
+        """Return Distinct-n of a corpus of T sentences, ``lengths`` of shape (T,); NaN without n-grams."""
         (grams,) = grams_of([words], self.n)
         return len(np.unique(grams.gram)) / len(grams.gram) if len(grams.gram) else float("nan")
 
@@ -189,7 +189,7 @@ class VocabularySize(CandidateWords):
         return f"vocabulary|tok:{self.tokenizer}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return the number of distinct words of one corpus."""
+        """Return the number of distinct words of a corpus of T sentences, ``lengths`` of shape (T,)."""
         return float(len(np.unique(words.ids)))
 
 
@@ -252,6 +252,8 @@ class Novelty(MeanMetric):
     InputError
         When there is no such file.
     """
+
+    expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
 
     def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")

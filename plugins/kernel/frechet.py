@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.plugins.kernel import geometry, symmetric_relabelings
-from harness.stats import permutation
+from harness.stats import permutation, ties
 
 _CHUNK = 1 << 15
 """Maximum number of relabelings evaluated at once."""
@@ -86,9 +86,13 @@ def relabeled(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def exact_p_values(inner: np.ndarray, n: int) -> np.ndarray:
-    """Return exact p-values (B,) for Gram matrices (B, N, N); for n = m half of the relabelings are evaluated."""
+    """Return exact p-values (B,) for Gram matrices (B, N, N); for n = m half of the relabelings are evaluated.
+
+    The tolerance of ties is relative to the mean squared distance of the vectors from their mean.
+    """
     null = (relabeled(inner, labels) for labels in symmetric_relabelings.chunks(n, inner.shape[-1] - n, _CHUNK))
-    return permutation.p_values(from_gram(inner, n), null, "upper", "exact")
+    tolerance = ties.tolerance(np.einsum("bii->b", inner) / inner.shape[-1], ties.FLOAT32)
+    return permutation.p_values(from_gram(inner, n), null, "upper", "exact", tolerance=tolerance)
 
 
 def _distances(within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ import numpy as np
 
 _ROUNDING = 1e-13
 """Squared distances below this fraction of the squared norms are rounding errors; the vectors are taken as equal."""
+_EPSILONS = 16
+"""Vectors that differ by at most this many machine epsilons of their type, relative to their length, are taken as equal."""
 CACHE_BYTES = 8 << 20
 """Bytes of vectors that are centred at once."""
 
@@ -33,14 +35,30 @@ def shaped_like(values: np.ndarray, x: np.ndarray) -> np.ndarray | float:
 
 
 def gram(vectors: np.ndarray) -> np.ndarray:
-    """Return the inner products of vectors (B, N, d) about their mean over N, float64, shape (B, N, N)."""
+    """Return the inner products of vectors (B, N, d) about their mean over N, float64, shape (B, N, N).
+
+    They are exactly 0 for an example whose vectors differ by rounding alone, see :func:`rounding`.
+    """
     batch, size, width = vectors.shape
     out = np.empty((batch, size, size))
     for part in _parts(batch, 8 * size * width):
         centred = vectors[part].astype(np.float64)
         centred -= centred.mean(axis=1, keepdims=True)
         np.matmul(centred, centred.transpose(0, 2, 1), out=out[part])
+    out[np.sqrt(np.einsum("bii->bi", out).max(axis=1)) <= rounding(vectors)] = 0.0
     return out
+
+
+def rounding(vectors: np.ndarray) -> np.ndarray:
+    """Return the length (B,) of differences within examples of vectors (B, N, d) that count as rounding errors.
+
+    It is a few machine epsilons of the type of the vectors (float32 for most embeddings) times the length of the first vector. A
+    model gives nearly, but not exactly, equal vectors to texts that it does not distinguish. If all texts of an example are such,
+    statistics without a unit (the kernel of MMD) and p-values would be functions of the rounding errors.
+    """
+    first = vectors[:, 0].astype(np.float64)
+    epsilon = np.finfo(np.result_type(vectors, np.float32)).eps
+    return _EPSILONS * float(epsilon) * np.sqrt(np.einsum("bd,bd->b", first, first))
 
 
 def squared_distances(inner: np.ndarray) -> np.ndarray:
@@ -86,7 +104,8 @@ def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
 def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     """Return forms (see :mod:`harness.stats.forms`) of mean k(C, C) + mean k(R, R) - 2 mean k(C, R).
 
-    Uses s'Ks = sum of the row sums of the candidates - sum over pairs with different labels.
+    Uses s'Ks = sum of the row sums of the candidates - sum over pairs with different labels. The statistic does not change when a
+    constant is added to the kernel. The forms are those of K - max K, which are exactly 0 for a constant kernel.
 
     Parameters
     ----------
@@ -111,6 +130,7 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     within_c, within_r = _pairs(n + m, n, estimator)
     if not within_c or not within_r:
         return np.full(kernel.shape, np.nan)
+    kernel = kernel - kernel.max(axis=(1, 2), keepdims=True)
     sums = kernel.sum(axis=2)
     if estimator == "unbiased":
         sums = sums - np.einsum("bii->bi", kernel)

@@ -15,7 +15,7 @@ from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins.kernel import frechet, geometry, mmd, sliced_wasserstein
 from harness.plugins.kernel.energy import energy_kernel
-from harness.stats import forms
+from harness.stats import forms, ties
 
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
 
@@ -85,7 +85,9 @@ class _TwoSampleMetric(KernelMetric):
 
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return exact permutation p-values, shape (B,)."""
-        return forms.exact_p_values(self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m)
+        return forms.exact_p_values(
+            self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m, precision=ties.FLOAT32
+        )
 
 
 class Mmd(_TwoSampleMetric):

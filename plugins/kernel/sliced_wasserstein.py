@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.plugins.kernel import geometry, symmetric_relabelings
-from harness.stats import permutation
+from harness.stats import permutation, ties
 
 _CHUNK_BYTES = 16 << 20
 _CHUNK = 1 << 14
@@ -90,9 +90,14 @@ def sliced_wasserstein(
 
 
 def projected(vectors: np.ndarray, projections: int, seed: int) -> np.ndarray:
-    """Return the coordinates of vectors (B, N, d) along L = ``projections`` directions, float64, shape (B, L, N)."""
+    """Return the coordinates of vectors (B, N, d) along L = ``projections`` directions, float64, shape (B, L, N).
+
+    They are exactly 0 for an example whose vectors differ by rounding alone, see :func:`geometry.rounding`.
+    """
     axes = directions(vectors.shape[-1], projections, seed)
-    return np.stack([(part.astype(np.float64) @ axes).T for part in vectors])
+    lines = np.stack([(part.astype(np.float64) @ axes).T for part in vectors])
+    lines[np.ptp(lines, axis=2).max(axis=1) <= geometry.rounding(vectors)] = 0.0
+    return lines
 
 
 def observed(lines: np.ndarray, n: int, p: float) -> np.ndarray:
@@ -120,14 +125,22 @@ def relabeled(lines: np.ndarray, labels: np.ndarray, p: float) -> np.ndarray:
 
 
 def exact_p_values(lines: np.ndarray, n: int, p: float) -> np.ndarray:
-    """Return exact p-values (B,) for coordinates (B, L, N); for n = m half of the relabelings are evaluated."""
+    """Return exact p-values (B,) for coordinates (B, L, N); for n = m half of the relabelings are evaluated.
+
+    The tolerance of ties is relative to the largest difference of two coordinates along one direction.
+    """
     null = (relabeled(lines, labels, p) for labels in symmetric_relabelings.chunks(n, lines.shape[-1] - n, _CHUNK))
-    return permutation.p_values(observed(lines, n, p), null, "upper", "exact")
+    tolerance = ties.tolerance(np.ptp(lines, axis=2).max(axis=1), ties.FLOAT32)
+    return permutation.p_values(observed(lines, n, p), null, "upper", "exact", tolerance=tolerance)
 
 
 def _distance(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
     """Return distances (...) for order statistics (..., L, n) and (..., L, m)."""
     plan = coupling(first.shape[-1], second.shape[-1])
     gaps = np.abs(first[..., plan.first] - second[..., plan.second])
-    powered = gaps if p == 1 else gaps * gaps if p == 2 else gaps**p
-    return (powered @ plan.weights).mean(axis=-1) ** (1.0 / p)
+    if p <= 2:
+        powered = gaps if p == 1 else gaps * gaps if p == 2 else gaps**p
+        return (powered @ plan.weights).mean(axis=-1) ** (1.0 / p)
+    # Higher powers overflow in some units: divide by the power of two above the largest gap.
+    unit = np.exp2(np.frexp(gaps.max(axis=(-2, -1)))[1])
+    return (((gaps / unit[..., None, None]) ** p @ plan.weights).mean(axis=-1)) ** (1.0 / p) * unit

@@ -121,7 +121,8 @@ class Mauve(MauveParameters):
         return float(values[0]) if weights is None else values
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return the values for five k-means seeds, their standard deviation, and the values for half and twice the buckets."""
+        """Return, from statistics of shape (B, d), values for five k-means seeds, their standard deviation, and
+        the values for half and twice the buckets."""
         if not len(stats):
             return {}
         texts = _texts(stats)

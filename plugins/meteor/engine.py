@@ -56,7 +56,7 @@ class PreparedTexts(TextTable):
         super().__init__(_words())
 
     def align_pairs(self, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
-        """Align the same pairs of texts of every example; see :func:`align_pairs`."""
+        """Align the same pairs of texts of every example (shape (B, N)); see :func:`align_pairs`."""
         return align_pairs(self, text_ids, pairs, with_statistics=with_statistics)
 
 
@@ -86,7 +86,7 @@ def _new_words() -> WordTable:
 
 
 def scores_of(statistics: np.ndarray) -> np.ndarray:
-    """Return the scores (n,) of the rows of statistics (n, 23)."""
+    """Return the scores of shape (n,) of the rows of statistics (n, 23)."""
     from harness.plugins.meteor.kernels.pairs import score_rows  # numba
 
     return score_rows(np.ascontiguousarray(statistics, dtype=np.float64))
@@ -94,7 +94,7 @@ def scores_of(statistics: np.ndarray) -> np.ndarray:
 
 # ---------------------------------------------------------------------- raw text
 def statistics(pairs: Iterable[Pair]) -> np.ndarray:
-    """Return the statistics of each hypothesis against the first of its references with the highest score.
+    """Return the statistics, shape (n, 23), of each hypothesis against the first of its references with the highest score.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def statistics(pairs: Iterable[Pair]) -> np.ndarray:
 
 
 def scores(pairs: Iterable[Pair]) -> np.ndarray:
-    """Return segment scores (n,) in [0, 1], each the highest over the references; see :func:`statistics`.
+    """Return segment scores of shape (n,) in [0, 1], each the highest over the references; see :func:`statistics`.
 
     >>> scores([("a dog runs", ["a dog runs", "a cat"])]).tolist()
     [1.0]
@@ -132,7 +132,7 @@ def scores(pairs: Iterable[Pair]) -> np.ndarray:
 
 
 def corpus_score(statistics: np.ndarray) -> float:
-    """Return the corpus score that COCO reports: the score of the summed statistics (n, 23), not the mean of the segment scores."""
+    """Return the corpus score that COCO reports: the score of the sum of statistics of shape (n, 23), not the mean of segment scores."""
     return float(scores_of(summable(statistics).sum(axis=0, keepdims=True))[0])
 
 
@@ -167,7 +167,7 @@ def _best_statistics(table: TextTable, pairs: list[Pair], offset: int) -> np.nda
 
 
 def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the positions (n,) of the first maximum in each run ``starts[i]:starts[i + 1]`` of scores (k,).
+    """Return the positions of shape (n,) of the first maximum in each run ``starts[i]:starts[i + 1]`` of scores (k,).
 
     ``starts`` (n + 1,) bounds the runs, none of which is empty.
 
@@ -271,7 +271,7 @@ def _concatenated(parts: list[np.ndarray], dtype: type) -> np.ndarray:
 
 
 def align(table: TextTable, **groups: np.ndarray) -> Aligned:
-    """Align the pairs of groups of texts on all cores.
+    """Align the pairs of groups of texts on all cores; scores have shape (pairs,).
 
     The keywords are the fields of :class:`harness.plugins.meteor.kernels.pairs.Groups`. Scores (pairs,) are in their order, statistics
     (rows, 23) in the order of ``rows``. Raises :class:`InputError` for texts with more than 4 million word matches.

@@ -75,7 +75,7 @@ class JavaMeteor:
         self._end()
 
     def statistics(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Return statistics (n, 23), float64, as :func:`harness.plugins.meteor.engine.statistics`.
+        """Return statistics of shape (n, 23), float64, as :func:`harness.plugins.meteor.engine.statistics`.
 
         Raises :class:`InputError` for a hypothesis without references, :class:`HarnessError` if the jar ends or answers something else.
         """
@@ -84,11 +84,11 @@ class JavaMeteor:
         return np.array(answers, dtype=np.float64).reshape(len(lines), N_STATISTICS)
 
     def scores(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Return segment scores (n,), each the highest over the references."""
+        """Return segment scores of shape (n,), each the highest over the references."""
         return self.evaluate(self.statistics(pairs))[0]
 
     def evaluate(self, statistics: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the jar's segment scores (n,) of statistics (n, 23), and their corpus score."""
+        """Return the jar's segment scores of shape (n,) of statistics (n, 23), and their corpus score."""
         rows = [" ".join(f"{value:.1f}" for value in row) for row in statistics.tolist()]
         segments: list[float] = []
         for first in range(0, len(rows), _SEGMENTS_PER_REQUEST):
@@ -156,12 +156,12 @@ def shared() -> JavaMeteor:
 
 
 def statistics(pairs: Iterable[Pair]) -> np.ndarray:
-    """Return statistics (n, 23) from the shared jar."""
+    """Return statistics of shape (n, 23) from the shared jar."""
     return shared().statistics(pairs)
 
 
 def scores(pairs: Iterable[Pair]) -> np.ndarray:
-    """Return segment scores (n,) from the shared jar."""
+    """Return segment scores of shape (n,) from the shared jar."""
     return shared().scores(pairs)
 
 

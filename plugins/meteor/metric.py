@@ -193,10 +193,12 @@ class Meteor:
         return stats[:, N_STATISTICS]
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float: ...
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the corpus number of statistics of shape (B, d)."""
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return the corpus score of statistics (B, 24), or with weights (W, B) one score per weight vector, shape (W,).

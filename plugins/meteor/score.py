@@ -22,7 +22,7 @@ CHUNKS, HYP_MATCHED, REF_MATCHED = 20, 21, 22
 
 
 def segment_score(stats: Sequence[float] | np.ndarray) -> float:
-    """Return the METEOR score of one segment; higher is better.
+    """Return the METEOR score of one segment from its statistics, shape (23,); higher is better.
 
     Parameters
     ----------

@@ -140,10 +140,12 @@ class Bleu(MeanMetric):
         return np.stack(columns, axis=1).astype(np.float64)
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float: ...
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the corpus number of statistics of shape (B, d)."""
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return corpus BLEU of statistics (B, 11), or one value per row of ``weights`` (R, B), shape (R,)."""

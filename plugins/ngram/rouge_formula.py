@@ -49,7 +49,7 @@ def score(hyp: Words, refs: Sequence[Words]) -> float:
 
 
 def f_score(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
-    """Return (1 + b^2) P R / (R + b^2 P), and 0 where P or R is 0.
+    """Return elementwise, for arrays of one shape, (1 + b^2) P R / (R + b^2 P), and 0 where P or R is 0.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
 
 
 def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
-    """Return the scores per image that tier 4 aggregates, ``(len(names), I)``.
+    """Return the scores per image that tier 4 aggregates, shape ``(len(names), I)``.
 
     Raises :class:`InputError` for ``join`` metrics, which have no score per image.
     """

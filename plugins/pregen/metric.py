@@ -115,7 +115,7 @@ class Pregen:
     def resample(
         self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return metric name -> values ``(samples,)`` on bootstrap samples of the images."""
+        """Return metric name -> values of shape ``(samples,)`` on bootstrap samples of the images."""
         flat = _flat(scores)
         count = len(flat.images) - 1
         draws = [functions.evaluate(flat.take(rng.integers(0, count, count)), self.names) for _ in range(samples)]

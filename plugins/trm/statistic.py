@@ -32,8 +32,7 @@ from typing import Literal
 import numpy as np
 
 from harness.plugins.kernel import symmetric_relabelings
-from harness.stats import forms, permutation
-from harness.stats.permutation import TOLERANCE
+from harness.stats import forms, permutation, ties
 
 Pooling = Literal["pooled", "per-direction"]
 
@@ -41,6 +40,8 @@ MEMORY_BYTES = 64 << 20
 """Bound on temporary arrays, in bytes; results do not depend on it."""
 INDICATOR_BYTES = 4 << 20
 """Bound on the triangle indicators computed at once, in bytes, so that they stay in the cache."""
+_LARGEST = 8 / 3
+"""Largest Q per direction."""
 
 
 def triangle_rank(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray | float:
@@ -120,9 +121,10 @@ def relabeled(distances: np.ndarray, n_candidates: int, labels: np.ndarray, pool
 def exact_p_values(distances: np.ndarray, n_candidates: int, pooling: Pooling = "pooled") -> np.ndarray:
     """Return exact permutation p-values of distances (B, N, N), shape (B,).
 
-    The p-value is the share of all C(N, n) relabelings, the observed one included, whose Q is at least the observed Q; values within
-    1e-6 count as equal. It is NaN without a triangle. Memory is bounded for any shape. For n = m only half of the relabelings are
-    evaluated, since s and 1 - s give the same Q. Raises ValueError as :func:`triangle_rank` does.
+    The p-value is the share of all C(N, n) relabelings, the observed one included, whose Q is at least the observed Q. It is NaN without
+    a triangle. Q is a ratio of counts and has no unit: ties are exact for ``pooled``, and within rounding error for ``per-direction``.
+    Memory is bounded for any shape. For n = m only half of the relabelings are evaluated, since s and 1 - s give the same Q. Raises
+    ValueError as :func:`triangle_rank` does.
     """
     batch, n, m = _shaped(distances, n_candidates)
     observed = np.asarray(triangle_rank(batch, n, pooling))
@@ -131,11 +133,12 @@ def exact_p_values(distances: np.ndarray, n_candidates: int, pooling: Pooling = 
     for start, part in _enumerated_parts(batch):
         rows = slice(start, start + len(part))
         if pooling == "pooled":
-            extreme[rows] = _pooled_extremes(part, n, observed[rows], mirrored=n == m)
+            extreme[rows] = _pooled_extremes(part, n, mirrored=n == m)
         else:
             coefficients = _direction_coefficients(part)
             for labels in symmetric_relabelings.chunks(n, m, _label_step(n + m, len(part))):
-                extreme[rows] += permutation.tail_counts(_per_direction(coefficients, labels), observed[rows], "upper")
+                values = _per_direction(coefficients, labels)
+                extreme[rows] += permutation.tail_counts(values, observed[rows], "upper", ties.tolerance(_LARGEST))
     return np.where(np.isnan(observed), np.nan, extreme / total)
 
 
@@ -192,10 +195,14 @@ def _pair_counts(indicator: np.ndarray) -> np.ndarray:
 
 def _pooled(values: np.ndarray) -> np.ndarray:
     """Return Q, shape (B, P), for the values (B, 3, P) of E_0, E_1 and T; NaN where T = 0."""
-    first, second, total = values[:, 0], values[:, 1], values[:, 2]
-    largest = np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(first + second))
+    total = values[:, 2]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(total > 0, largest * (2 / 3) / total, np.nan)
+        return np.where(total > 0, _largest(values[:, 0], values[:, 1]) * (2 / 3) / total, np.nan)
+
+
+def _largest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return max |E_r| for E_0 and E_1 of any shape; E_2 = -E_0 - E_1."""
+    return np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(first + second))
 
 
 def _observed(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
@@ -206,23 +213,27 @@ def _observed(distances: np.ndarray, n: int, pooling: Pooling) -> np.ndarray:
     return _per_direction(_direction_coefficients(distances), labels[None])[:, 0]
 
 
-def _pooled_extremes(distances: np.ndarray, n: int, observed: np.ndarray, *, mirrored: bool) -> np.ndarray:
-    """Return the number of relabelings with Q >= observed - tolerance, shape (B,).
+def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.ndarray:
+    """Return the number of relabelings with at least the observed Q, shape (B,).
 
-    The condition is evaluated without division: max |E_r| >= 3/2 (observed - tolerance) T.
+    Q is 2/3 of the ratio max |E_r| / T of two integers, E / T in short. The condition is evaluated without division for each relabeling,
+    as E >= (1 - 8 eps) (E_0 / T_0) T with the observed E_0 and T_0. Different ratios differ by at least 1 / (E_0 T), relative to the
+    observed one, so that the comparison is exact while E_0 T is below 2^48: for all shapes up to 250 texts.
     """
     batch, size = len(distances), distances.shape[-1]
-    stacked = _forms(distances).transpose(1, 0, 2, 3).reshape(3 * batch, size, size)
-    slope = 1.5 * (observed - TOLERANCE)[:, None]
+    stacked = _forms(distances)
+    observed = forms.identity(stacked, n)  # (B, 3): E_0, E_1 and T
+    with np.errstate(invalid="ignore"):
+        slope = (1 - 8 * np.finfo(np.float64).eps) * _largest(observed[:, 0], observed[:, 1]) / observed[:, 2]
     extreme = np.zeros(batch, dtype=np.int64)
-    for values in forms.sweep(stacked, n, mirrored=mirrored):
+    for values in forms.sweep(stacked.transpose(1, 0, 2, 3).reshape(3 * batch, size, size), n, mirrored=mirrored):
         first, second, total = values.reshape(3, batch, -1)
         third = first + second
         for array in (first, second, third):
             np.abs(array, out=array)
         np.maximum(first, second, out=first)
         np.maximum(first, third, out=first)
-        total *= slope
+        total *= slope[:, None]
         extreme += np.count_nonzero(first >= total, axis=1)
     return extreme
 

@@ -252,7 +252,7 @@ def render(ids: Iterable[Any]) -> np.ndarray:
 
 
 def contact_sheet(ids: Iterable[Any], columns: int = 10) -> np.ndarray:
-    """Return one picture of many scenes, row by row, uint8 ``(rows * 64, columns * 64, 3)``."""
+    """Return one picture of many scenes, row by row, uint8 of shape ``(rows * 64, columns * 64, 3)``."""
     pictures = render(ids)
     rows = -(-len(pictures) // columns)
     sheet = np.full((rows * columns, SIZE, SIZE, 3), 255, dtype=np.uint8)

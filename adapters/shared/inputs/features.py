@@ -36,7 +36,9 @@ class FeatureFile:
         self.arrays: Mapping[str, np.ndarray] = _read(self.path)
 
     def row(self, example: Example) -> np.ndarray:
-        """Return the array of an example, float32; raise :class:`InputError` if there is none or it holds NaN or infinity."""
+        """Return the array of an example, float32, in the shape of its file.
+
+        Raises :class:`InputError` if there is none or it holds NaN or infinity."""
         for key in _names(example):
             if key in self.arrays:
                 return self._checked(key)

@@ -67,7 +67,7 @@ class Lexicon(NamedTuple):
         return np.unique(np.concatenate([sets, *others])) if others else sets
 
     def synset_runs(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return :meth:`synsets` of W words: bounds (W + 1,) and the concatenated sets, both int64."""
+        """Return :meth:`synsets` of W words: bounds of shape (W + 1,) and the concatenated sets, both int64."""
         owners: list[int] = []
         rows: list[int] = []
         for place, word in enumerate(words):

@@ -77,7 +77,7 @@ def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
         ("metrics: {m: {}}", "metrics.m needs 'import"),
         ("tasks: {t: {}}", "or 'path'"),
         ("metrics: abc", "'metrics' must map names to entries, or list entries with a name"),
-        ("metrics: {m: [1]}", r"metrics.m must be a mapping; found \[1\]"),
+        ("metrics: {m: [1]}", r"metrics.m must be a mapping; found list"),
         ("hooks: [3]", r"hooks is a list of modules .* found \[3\]"),
         ("api: 2", "manifest api 2 is not known; this harness reads api 1"),
         ("requires_harness: '>=99'", "asks for harness >=99; this is harness"),

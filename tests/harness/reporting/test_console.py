@@ -57,6 +57,15 @@ def test_the_table_has_values_intervals_and_the_directory(run, capsys):
     assert "decoding" not in text, "columns without content are left out"
 
 
+def test_a_run_with_p_values_has_the_calibrated_one_and_the_harmonic_mean(run, capsys):
+    record = replace(run.records[0], p_value=1e-305, p={"harmonic_mean": 0.0625})
+    text = output(replace(run, records=(record,)), capsys)
+    assert re.search(r"p ┃ harmonic p ┃", text)
+    assert re.search(r"< 1e-300 │ +0.0625", text)
+    untested = output(replace(run, records=(replace(record, p_value=None, p=None),)), capsys)
+    assert "harmonic p" not in untested
+
+
 def test_markup_in_names_is_printed_as_it_is(run, capsys):
     records = tuple(replace(item, model="[red]x", metric="[m]") for item in run.records)
     text = output(replace(run, records=records), capsys)

@@ -1,9 +1,12 @@
 """Series of a view: one metric against another, and decoding fields that a record leaves at their defaults."""
 
+import math
+import sys
+
 import pytest
 
 from harness.errors import HarnessError
-from harness.reporting.views import series
+from harness.reporting.views import quantity, series, split_quantity
 from harness.rundir.records import ResultRecord, lookup
 
 
@@ -32,3 +35,28 @@ def test_a_decoding_field_that_is_not_recorded_has_its_default():
     assert lookup(RESULTS[0], "decoding.nothing") is None
     (a, *_) = series(RESULTS, "decoding.temperature", "cr", "model")
     assert a.x == (0.5, 1.0)
+
+
+def test_quantities_of_the_combined_p_values():
+    p = {"calibrated": 0.5, "log_calibrated": math.log(0.5), "harmonic_mean": 0.25, "log_harmonic_mean": math.log(0.25)}
+    tested = ResultRecord(
+        metric="m", model="a", value=1.0, p_value=0.5, p={**p, "harmonic_mean_test": 0.75, "fisher": 0.6}
+    )
+    expected = {
+        "p": 0.5,
+        "log p": math.log(0.5),
+        "harmonic p": 0.25,
+        "log harmonic p": math.log(0.25),
+        "combined p": 0.75,
+        "fisher p": 0.6,
+    }
+    for what, value in expected.items():
+        assert split_quantity(f"{what}:m") == (what, "m")
+        assert quantity(tested, what) == (pytest.approx(value), None)
+    for what in expected:
+        assert math.isnan(quantity(RESULTS[0], what)[0])
+
+
+def test_the_logarithm_of_a_p_value_below_the_range_of_floats_is_that_of_the_record():
+    small = ResultRecord(metric="m", model="a", p_value=sys.float_info.min, p={"log_calibrated": -5000.0})
+    assert quantity(small, "log p") == (-5000.0, None)

@@ -88,8 +88,19 @@ def test_p_values_follow_the_direction_and_are_combined(project):
     # candidates have 4, 5, 6 words, references 4 and 4: a mean of 5 is the highest of all 10 relabelings, so p = 1
     assert run.samples["p:length"] == pytest.approx([1.0] * 6)
     assert record["p_value"] == pytest.approx(1.0)
-    assert record["p_method"].startswith("exact")
+    assert record["p_method"] == "exact, fisher-discrete"
+    assert (record["p"]["calibrated"], record["p"]["harmonic_mean"]) == (pytest.approx(1), pytest.approx(1))
     assert record["p"]["floor"] == pytest.approx(0.1)
+
+
+def test_a_spec_can_ask_for_the_harmonic_mean(project):
+    texts = {"models": [{"echo": {"n": 1}}], "metrics": ["length"]}
+    (calibrated,) = harness.evaluate({**SPEC, **texts, "significance": "exact"}).results
+    significance = {"method": "exact", "aggregate": "harmonic-mean"}
+    (harmonic,) = harness.evaluate({**SPEC, **texts, "significance": significance}).results
+    assert harmonic["p"] == calibrated["p"]
+    assert harmonic["p_value"] == calibrated["p"]["harmonic_mean"]
+    assert harmonic["p_method"] == "exact, harmonic-mean"
 
 
 def test_edited_code_is_another_run(project):

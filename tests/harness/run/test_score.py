@@ -93,15 +93,21 @@ def test_p_values_and_their_combination(cache):
     assert result.p_values is not None
     # Example a: words 1, 2 | 1: two of the three pairs have a mean of at most 1.5 besides the pair (1, 1).
     assert np.array_equal(result.p_values, [1.0, 2 / 3, 1 / 3, np.nan], equal_nan=True)
-    combined = scoring.combined(result.p_values, fdr=0.05)
+    assert result.p_floors is not None
+    assert np.array_equal(result.p_floors, [1 / 3] * 4)
+    combined = scoring.combined(result.p_values, result.p_floors, fdr=0.05)
+    # Of the 27 triples of ranks, 10 have a product of at most 1 x 2 x 3 = 6, as has the observed one: the tail of the law of the product.
+    products = np.array([a * b * c for a in (1, 2, 3) for b in (1, 2, 3) for c in (1, 2, 3)])
+    assert combined["calibrated"] == pytest.approx((products <= 6).mean())
+    assert combined["log_calibrated"] == pytest.approx(np.log((products <= 6).mean()))
     assert combined["harmonic_mean"] == pytest.approx(3 / (1 + 1.5 + 3))
     assert (combined["discoveries"], combined["fdr"], combined["n"]) == (0, 0.05, 3)
-    assert combined["log"] == pytest.approx(np.log(combined["harmonic_mean"]))
+    assert combined["log_harmonic_mean"] == pytest.approx(np.log(combined["harmonic_mean"]))
 
 
 def test_nothing_is_combined_without_p_values():
-    assert scoring.combined(None, 0.05) == {}
-    assert scoring.combined(np.array([np.nan]), 0.05) == {}
+    assert scoring.combined(None, None, 0.05) == {}
+    assert scoring.combined(np.array([np.nan]), np.array([0.2]), 0.05) == {}
 
 
 def test_arrays_of_a_piece_are_read_back(cache):
@@ -110,6 +116,8 @@ def test_arrays_of_a_piece_are_read_back(cache):
     assert np.array_equal(again.stats, result.stats, equal_nan=True)
     assert again.p_values is not None and result.p_values is not None
     assert np.array_equal(again.p_values, result.p_values, equal_nan=True)
+    assert again.p_floors is not None and result.p_floors is not None
+    assert np.array_equal(again.p_floors, result.p_floors, equal_nan=True)
     assert (again.p_method, again.p_floor, again.seconds) == (result.p_method, result.p_floor, result.seconds)
     assert "p_values" not in scored(Words(), cache).to_arrays()
 

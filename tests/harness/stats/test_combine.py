@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.stats import combine
 
@@ -84,3 +86,73 @@ def test_benjamini_hochberg_steps_up():
     assert combine.benjamini_hochberg([0.5, 0.9]).count == 0
     with pytest.raises(ValueError, match="false discovery rate"):
         combine.benjamini_hochberg(p, fdr=1.0)
+
+
+DESIGNS = (5, 10, 252, 1820)
+P_VALUES = st.lists(
+    st.sampled_from(DESIGNS).flatmap(lambda size: st.tuples(st.integers(1, size), st.just(size))),
+    min_size=1,
+    max_size=30,
+)
+
+
+def arrays(items):
+    rank, size = np.array(items, dtype=float).T
+    return rank / size, 1 / size
+
+
+@settings(deadline=None, max_examples=40)
+@given(P_VALUES, st.randoms(use_true_random=False), st.data())
+def test_the_calibrated_p_is_monotone_and_invariant_under_order(items, random, data):
+    p, floors = arrays(items)
+    value = combine.log_calibrated_p(p, floors)
+    assert value <= 0
+    mixed = list(items)
+    random.shuffle(mixed)
+    assert combine.log_calibrated_p(*arrays(mixed)) == value
+    index = data.draw(st.integers(0, len(items) - 1))
+    rank, size = items[index]
+    larger = [*items[:index], (data.draw(st.integers(rank, size)), size), *items[index + 1 :]]
+    assert combine.log_calibrated_p(*arrays(larger)) >= value - 1e-8
+
+
+@given(st.sampled_from(DESIGNS).flatmap(lambda size: st.tuples(st.integers(1, size), st.just(size))))
+def test_the_calibrated_p_of_one_example_is_its_own(item):
+    p, floors = arrays([item])
+    assert combine.calibrated_p(p, floors) == p[0]
+    assert combine.calibrated_p([p[0], np.nan], [floors[0], np.nan]) == p[0]
+
+
+@pytest.mark.parametrize(("sizes", "examples"), [((5,), 50), ((252,), 200), ((3003, 1820), 300)])
+def test_the_calibrated_p_is_uniform_under_the_null(sizes, examples):
+    rng = np.random.default_rng(3)
+    size = np.resize(sizes, examples)
+    values = np.array([combine.calibrated_p(rng.integers(1, size + 1) / size, 1 / size) for _ in range(2000)])
+    for alpha in (0.01, 0.05, 0.2, 0.5, 0.9):
+        assert abs((values <= alpha).mean() - alpha) < 3.5 * math.sqrt(alpha * (1 - alpha) / 2000)
+
+
+def test_ties_make_the_calibrated_p_conservative():
+    rng = np.random.default_rng(4)
+    tied = np.array([0.4, 0.4, 1.0, 1.0, 1.0])  # two and three of the five relabelings tie
+    values = np.array([combine.calibrated_p(rng.choice(tied, 50), 0.2) for _ in range(500)])
+    assert (values <= 0.05).mean() < 0.05
+
+
+def test_the_calibrated_p_is_fishers_for_fine_p_values():
+    p = np.random.default_rng(5).uniform(0.01, 0.9, 100)
+    assert combine.calibrated_p(p, 1e-6) == pytest.approx(combine.fisher(p), rel=1e-2)
+
+
+def test_the_calibrated_p_of_many_examples_keeps_its_logarithm():
+    assert combine.calibrated_p(np.full(5000, 1 / 3003), 1 / 3003) == combine.SMALLEST
+    assert combine.log_calibrated_p(np.full(5000, 1 / 3003), 1 / 3003) == pytest.approx(-5000 * math.log(3003))
+
+
+def test_floors_have_the_shape_of_the_p_values():
+    with pytest.raises(ValueError, match=r"floors of shape \(2,\) for p-values of shape \(3,\)"):
+        combine.calibrated_p([0.2, 0.4, 0.6], [0.2, 0.2])
+    with pytest.raises(ValueError, match=r"floors of p-values lie in \(0, 1\]"):
+        combine.calibrated_p([0.2, 0.4], 0)
+    with pytest.raises(ValueError, match="no p-values"):
+        combine.calibrated_p([np.nan], 0.2)

@@ -58,12 +58,32 @@ def test_mirrored_visits_one_of_each_pair():
         forms.blocks(3, 4, mirrored=True)
 
 
-def test_transform_is_applied_to_value_and_null():
-    stack = random_forms(4, 6)
-    null = np.abs(forms.evaluate(stack, permutation.relabelings(2, 4)))
-    wanted = permutation.p_values(null[:, 0], [null], "upper", "exact")
-    assert np.array_equal(forms.exact_p_values(stack, 2, "upper", transform=np.abs), wanted)
-
-
 def test_undefined_forms_give_undefined_p():
     assert np.isnan(forms.exact_p_values(np.full((1, 4, 4), np.nan), 2, "upper")).all()
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(-12, 12), st.integers(0, 1000))
+@settings(max_examples=40, deadline=None)
+def test_p_values_do_not_depend_on_the_unit(n, m, exponent, seed):
+    stack = random_forms(3, n + m, seed) / 7
+    for tail in ("upper", "lower"):
+        p = forms.exact_p_values(stack, n, tail)
+        assert np.array_equal(forms.exact_p_values(stack * 10.0**exponent, n, tail), p)
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_magnitude_is_the_mean_sum_of_absolute_terms(n, m, seed):
+    stack = random_forms(2, n + m, seed)
+    sums = forms.evaluate(np.abs(stack), permutation.relabelings(n, m))
+    assert forms.magnitude(stack, n) == pytest.approx(sums.mean(axis=1), rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_values_whose_terms_cancel_are_ties(unit):
+    # f(s) = sum of a over candidates, for centred a: of three equal pairs, those that take one of each pair sum to 0.
+    a = np.array([0.1, -0.1, 0.7, -0.7]) * unit
+    form = np.repeat(a[:, None], 4, axis=1)[None] / 2
+    assert forms.exact_p_values(form, 2, "upper").tolist() == [4 / 6]
+    form[0] += 1e-17 * unit * np.random.default_rng(0).normal(size=(4, 4))
+    assert forms.exact_p_values(form, 2, "upper").tolist() == [4 / 6]

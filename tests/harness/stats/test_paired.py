@@ -23,6 +23,21 @@ def test_the_exact_test_equals_brute_force(d):
     assert (result.a_larger, result.b_larger) == (sum(x > 0 for x in d), sum(x < 0 for x in d))
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("copies", [1, 4])
+def test_differences_that_cancel_have_p_one(copies, unit):
+    differences = np.tile([0.1, 0.1, 0.1, -0.3, 0.7, -0.7], copies) * unit  # the sum is 0 or a rounding error
+    assert compare(differences, np.zeros(6 * copies), samples=0, draws=500).p_value == 1.0
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=20), st.integers(-12, 12))
+@settings(max_examples=50, deadline=None)
+def test_p_values_do_not_depend_on_the_unit(d, exponent):
+    a = np.array(d) / 7
+    p = compare(a, np.zeros(len(d)), samples=0, draws=200).p_value
+    assert compare(a * 10.0**exponent, np.zeros(len(d)), samples=0, draws=200).p_value == p
+
+
 def test_swapping_the_systems_flips_the_sign_and_keeps_p():
     rng = np.random.default_rng(0)
     a, b = rng.normal(0.3, 1, 60), rng.normal(0, 1, 60)

@@ -99,3 +99,45 @@ def test_p_value_of_an_undefined_score_is_undefined_and_an_undefined_null_never_
     p = permutation.p_values(np.array([np.nan, 2.0]), [null], "upper", "exact")
     assert np.isnan(p[0])
     assert p[1] == 0.5
+
+
+UNITS = st.integers(-12, 12).map(lambda exponent: 10.0**exponent)
+
+
+@given(st.integers(0, 10**6), UNITS, st.sampled_from(["upper", "lower"]), st.integers(0, 4))
+@settings(max_examples=60, deadline=None)
+def test_p_values_do_not_depend_on_the_unit(seed, unit, tail, levels):
+    rng = np.random.default_rng(seed)
+    null = rng.integers(-levels, levels + 1, (3, 400)) / 7 if levels else rng.normal(size=(3, 400))
+    null *= 1 + 1e-15 * rng.normal(size=null.shape)  # rounding errors of equal values
+    p = permutation.p_values(null[:, 0], [null], tail, "exact")
+    scaled = null * unit
+    assert np.array_equal(permutation.p_values(scaled[:, 0], [scaled], tail, "exact"), p)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_values_that_are_zero_up_to_rounding_are_ties(unit):
+    null = np.array([[3e-17, 0.0, -2e-17, 0.5]]) * unit
+    assert permutation.p_values(null[:, 0], [null], "upper", "exact").tolist() == [1.0]
+    assert permutation.p_values(null[:, 0], [null], "lower", "exact").tolist() == [0.75]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 256, 1000])
+def test_division_into_chunks_changes_no_p_value(size):
+    rng = np.random.default_rng(0)
+    null = rng.integers(0, 5, (4, 600)) + 1e-16 * rng.normal(size=(4, 600))
+    null[:, 500] = 1e9  # beyond the values that set the scale
+    parts = [null[:, start : start + size] for start in range(0, 600, size)]
+    expected = permutation.p_values(null[:, 0], [null], "upper", "exact")
+    assert np.array_equal(permutation.p_values(null[:, 0], iter(parts), "upper", "exact"), expected)
+
+
+def test_infinite_values_do_not_make_everything_a_tie():
+    null = np.array([[1.0, np.inf, 0.5, -np.inf], [np.inf, 0.0, 1.0, 2.0]])
+    assert permutation.p_values(null[:, 0], [null], "upper", "exact").tolist() == [0.5, 0.25]
+
+
+def test_a_tolerance_replaces_the_default():
+    null = np.array([[1.0, 0.9, 0.5]])
+    p = permutation.p_values(null[:, 0], [null], "upper", "exact", tolerance=np.array([0.2]))
+    assert p.tolist() == [2 / 3]

@@ -51,6 +51,20 @@ def test_more_extreme_follows_the_direction(higher, wanted):
     assert (got.method, got.relabelings, got.floor, got.note) == ("exact", 6, 1 / 6, "")
 
 
+@pytest.mark.parametrize("method", ["exact", "monte-carlo"])
+@pytest.mark.parametrize("unit", [1e-12, 1e-7, 1e12])
+def test_the_unit_of_the_scores_changes_no_p_value(unit, method):
+    class Scaled(Length):
+        def _values(self, batch, labels):
+            return super()._values(batch, labels) * unit
+
+    values = []
+    for metric in (Length(False), Scaled(False)):
+        batch, features, observed = setting(metric, ("aa", "b", "cccc"), ("a", "aaaaa", "c"))
+        values.append(metric_p_values(metric, batch, features, None, observed, method=method, draws=99).values)
+    assert np.array_equal(*values)
+
+
 def test_chunks_respect_the_memory_bound_and_change_nothing():
     metric = Length(False)
     batch, features, observed = setting(metric, ("aa", "b", "cccc"), ("a", "aaaaa", "c"))

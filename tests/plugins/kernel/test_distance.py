@@ -16,6 +16,9 @@ class Letters:
 
     name = "letters"
 
+    def __init__(self, unit: float = 1.0):
+        self.unit = unit
+
     def signature(self):
         return "letters"
 
@@ -23,7 +26,7 @@ class Letters:
         pass
 
     def encode(self, texts):
-        return np.array([[text.count(c) for c in "abcdefgh"] for text in texts], dtype=np.float32)
+        return np.array([[text.count(c) * self.unit for c in "abcdefgh"] for text in texts], dtype=np.float32)
 
 
 def test_equals_one_minus_the_cosine_and_is_zero_for_identical_texts():
@@ -40,6 +43,16 @@ def test_equals_one_minus_the_cosine_and_is_zero_for_identical_texts():
     assert matrix[0, 2] == pytest.approx(1 - 1 / np.sqrt(2))
     assert matrix[2, 3] == 1
     assert matrix[4, :4].tolist() == [1] * 4  # the zero vector
+
+
+@pytest.mark.parametrize("exponent", [-40, -1, 40])
+def test_the_unit_of_the_embedding_changes_no_distance(exponent):
+    sets = [CaptionSet("1", ("abc", "bad", "ccd"), ("aab", "", "ddd"))]
+    matrices = []
+    for unit in (1.0, 2.0**exponent):
+        features = FeatureCache()
+        matrices.append(CosineDistance(embedding=Letters(unit)).matrices(features.batch(sets), features))
+    assert np.array_equal(*matrices)
 
 
 def test_bert_distance_is_minilm():

@@ -14,12 +14,13 @@ from harness.stats.significance import metric_p_values
 
 
 class Letters:
-    """Embedding by counts of letters, which records its calls."""
+    """Embedding by counts of letters in some unit, which records its calls."""
 
     name = "letters"
 
-    def __init__(self):
+    def __init__(self, unit: float = 1.0):
         self.calls: list[list[str]] = []
+        self.unit = unit
 
     def signature(self):
         return "letters"
@@ -29,7 +30,7 @@ class Letters:
 
     def encode(self, texts):
         self.calls.append(list(texts))
-        return np.array([[text.count(c) for c in "abcdefgh"] for text in texts], dtype=np.float32)
+        return np.array([[text.count(c) * self.unit for c in "abcdefgh"] for text in texts], dtype=np.float32)
 
 
 def batch_of(n, m, number=3, seed=0):
@@ -65,14 +66,30 @@ def test_exact_p_values_agree_with_monte_carlo(name):
     assert np.abs(exact.values - sampled.values).max() < 0.03
 
 
+@pytest.mark.parametrize("method", ["exact", "monte-carlo"])
 @pytest.mark.parametrize("name", METRICS)
-def test_identical_texts_score_zero_with_p_one(name):
-    metric = METRICS[name](Letters())
+def test_the_unit_of_the_embedding_changes_no_p_value(name, method):
+    values = []
+    for unit in (2.0**-40, 2.0**-14, 1.0, 2.0**40):
+        metric = METRICS[name](Letters(unit))
+        batch, features = batch_of(3, 3, number=6)
+        observed = metric.per_example(metric.stats(batch, features, None))
+        p = metric_p_values(metric, batch, features, None, observed, method=method, draws=300)
+        values.append(p.values.tolist())
+    assert values.count(values[0]) == len(values)
+
+
+@pytest.mark.parametrize("method", ["exact", "monte-carlo"])
+@pytest.mark.parametrize("unit", [1e-12, 0.1, 1e12])
+@pytest.mark.parametrize("name", METRICS)
+def test_identical_texts_score_zero_with_p_one(name, unit, method):
+    metric = METRICS[name](Letters(unit))
     features = FeatureCache()
     batch = features.batch([CaptionSet("1", ("abc",) * 3, ("abc",) * 2)])
     observed = metric.per_example(metric.stats(batch, features, None))
-    assert observed == pytest.approx([0.0], abs=1e-12)
-    assert metric_p_values(metric, batch, features, None, observed).values.tolist() == [1.0]
+    assert observed.tolist() == [0.0]
+    p = metric_p_values(metric, batch, features, None, observed, method=method, draws=50)
+    assert p.values.tolist() == [1.0]
 
 
 def test_values_are_the_pure_functions():

@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.plugins.kernel import frechet as frechet_module
 from harness.plugins.kernel import geometry, sliced_wasserstein
 from harness.plugins.kernel.energy import energy, energy_form
 from harness.plugins.kernel.frechet import frechet
 from harness.plugins.kernel.mmd import mmd, mmd_form
-from harness.stats import forms, permutation
+from harness.stats import forms, permutation, ties
 
 
 def samples(n, m, d=12, batch=(), seed=0, shift=0.4):
@@ -50,6 +52,76 @@ def test_identical_vectors_give_zero(name, n, m):
     assert VALUES[name](np.repeat(one, n, 0), np.repeat(one, m, 0)) == pytest.approx(0, abs=1e-12)
 
 
+def exact_p_values(vectors, n):
+    """Return the exact p-values (B,) of the four statistics of vectors (B, N, d), by name."""
+    inner = geometry.gram(vectors)
+    lines = sliced_wasserstein.projected(vectors, 8, 0)
+    mirrored = 2 * n == vectors.shape[1]
+    return {
+        "mmd": forms.exact_p_values(mmd_form(inner, n), n, "upper", mirrored=mirrored, precision=ties.FLOAT32),
+        "energy": forms.exact_p_values(energy_form(inner, n), n, "upper", mirrored=mirrored, precision=ties.FLOAT32),
+        "frechet": frechet_module.exact_p_values(inner, n),
+        "sliced": sliced_wasserstein.exact_p_values(lines, n, 2.0),
+        "sliced, p = 30": sliced_wasserstein.exact_p_values(lines, n, 30.0),
+    }
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(-12, 12),
+    st.sampled_from(["distinct", "duplicates", "lattice", "offset"]),
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from([(3, 2), (3, 3), (1, 4)]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_unit_of_embeddings_changes_no_p_value(seed, exponent, kind, dtype, shape):
+    rng = np.random.default_rng(seed)
+    n, m = shape
+    vectors = {
+        "distinct": lambda: rng.normal(size=(2, n + m, 5)),
+        "duplicates": lambda: rng.normal(size=(2, 3, 5))[:, rng.integers(0, 3, n + m)],
+        "lattice": lambda: rng.integers(0, 3, size=(2, n + m, 2)).astype(float),
+        "offset": lambda: rng.normal(size=(2, n + m, 5)) + 4,
+    }[kind]()
+    if kind == "lattice":
+        exponent, base = 3 * exponent, 2.0  # exact in float32: other units break geometric ties before the test begins
+    else:
+        base = 10.0
+    scaled = (vectors * base**exponent).astype(dtype)
+    expected = exact_p_values(vectors.astype(dtype), n)
+    for name, p in exact_p_values(scaled, n).items():
+        assert np.array_equal(p, expected[name]), name
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-4, 1.0, 1e12])
+def test_separated_samples_are_significant_in_any_unit(unit):
+    x, y = samples(5, 5, batch=(1,), shift=3.0)
+    both = (np.concatenate([x, y], axis=1) * unit).astype(np.float32)
+    for name, p in exact_p_values(both, 5).items():
+        assert p == pytest.approx([2 / 252]), name
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_vectors_that_differ_by_rounding_alone_have_p_one(unit):
+    rng = np.random.default_rng(0)
+    noise = 1 + 1e-7 * rng.normal(size=(3, 7, 20))
+    vectors = (rng.normal(size=(3, 1, 20)) * noise * unit).astype(np.float32)
+    for name, p in exact_p_values(vectors, 4).items():
+        assert p.tolist() == [1.0] * 3, name
+    for name, value in VALUES.items():
+        assert value(vectors[:, :4], vectors[:, 4:]).tolist() == [0.0] * 3, name
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_samples_that_are_equal_up_to_float32_rounding_have_p_one(unit):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4, 3, 20))
+    y = x * (1 + 6e-8 * rng.normal(size=x.shape))
+    vectors = (np.concatenate([x, y], axis=1) * unit).astype(np.float32)
+    for name, p in exact_p_values(vectors, 3).items():
+        assert p.tolist() == [1.0] * 4, name
+
+
 @pytest.mark.parametrize("n,m", [(4, 3), (4, 4), (1, 5), (6, 2)])
 def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
     x, y = samples(n, m, batch=(3,))
@@ -57,12 +129,7 @@ def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
     labels = permutation.relabelings(n, m)
     inner = geometry.gram(both)
     lines = sliced_wasserstein.projected(both, 8, 0)
-    fast = {
-        "mmd": forms.exact_p_values(mmd_form(inner, n), n, "upper", mirrored=n == m),
-        "energy": forms.exact_p_values(energy_form(inner, n), n, "upper", mirrored=n == m),
-        "frechet": frechet_module.exact_p_values(inner, n),
-        "sliced": sliced_wasserstein.exact_p_values(lines, n, 2.0),
-    }
+    fast = exact_p_values(both, n)
     null = {
         "mmd": forms.evaluate(mmd_form(inner, n), labels),
         "energy": forms.evaluate(energy_form(inner, n), labels),

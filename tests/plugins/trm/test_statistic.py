@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def brute_q(d, candidates, pooling):
 
 def brute_p(d, n, pooling):
     values = [brute_q(d, candidates, pooling) for candidates in itertools.combinations(range(len(d)), n)]
-    return sum(value >= values[0] - 1e-6 for value in values) / len(values)
+    return sum(value >= values[0] - 1e-12 for value in values) / len(values)
 
 
 def random_distances(batch, size, seed, levels):
@@ -98,7 +99,7 @@ def test_exact_test_equals_the_share_of_relabeled(n, m, pooling):
     d = random_distances(3, n + m, 7, 5)
     null = statistic.relabeled(d, n, permutation.relabelings(n, m), pooling)
     assert null[:, 0] == pytest.approx(statistic.triangle_rank(d, n, pooling), abs=1e-12)
-    expected = (null >= null[:, :1] - 1e-6).mean(axis=1)
+    expected = (null >= null[:, :1] - 1e-12).mean(axis=1)
     assert np.array_equal(statistic.exact_p_values(d, n, pooling), expected)
 
 
@@ -129,6 +130,26 @@ def test_order_within_a_sample_and_exchange_of_the_samples_change_nothing(poolin
 def test_only_the_order_of_distances_matters():
     d = random_distances(4, 8, 5, 0)
     assert np.array_equal(statistic.exact_p_values(d, 3), statistic.exact_p_values(np.sqrt(d) * 7, 3))
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@given(seed=st.integers(0, 10**6), levels=st.sampled_from([0, 3, 6]), exponent=st.integers(-12, 12))
+@settings(max_examples=15, deadline=None)
+def test_the_unit_of_distances_changes_no_p_value(pooling, seed, levels, exponent):
+    d = random_distances(2, 7, seed, levels) / 7
+    p = statistic.exact_p_values(d, 4, pooling)
+    assert np.array_equal(statistic.exact_p_values(d * 10.0**exponent, 4, pooling), p)
+
+
+def test_pooled_ties_are_those_of_the_ratios_of_integers():
+    d = random_distances(40, 9, 0, 4)
+    for one, p in zip(d, statistic.exact_p_values(d, 5)):
+        counts = [
+            triangle_counts(one, candidates).sum(axis=0).astype(int).tolist()
+            for candidates in itertools.combinations(range(9), 5)
+        ]
+        values = [sum(abs(Fraction(t, sum(row)) - Fraction(1, 3)) for t in row) for row in counts]
+        assert p == sum(value >= values[0] for value in values) / len(values)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
