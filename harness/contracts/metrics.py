@@ -172,6 +172,18 @@ class Resamples(Protocol):
 
 
 @runtime_checkable
+class HasTokenIntervals(Protocol):
+    """A metric of level ``model`` that computes the intervals of its columns."""
+
+    def intervals(self, scores: Sequence[Sequence[TokenScores]], samples: int, seed: int) -> Mapping[str, Interval]:
+        """Return column name -> 95 % interval, or the reason for none.
+
+        Called with at least two examples and at least one bootstrap sample. The result depends on the arguments alone.
+        """
+        ...
+
+
+@runtime_checkable
 class Testable(Protocol):
     """A set or item metric with a permutation null: the statistic under relabelings of the N texts."""
 

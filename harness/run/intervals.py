@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from harness.contracts import HasInterval, Interval, Metric
+from harness.contracts import (
+    HasInterval,
+    HasTokenIntervals,
+    Interval,
+    MeanMetric,
+    Metric,
+    Resamples,
+    TokenScoreMetric,
+    TokenScores,
+)
 from harness.stats import bootstrap
+from harness.stats.binomial import wilson_interval
 
+MAX_RESAMPLES = 200
+"""Maximum number of bootstrap samples that a metric of level ``model`` draws itself."""
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
+NO_INTERVAL = "the metric gives no intervals"
+"""Note of a metric of level ``model`` without intervals of its own and without resamples."""
+NOT_FINITE = "the value is not finite"
+"""Note of a number that is NaN or infinite."""
 NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 """Note of a metric that declares ``shardable=False`` and no interval of its own."""
 
@@ -17,7 +35,8 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
     """Return the corpus number of the defined rows and its interval.
 
     A metric with :class:`~harness.contracts.HasInterval` computes the interval; for the others ``reduce`` is bootstrapped
-    (:func:`harness.stats.bootstrap.confidence_interval`).
+    (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
+    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`).
 
     Parameters
     ----------
@@ -44,5 +63,68 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
         return value, metric.interval(stats, samples, seed)
     if not metric.spec.shardable:
         return value, Interval(None, NOT_RESAMPLED)
-    ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
-    return value, Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+    ends = _share_interval(metric, stats)
+    if ends is None:
+        ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
+    return value, Interval(ends, "" if ends else bootstrap.NO_SPREAD if np.isfinite(value) else NOT_FINITE)
+
+
+def _share_interval(metric: Metric, stats: np.ndarray) -> tuple[float, float] | None:
+    """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
+    bounds = metric.spec.bounds
+    if bounds is None or not np.isfinite(bounds).all() or not isinstance(metric, MeanMetric):
+        return None
+    if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], bounds).all():
+        return None
+    low, high = bounds
+    ends = wilson_interval(float(np.mean(stats[:, 0] == high)), len(stats))
+    return low + (high - low) * ends[0], low + (high - low) * ends[1]
+
+
+def token_intervals(
+    metric: TokenScoreMetric,
+    scores: Sequence[Sequence[TokenScores]],
+    values: Mapping[str, float],
+    samples: int,
+    seed: int,
+) -> dict[str, Interval]:
+    """Return column name -> interval of a metric of level ``model``.
+
+    A metric with :class:`~harness.contracts.HasTokenIntervals` computes the intervals; those of one with
+    :class:`~harness.contracts.Resamples` come from at most :data:`MAX_RESAMPLES` bootstrap values.
+
+    Parameters
+    ----------
+    metric : TokenScoreMetric
+        The metric.
+    scores : sequence
+        Token scores of the examples.
+    values : mapping
+        Column name -> number.
+    samples : int
+        Number of bootstrap samples; 0: no intervals, and no notes.
+    seed : int
+        Seed of the samples.
+    """
+    count = len(scores)
+    if samples == 0:
+        return dict.fromkeys(values, Interval(None))
+    if count < 2:
+        return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
+    if isinstance(metric, HasTokenIntervals):
+        intervals = metric.intervals(scores, samples, seed)
+        return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
+    if not isinstance(metric, Resamples):
+        return dict.fromkeys(values, Interval(None, NO_INTERVAL))
+    rng = np.random.default_rng([seed, count])
+    resampled = metric.resample(scores, min(samples, MAX_RESAMPLES), rng)
+    return {name: _interval_of(resampled.get(name), value, count) for name, value in values.items()}
+
+
+def _interval_of(values: np.ndarray | None, value: float, count: int) -> Interval:
+    if values is None:
+        return Interval(None, NO_INTERVAL)
+    if not np.isfinite(values).all():
+        return Interval(None, "some resamples are undefined or infinite")
+    ends = bootstrap.interval_of_draws(values, value, np.zeros(0), count)
+    return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
