@@ -1,24 +1,25 @@
 """Coverage of the nominal 95 % intervals of the built-in metrics, by simulation.
 
-    python -m benchmarks.coverage [--sizes 20 100 1000] [--draws 2000] [--metrics NAME ...] [--strict]
+    python benchmarks/coverage.py [--sizes 20 100 1000] [--replications 2000] [--metrics NAME ...] [--processes 2] [--strict]
 
-Examples are drawn with replacement from real captions (captioners on COCO); the population is therefore known. The truth is the
-value on all examples. For metrics whose value depends on the size of the corpus (``cr``, ``nrr``, ``cnd``, ``cider`` with
-``df: resampled``) it is the mean value of corpora of the same size.
-
+Examples are drawn with replacement from a population: 5000 COCO images (golden values of the repository), A3DS reference games, or
+simulated token scores. Statistics per example are computed once; a replication draws their rows. The truth is the value of the whole
+population, or, for a number whose expected value depends on the number of examples, its mean over runs of that number. State that all
+samples share (document frequencies, vocabularies) is fixed, and listed.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import functools
 import os
 import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 if not __package__:  # run as a file: start again as a module
     os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -26,124 +27,209 @@ if not __package__:  # run as a file: start again as a module
     )
     os.execv(sys.executable, [sys.executable, "-m", "benchmarks.coverage", *sys.argv[1:]])
 
-from benchmarks.captions import captioner_sets, find_data_folder, shipped_sets
-from harness.contracts import Metric
+import numpy as np
+
+from benchmarks import coverage_cases
+from benchmarks.coverage_cases import CASES, NOT_RUN, Case
+from harness.contracts import Interval
+from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
 from harness.stats import bootstrap
 
-SINGLE: list[tuple[str, dict[str, Any]]] = [
-    ("bleu1", {}), ("bleu2", {}), ("bleu3", {}), ("bleu4", {}), ("meteor", {}), ("rouge", {}), ("cider", {}), ("ciderd", {}),
-    ("cider", {"variant": "plain"}), ("chrf", {}), ("ter", {}), ("wmd", {}), ("novelty", {}),
-    ("cr", {}), ("nrr", {}), ("cnd", {}), ("cnd", {"form": "unbiased"}), ("nrr", {"form": "cross-sentence"}),
-    ("cider", {"df": "resampled"}),
-]  # fmt: skip
-"""Metrics of one candidate per example."""
-SEVERAL: list[tuple[str, dict[str, Any]]] = [
-    ("trm", {"distance": "meteor"}), ("trm", {"distance": "cider"}), ("mmd", {"embedding": "bow"}),
-    ("frechet", {"embedding": "bow"}), ("energy", {"embedding": "bow"}), ("sliced-wasserstein", {"embedding": "bow"}),
-    ("mmd", {}), ("mauve-example", {"embedding": "bow", "k": 2}), ("pairwise-bleu", {}), ("best", {"metric": "rouge"}),
-    ("self-bleu", {"conditional": True}), ("cnd", {"conditional": True}),
-]  # fmt: skip
-"""Metrics of five candidates per example."""
-NONE: list[tuple[str, dict[str, Any]]] = [
-    ("distinct", {}), ("vocabulary", {}), ("self-bleu", {}), ("mauve", {"embedding": "bow"}), ("corpus-bleu", {}),
-]  # fmt: skip
-"""Metrics that print no interval: their reason is listed."""
-LIMITS = {True: (0.93, 1.0), False: (0.94, 0.96)}
-"""Goals, by whether there are fewer than 100 examples."""
+SEEDS = 40
+"""Number of bootstrap seeds per metric and size; replications of one seed share the weights."""
+SAMPLES = 1000
+"""Bootstrap samples of an interval, as in a run."""
+TRUTH = 1000
+"""Minimum number of runs whose mean is the truth of a number that depends on the number of examples."""
+SECONDS = 15.0
+"""Time for one metric and size; slow metrics have fewer replications, at least :data:`FEWEST`."""
+FEWEST = 200
+Draw = Callable[[np.ndarray, int], dict[str, tuple[float, Interval]]]
+"""Rows of the population and a seed -> column name -> number and interval."""
+
+
+class Cell(NamedTuple):
+    """Result of one metric at one size."""
+
+    label: str
+    size: int
+    coverage: float
+    replications: int
+    printed: int
+    """Replications with an interval."""
+    width: float
+    """Median width of the intervals."""
+    note: str
+    """Reason of the replications without an interval."""
+
+    @property
+    def error(self) -> float:
+        """Monte Carlo standard error of the coverage."""
+        return float(np.sqrt(max(self.coverage * (1 - self.coverage), 0.01) / max(1, self.printed)))
+
+    @property
+    def mark(self) -> str:
+        """``MISS`` for a goal missed by more than two standard errors, ``~`` for one missed by less."""
+        low, high = (0.93, 1.0) if self.size < 100 else (0.94, 0.96)
+        if low <= self.coverage <= high or not self.printed:
+            return ""
+        return "MISS" if self.coverage + 2 * self.error < low or self.coverage - 2 * self.error > high else "~"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 100, 1000])
-    parser.add_argument("--draws", type=int, default=2000, help="simulated runs of up to 100 examples; fewer of more")
+    parser.add_argument(
+        "--replications", type=int, default=2000, help=f"simulated runs; slow metrics have down to {FEWEST}"
+    )
     parser.add_argument("--metrics", nargs="+", help="registered names; default: all")
+    parser.add_argument("--processes", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--strict", action="store_true", help="exit with 1 where a goal is missed")
     options = parser.parse_args()
-    sets = captioner_sets() if find_data_folder() else shipped_sets()
-    single = [dataclasses.replace(item, candidates=item.candidates[3:4]) for item in sets]
-    several = [dataclasses.replace(item, candidates=item.candidates[:5]) for item in sets]
-    bootstrap.weights = functools.lru_cache(maxsize=4)(
-        _weights_once(bootstrap.weights)
-    )  # shared by all metrics of a seed
-    print(f"{len(sets)} examples in the population; MC error of a coverage of .95 with {options.draws} draws: "
-          f"{np.sqrt(0.95 * 0.05 / options.draws):.4f}")  # fmt: skip
-    missed = 0
-    for population, choices in ((single, SINGLE), (several, SEVERAL), (several, NONE)):
-        features = FeatureCache([item.references for item in population])
-        parts = scoring.batches(population, features, None)
-        for name, params in choices:
-            if not options.metrics or name in options.metrics:
-                missed += _report(name, params, parts, features, options.sizes, options.draws)
-    print(f"{missed} goals missed beyond Monte Carlo error")
-    return int(bool(missed) and options.strict)
+    cases = [case for case in CASES if not options.metrics or case.name in options.metrics]
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
+    started = time.perf_counter()
+    print(f"{'metric':34} {'n':>5} {'coverage':>8} {'MC s.e.':>8} {'median width':>13} {'runs':>5}", flush=True)
+    misses = 0
+    silent: dict[str, str] = {}
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        futures = [pool.submit(simulate, case, tuple(options.sizes), options.replications) for case in cases]
+        for future in futures:
+            for cell in future.result():
+                if not cell.printed:
+                    silent[cell.label] = cell.note
+                    continue
+                partly = (
+                    ""
+                    if cell.printed == cell.replications
+                    else f"  {cell.replications - cell.printed} without interval"
+                )
+                print(f"{cell.label:34} {cell.size:5} {cell.coverage:8.3f} {cell.error:8.3f} {cell.width:13.5g} "
+                      f"{cell.replications:5}  {cell.mark}{partly}", flush=True)  # fmt: skip
+                misses += cell.mark == "MISS"
+    _print_rest(cases, silent, bool(options.metrics))
+    print(f"\n{misses} goals missed by more than two standard errors; {time.perf_counter() - started:.0f} s")
+    return int(bool(misses) and options.strict)
 
 
-def _weights_once(weights: Any) -> Any:
-    """Return ``weights`` with lists in place of generators, so that they can be read again."""
-    return lambda *args: list(weights(*args))
+def _print_rest(cases: list[Case], silent: dict[str, str], selected: bool) -> None:
+    """Print the state that is held fixed, metrics without an interval, and metrics that are not simulated."""
+    fixed: dict[str, list[str]] = {}
+    for case in cases:
+        if case.held_fixed and case.name not in fixed.setdefault(case.held_fixed, []):
+            fixed[case.held_fixed].append(case.name)
+    for state, names in fixed.items():
+        print(f"held fixed: {state}: {', '.join(names)}")
+    same = [label for case in cases if case.of_size for label in [case.name]]
+    if same:
+        print(f"truth of the same number of examples: {', '.join(dict.fromkeys(same))}")
+    for label, note in silent.items():
+        print(f"no interval: {label}: {note}")
+    known = {*NOT_RUN, *(case.name for case in CASES)}
+    unknown = {entry.name: "not in benchmarks/coverage_cases.py" for entry in current().entries("metrics")
+               if entry.provider == "harness" and entry.name not in known}  # fmt: skip
+    for name, reason in {} if selected else {**NOT_RUN, **unknown}.items():
+        print(f"not run: {name}: {reason}")
 
 
-def _report(name: str, params: dict[str, Any], parts: Any, features: Any, sizes: list[int], draws: int) -> int:
-    """Print the coverage of one metric and return the number of goals that it misses."""
+def simulate(case: Case, sizes: tuple[int, ...], replications: int) -> list[Cell]:
+    """Return the results of one case at several sizes; one cell with a note where it cannot run."""
+    _share_weights()
     try:
-        metric = current().create("metrics", name, params)
-        stats = scoring.score(metric, parts, features, None, 0).stats
-    except Exception as error:
-        print(f"{name:28} not simulated: {error!s:.90}")
-        return 0
-    label = metric.spec.name + ("[df=resampled]" if params.get("df") else "")
+        draw, truth, count = _tokens(case) if case.population == "tokens" else _captions(case)
+        cells: list[Cell] = []
+        for size in sizes:
+            cells += _cells(case, draw, truth, count, size, replications)
+    except HarnessError as error:
+        return [Cell(case.name, 0, float("nan"), 0, 0, 0.0, f"not run: {error}")]
+    return cells
+
+
+@functools.cache
+def _share_weights() -> None:
+    """Compute the bootstrap weights of a seed and size once per process instead of once per interval."""
+    weights = bootstrap.weights
+
+    @functools.lru_cache(maxsize=4)
+    def stored(n_examples: int, samples: int, seed: int, chunk: int = 256) -> list[np.ndarray]:
+        return list(weights(n_examples, samples, seed, chunk))
+
+    bootstrap.weights = stored  # type: ignore[assignment]
+
+
+def _captions(case: Case) -> tuple[Draw, dict[str, float], int]:
+    """Return the function that draws results, the values of the population, and its number of examples."""
+    sets = coverage_cases.population(case.population)
+    metric = current().create("metrics", case.name, dict(case.params))
+    features = FeatureCache([item.references for item in sets])
+    label = metric.spec.name + ("(df: resampled)" if case.params.get("df") else "")
+    if not metric.spec.shardable:  # these numbers take minutes on the whole population
+        sets = sets[:200]
+    stats = scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats
     stats = stats[~np.isnan(stats[:, 0])]
-    missed = 0
-    cells: list[str] = []
-    for size in sizes:
-        count = draws if size <= 100 else max(200, draws // 5)
-        if getattr(metric, "resampled", False) and size > 100:
-            count = 200
-        result = coverage(metric, stats, size, count)
-        if result is None:
-            print(f"{label:28} {estimate(metric, stats[:20], 100, 0)[1].note}")
-            return 0
-        share, below, printed = result
-        low, high = LIMITS[size < 100]
-        error = 2 * np.sqrt(share * (1 - share) / max(1, printed))
-        bad = share + error < low or share - error > high
-        missed += bad
-        partly = f" [{printed}/{count} printed]" if printed < count else ""
-        cells.append(f"n={size}: {share:.3f} (below {below:.3f}){'*' if bad else ' '}{partly}")
-    print(f"{label:28} {'  '.join(cells)}", flush=True)
-    return missed
+
+    def draw(rows: np.ndarray, seed: int) -> dict[str, tuple[float, Interval]]:
+        if seed < 0:  # the number alone
+            return {label: (float(metric.reduce(stats[rows])), Interval(None))}
+        return {label: estimate(metric, stats[rows], SAMPLES, seed)}
+
+    whole = metric.spec.shardable and not case.of_size
+    return draw, {label: float(metric.reduce(stats)) if whole else float("nan")}, len(stats)
 
 
-def coverage(
-    metric: Metric, stats: np.ndarray, size: int, draws: int, seed: int = 1
-) -> tuple[float, float, int] | None:
-    """Return the share of intervals that contain the truth, the share above it, and the number of intervals.
+def _tokens(case: Case) -> tuple[Draw, dict[str, float], int]:
+    """Return as :func:`_captions` for a metric of token scores; a sum is compared with the mean times the number of examples."""
+    tokens = coverage_cases.token_population()
+    metric: Any = current().create("metrics", case.name, dict(case.params))
+    count = len(tokens.images) - 1
 
-    None when the metric prints no interval.
-    """
-    rng = np.random.default_rng([seed, size])
-    values, ends = [], []
-    for draw in range(draws):
-        rows = stats[rng.integers(0, len(stats), size)]
-        value, interval = estimate(metric, rows, 1000, draw // 50)
-        values.append(value)
-        if interval.ends is not None:
-            ends.append(interval.ends)
-        if draw == 20 and not ends:
-            return None
-    of_size = depends_on_size(metric)
-    truth = float(np.mean(values)) if of_size else float(metric.reduce(stats))
-    low, high = np.array(ends).T
-    return float(np.mean((low <= truth) & (truth <= high))), float(np.mean(low > truth)), len(ends)
+    def draw(rows: np.ndarray, seed: int) -> dict[str, tuple[float, Interval]]:
+        part = tokens.take(rows)
+        values = metric.evaluate_scores(part)
+        if seed < 0:
+            return {name: (value, Interval(None)) for name, value in values.items()}
+        intervals = metric.intervals(part, SAMPLES, seed)
+        return {name: (value, intervals[name]) for name, value in values.items()}
+
+    return draw, metric.evaluate_scores(tokens), count
 
 
-def depends_on_size(metric: Any) -> bool:
-    """Return True for a metric whose expected value depends on the number of examples."""
-    return getattr(metric, "resampled", False) or (hasattr(metric, "form") and not metric.conditional)
+def _cells(
+    case: Case, draw: Draw, truth: dict[str, float], count: int, size: int, replications: int
+) -> list[Cell]:  # fmt: skip
+    rng = np.random.default_rng([1, size])
+    values: dict[str, list[float]] = {name: [] for name in truth}
+    intervals: dict[str, list[Interval]] = {name: [] for name in truth}
+    started = time.perf_counter()
+    drawn = 0
+    while drawn < replications and (drawn < FEWEST or time.perf_counter() - started < SECONDS):
+        for name, (value, interval) in draw(rng.integers(0, count, size), drawn * SEEDS // replications).items():
+            values[name].append(value)
+            intervals[name].append(interval)
+        drawn += 1
+        if drawn == 3 and all(item.ends is None for items in intervals.values() for item in items):
+            break
+    if case.of_size:
+        more = [draw(rng.integers(0, count, size), -1) for _ in range(drawn, TRUTH)]
+        for name, items in values.items():
+            truth[name] = float(np.mean([*items, *(row[name][0] for row in more)]))
+    scale = size / count  # of sums
+    return [
+        _cell(name, size, truth[name] * (scale if name.startswith("sum_") else 1.0), intervals[name]) for name in truth
+    ]
+
+
+def _cell(name: str, size: int, truth: float, intervals: list[Interval]) -> Cell:
+    ends = np.array([item.ends for item in intervals if item.ends is not None]).reshape(-1, 2)
+    note = next((item.note for item in intervals if item.ends is None), "")
+    if len(ends) == 0:
+        return Cell(name, size, float("nan"), len(intervals), 0, 0.0, note)
+    covered = float(np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])))
+    return Cell(name, size, covered, len(intervals), len(ends), float(np.median(ends[:, 1] - ends[:, 0])), note)
 
 
 if __name__ == "__main__":
