@@ -126,10 +126,9 @@ def game_population() -> list[CaptionSet]:
     rng = np.random.default_rng(0)
     sets: list[CaptionSet] = []
     for item in ReferenceGames(pairs=PER_SET):
-        kind, scene = (("short", "target_id"), ("exhaustive", "target_id"), ("short", "distractor_id"))[
-            rng.choice(3, p=[0.6, 0.3, 0.1])
-        ]
-        texts = scene_captions(item.meta[scene], kind)
+        draw = rng.random()
+        scene = item.meta["distractor_id" if draw < 0.1 else "target_id"]
+        texts = scene_captions(scene, "exhaustive" if draw > 0.7 else "short")
         sets.append(CaptionSet(item.id, (texts[rng.integers(len(texts))],), item.references[:5], meta=item.meta))
     return sets
 

@@ -46,8 +46,8 @@ class Metric(Protocol):
     gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
     out of ``reduce``.
 
-    Optional members are protocols of their own: :class:`HasDetails`, :class:`HasInterval`, :class:`Warmable`, :class:`Testable`,
-    :class:`ExactTestable`, :class:`ListsParameters`.
+    Optional members are protocols of their own: :class:`HasDetails`, :class:`HasInterval`, :class:`HoldsFixed`,
+    :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
     """
 
     spec: MetricSpec
@@ -115,6 +115,16 @@ class HasInterval(Protocol):
         Called with the statistics (B, d) of at least two defined examples, and at least one bootstrap sample. The result
         depends on the arguments alone.
         """
+        ...
+
+
+@runtime_checkable
+class HoldsFixed(Protocol):
+    """A metric, distance or embedding with state of the references that a bootstrap over examples does not fit again."""
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval, such as ``document frequencies held fixed``; empty when there is no such state."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from harness.contracts import (
     HasInterval,
     HasTokenIntervals,
+    HoldsFixed,
     Interval,
     MeanMetric,
     Metric,
@@ -36,7 +38,8 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
 
     A metric with :class:`~harness.contracts.HasInterval` computes the interval; for the others ``reduce`` is bootstrapped
     (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
-    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`).
+    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is that of
+    :class:`~harness.contracts.HoldsFixed`.
 
     Parameters
     ----------
@@ -59,6 +62,8 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
         return value, Interval(None)
     if len(stats) < 2:
         return value, Interval(None, NO_EXAMPLES)
+    if not np.isfinite(value):
+        return value, Interval(None, NOT_FINITE)
     if isinstance(metric, HasInterval):
         return value, metric.interval(stats, samples, seed)
     if not metric.spec.shardable:
@@ -66,18 +71,21 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
     ends = _share_interval(metric, stats)
     if ends is None:
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
-    return value, Interval(ends, "" if ends else bootstrap.NO_SPREAD if np.isfinite(value) else NOT_FINITE)
+    if ends is None:
+        return value, Interval(None, bootstrap.NO_SPREAD)
+    return value, Interval(ends, metric.held_fixed if isinstance(metric, HoldsFixed) else "")
 
 
 def _share_interval(metric: Metric, stats: np.ndarray) -> tuple[float, float] | None:
     """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
     bounds = metric.spec.bounds
-    if bounds is None or not np.isfinite(bounds).all() or not isinstance(metric, MeanMetric):
+    if bounds is None or not all(map(math.isfinite, bounds)) or not isinstance(metric, MeanMetric):
         return None
-    if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], bounds).all():
+    if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], np.array(bounds)).all():
         return None
     low, high = bounds
-    ends = wilson_interval(float(np.mean(stats[:, 0] == high)), len(stats))
+    share = np.count_nonzero(stats[:, 0] == high) / len(stats)
+    ends = wilson_interval(share, len(stats))
     return low + (high - low) * ends[0], low + (high - low) * ends[1]
 
 

@@ -219,7 +219,12 @@ class Cider(MeanMetric):
         ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
-        return Interval(ends, HELD_FIXED if self.source.name in ("task", "given") else "")
+        return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval for document frequencies of the references that are not refitted; else empty."""
+        return "" if self.resampled else _held_fixed(self.source)
 
     def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
@@ -232,6 +237,11 @@ class Cider(MeanMetric):
     def exact_p_values(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the permutation p-values (B,) over all relabelings; lower scores are more extreme."""
         return forms.exact_p_values(self._forms(batch, features, state), batch.n, "lower")
+
+
+def _held_fixed(source: Source) -> str:
+    """Return the note of intervals under document frequencies of the references; empty for a table."""
+    return HELD_FIXED if source.name in ("task", "given") else ""
 
 
 class CiderD(Cider):
@@ -271,6 +281,11 @@ class CiderDistance:
     def signature(self) -> str:
         """Return the source of the document frequencies and the tokeniser as one string."""
         return f"cider|df:{self.source.name}|tok:{self.tokenizer}"
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of intervals of metrics of this distance: document frequencies of the references; empty for a table."""
+        return _held_fixed(self.source)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""

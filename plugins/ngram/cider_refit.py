@@ -14,9 +14,9 @@ from harness.plugins.ngram.cider_formula import SIGMA
 from harness.plugins.ngram.index import ORDERS, NgramIndex
 from harness.stats import jackknife
 
-GROUPS = 200
+GROUPS = 100
 """Maximum number of groups of examples that the interval leaves out in turn."""
-HELD_FIXED = "document frequencies held fixed; df: resampled refits them"
+HELD_FIXED = "document frequencies held fixed"
 """Note of intervals under the document frequencies of the task."""
 NOTE = "jackknife with document frequencies refitted; for the expected value of this number of examples"
 """Note of intervals under refitted document frequencies."""

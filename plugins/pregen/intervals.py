@@ -61,9 +61,9 @@ def intervals(tokens: FlatTokens, names: Sequence[str], samples: int, seed: int)
 
 def _rows(tokens: FlatTokens, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return for each name the values that its outermost tier aggregates: of images (I,), or of captions (C,) for ``join``."""
-    parts = {name: functions.split_name(name)[1:] for name in names}
+    parts: dict[str, tuple[str, ...]] = {name: functions.split_name(name)[1:] for name in names}
     with np.errstate(over="ignore", divide="ignore"):
-        values = {
+        values: dict[tuple[str, ...], np.ndarray] = {
             (tier3, *kind): row
             for tier3, kinds, block in functions.image_scores(tokens, list(parts.values()))
             for kind, row in zip(kinds, block)

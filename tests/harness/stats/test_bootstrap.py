@@ -53,15 +53,19 @@ def test_small_intervals_follow_a_change_of_unit(seed):
     assert mirrored == pytest.approx((3 - 2 * high, 3 - 2 * low))
 
 
-def test_intervals_from_100_examples_on_are_percentiles():
-    x = np.random.default_rng(1).exponential(size=100)
-    values = bootstrap.distribution(means(x), 100, 500, 7)
-    assert bootstrap.confidence_interval(means(x), 100, 500, 7) == bootstrap.interval(values)
+def test_intervals_of_many_examples_are_percentiles():
+    x = np.random.default_rng(1).exponential(size=bootstrap.SMALL)
+    values = bootstrap.distribution(means(x), len(x), 500, 7)
+    assert bootstrap.confidence_interval(means(x), len(x), 500, 7) == bootstrap.interval(values)
+    fewer = bootstrap.confidence_interval(means(x[1:]), len(x) - 1, 500, 7)
+    assert fewer != bootstrap.interval(bootstrap.distribution(means(x[1:]), len(x) - 1, 500, 7))
 
 
 def test_equal_or_undefined_scores_have_no_interval():
     assert bootstrap.confidence_interval(means(np.full(50, 3.0)), 50, 100, 0) is None
-    assert bootstrap.confidence_interval(lambda w: np.full(len(w), np.nan), 50, 100, 0) is None
+    assert bootstrap.confidence_interval(means(np.full(50, 0.1)), 50, 100, 0) is None  # the sums differ by rounding
+    for value in (np.nan, np.inf):
+        assert bootstrap.confidence_interval(lambda w, value=value: np.full(len(w), value), 50, 100, 0) is None
 
 
 def test_small_intervals_cover_a_skewed_mean_where_percentiles_do_not():

@@ -60,7 +60,12 @@ def test_the_interval_counts_the_frequencies():
     assert interval.ends is not None
     assert interval.ends[0] < value < interval.ends[1]
     assert interval.note == cider_refit.NOTE
-    assert intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note == cider_refit.HELD_FIXED
+    assert (
+        intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note
+        == f"{cider_refit.HELD_FIXED}; df: resampled refits them"
+    )
+    assert CiderDistance().held_fixed == fixed.held_fixed == cider_refit.HELD_FIXED
+    assert metric.held_fixed == ""
     documents = [list(item.references) for item in sets]
     table = Cider(df=documents, tokenizer="none")
     assert intervals.estimate(table, stats_of(table, sets), 100, 0)[1].note == ""
