@@ -51,7 +51,7 @@ def test_the_table_has_values_intervals_and_the_directory(run, capsys):
     text = output(run, capsys)
     assert "length ↑" in text
     assert "95 % interval" in text
-    assert re.search(r"4\.5000 +– ", text), "equal scores have no interval"
+    assert re.search(r"4\.5000 [ │]+–", text), "equal scores have no interval"
     assert "no 95 % interval: length (every resample of the examples gives the same number)" in text
     assert "2 + 2" in text
     assert "run: r  (harness report r makes a page of it)" in text
