@@ -6,7 +6,7 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.plugins.crnrr import jackknife
 from harness.plugins.crnrr.metric import Cnd, Cr, Nrr
-from harness.plugins.crnrr.resampling import grams_of, per_unit
+from harness.plugins.crnrr.resampling import grams_of
 from harness.plugins.crnrr.rows import parse
 from harness.run.features import FeatureCache
 
@@ -32,13 +32,20 @@ def rows(count, seed):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.spec.name)
-def test_results_without_one_example_equal_the_metric(metric):
-    stats = rows(12, 0)
+def test_results_without_one_and_two_examples_equal_the_metric(metric):
+    stats, field = rows(12, 0), metric.fields[metric.form]
     q, p = grams_of(parse(stats), metric.n)
-    size = 1 + int(max(q.gram.max(), p.gram.max()))
-    sides = [jackknife._side(grams, size, 12) for grams in (q, p)]
-    each = jackknife._without_one(sides[0], sides[1], per_unit(q, 12), metric.fields[metric.form])
-    np.testing.assert_allclose(each, metric.reduce(stats, 1.0 - np.eye(12)), rtol=1e-9, atol=1e-15)
+    counts = jackknife._counts(q, p, 12)
+    whole, one = jackknife._without_one(counts)
+    assert jackknife._result(whole, field) == pytest.approx(metric.reduce(stats), rel=1e-12)
+    np.testing.assert_allclose(
+        jackknife._result(one, field), metric.reduce(stats, 1.0 - np.eye(12)), rtol=1e-9, atol=1e-15
+    )
+    pairs = jackknife._result(jackknife._without_two(counts, whole, one), field)
+    for a, b in ((0, 1), (3, 11), (7, 5)):
+        weights = np.ones((1, 12))
+        weights[0, [a, b]] = 0
+        assert pairs[a, b] == pytest.approx(metric.reduce(stats, weights)[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.spec.name)
