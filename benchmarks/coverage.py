@@ -1,6 +1,6 @@
 """Coverage of the nominal 95 % intervals of the built-in metrics, by simulation.
 
-    python benchmarks/coverage.py [--sizes 20 100 1000] [--replications 2000] [--metrics NAME ...] [--processes 2] [--strict]
+    python -m benchmarks.coverage [--sizes 20 100 1000] [--replications 2000] [--metrics NAME ...] [--processes 2] [--strict]
 
 Examples are drawn with replacement from a population: 5000 COCO images (golden values of the repository), A3DS reference games, or
 simulated token scores. Statistics per example are computed once; a replication draws their rows. The truth is the value of the whole
