@@ -1,8 +1,8 @@
 """Jackknife intervals of the pooled CR, NRR and CND.
 
 These are quadratic in the counts. A bootstrap repeats examples, hence n-grams: its samples have another mean than the value and
-are spread too widely. Leaving one example out repeats nothing. The jackknife counts the quadratic part of the variance twice; for
-:data:`CORRECTED` examples the results without two examples correct that. The interval is that of the expected value for corpora
+are spread too widely. Leaving one example out repeats nothing. The jackknife counts the quadratic part of the variance twice; for CR
+with :data:`CORRECTED` examples the results without two examples correct that. The interval is that of the expected value for corpora
 of this size: it does not remove the bias of a plug-in form.
 """
 
@@ -21,8 +21,8 @@ NOTE = "jackknife; for the expected value of corpora of this size, with the bias
 
 
 CORRECTED = range(100, 501)
-"""Numbers of examples for which all pairs are left out. Beyond them the correction is about 1 % of the width; below them the values
-are skewed, and corrected intervals cover about .90 in place of .95."""
+"""Numbers of examples for which all pairs are left out for CR. Beyond them the correction is about 1 % of the width. Below them, and
+for NRR and CND, whose values are skewed, the excess makes up for the skewness: corrected intervals cover .90 to .94."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def interval(q: Grams, p: Grams, units: int, field: str, value: float) -> tuple[
     whole, one = _without_one(counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         each = _result(one, field)
-        pairs = _result(_without_two(counts, whole, one), field) if units in CORRECTED else None
+        pairs = _result(_without_two(counts, whole, one), field) if field == "cr" and units in CORRECTED else None
     return jackknife.interval(value, each, pairs=pairs)
 
 
