@@ -39,8 +39,8 @@ from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
 from harness.stats import bootstrap
 
-SEEDS = 40
-"""Number of bootstrap seeds per metric and size; replications of one seed share the weights."""
+PER_SEED = 25
+"""Replications that share a bootstrap seed, hence the weights."""
 SAMPLES = 1000
 """Bootstrap samples of an interval, as in a run."""
 TRUTH = 400
@@ -210,7 +210,7 @@ def _cells(
     started = time.perf_counter()
     drawn = 0
     while drawn < replications and (drawn < FEWEST or time.perf_counter() - started < SECONDS):
-        for name, (value, interval) in draw(rng.integers(0, count, size), drawn * SEEDS // replications).items():
+        for name, (value, interval) in draw(rng.integers(0, count, size), drawn // PER_SEED).items():
             values[name].append(value)
             intervals[name].append(interval)
         drawn += 1

@@ -83,7 +83,7 @@ CASES: tuple[Case, ...] = (
     *(Case(name, "games") for name in (
         "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features",
         "false-features")),
-    Case("redundant-mention", "games", {"feature": "shape"}),
+    Case("redundant-mention", "games", {"feature": "floor_hue"}),
     Case("listener-accuracy", "games", {"listener": Keywords()}),
     Case("pregen", "tokens", {"names": PREGEN}),
     Case("self-bleu", "several"), Case("distinct", "several"), Case("vocabulary", "several"), Case("corpus-bleu", "several"),
