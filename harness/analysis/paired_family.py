@@ -1,7 +1,8 @@
 """Tests of many pairs of systems and metrics under one family of random weight vectors.
 
 Additive metrics (:class:`harness.contracts.Additive`) of all systems are resampled by common matrix products; the values of a pair
-follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors.
+follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those with an
+interval of their own (:class:`harness.contracts.HasInterval`), which repetition biases, have a jackknife in place of the bootstrap.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Additive, Metric
+from harness.contracts import Additive, HasInterval, Metric
 from harness.errors import HarnessError
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
@@ -174,13 +175,14 @@ def _tests_of(
     nothing = np.empty((0, matrix.shape[1]))
 
     def sums(place: slice, *, bootstrap: bool) -> Sums:
-        return Sums(total[place], (resampled if bootstrap else nothing)[:, place], assigned[:, place])
+        draws, addends = (resampled, matrix) if bootstrap else (nothing, nothing)
+        return Sums(total[place], draws[:, place], assigned[:, place], addends[:, place])
 
     results: list[PairedTests] = []
     for item, (reported, signs) in zip(items, plans):
         outcome, note = None, ""
         if reported is not None:
-            bootstrap = item.metric.spec.shardable and int(np.sum(_defined(item))) > 1
+            bootstrap = int(np.sum(_defined(item))) > 1
             one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
             outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
         else:
@@ -209,8 +211,8 @@ def _general(item: PairedMetric, family: DrawFamily, inseparable: set[int]) -> t
         inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
     few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
-    repeats = item.metric.spec.shardable
-    return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), "" if repeats else NO_BOOTSTRAP
+    repeats = item.metric.spec.shardable and not isinstance(item.metric, HasInterval)
+    return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), ""
 
 
 def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
@@ -226,8 +228,6 @@ NOT_RESAMPLED = (
     "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
 )
 """Note of a metric whose reduction is not determined by weighted rows."""
-NO_BOOTSTRAP = "no interval: repeated examples bias this number"
-"""Note of a metric that is tested by approximate randomisation alone."""
 
 
 def _counts(item: PairedMetric) -> tuple[int, int, int, int]:

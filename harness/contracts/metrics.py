@@ -46,8 +46,8 @@ class Metric(Protocol):
     gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
     out of ``reduce``.
 
-    Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`Warmable`, :class:`Testable`,
-    :class:`ExactTestable`, :class:`ListsParameters`.
+    Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`HasInterval`, :class:`HoldsFixed`,
+    :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
     """
 
     spec: MetricSpec
@@ -92,6 +92,39 @@ class HasDetails(Protocol):
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return JSON-compatible values from the statistics (B, d) of the defined examples."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval of a corpus number, or the reason why there is none."""
+
+    ends: tuple[float, float] | None
+    """Lower and upper end; None for a number without an interval."""
+    note: str = ""
+    """Reason for no interval, or a property of the interval that a reader needs; written to the result record."""
+
+
+@runtime_checkable
+class HasInterval(Protocol):
+    """A metric that computes its own interval, because a bootstrap of ``reduce`` does not describe its number."""
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the 95 % interval of ``reduce(stats)``.
+
+        Called with the statistics (B, d) of at least two defined examples, and at least one bootstrap sample. The result
+        depends on the arguments alone.
+        """
+        ...
+
+
+@runtime_checkable
+class HoldsFixed(Protocol):
+    """A metric, distance or embedding with state of the references that a bootstrap over examples does not fit again."""
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval, such as ``document frequencies held fixed``; empty when there is no such state."""
         ...
 
 
@@ -171,6 +204,18 @@ class Resamples(Protocol):
         self, scores: Sequence[Sequence[TokenScores]], samples: int, rng: np.random.Generator
     ) -> Mapping[str, np.ndarray]:
         """Return column name -> bootstrap values, shape (samples,)."""
+        ...
+
+
+@runtime_checkable
+class HasTokenIntervals(Protocol):
+    """A metric of level ``model`` that computes the intervals of its columns."""
+
+    def intervals(self, scores: Sequence[Sequence[TokenScores]], samples: int, seed: int) -> Mapping[str, Interval]:
+        """Return column name -> 95 % interval, or the reason for none.
+
+        Called with at least two examples and at least one bootstrap sample. The result depends on the arguments alone.
+        """
         ...
 
 

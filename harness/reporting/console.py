@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.tables import Sheet, least_width, render, terminal_table
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
@@ -111,6 +112,8 @@ def print_table(run: Run) -> None:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
     if len(run.failed) > MAX_FAILURES:
         console.print(f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]")
+    for line in interval_notes(run.records):
+        console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
     for view in run.provenance.views:
         if view.plot in ("table", "verdicts"):
             _print_view(console, view, run)

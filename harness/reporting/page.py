@@ -12,6 +12,7 @@ from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.captions import texts_table
 from harness.reporting.console import SIZE_NOTE, divided_metrics, grouped
+from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.plots import draw
 from harness.reporting.verdicts import METHOD_NOTE, verdict_table
@@ -67,6 +68,7 @@ def _run(path: str | Path) -> dict[str, object]:
         "has_decoding": len({decoding_text(record.decoding) for record in records}) > 1,
         "has_p": any(record.p_value is not None or record.p_note is not None for record in records),
         "views": [_view(view, run) for view in run.provenance.views or _default_views(records)],
+        "interval_notes": interval_notes(records),
         "examples": _examples(samples, records),
         "sections": [item for part in sections for item in part],
         "json": json.dumps(content, indent=1, ensure_ascii=False),

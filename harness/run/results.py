@@ -5,19 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from harness.contracts import Parameters, Resamples, TokenScores, Values
+from harness.contracts import Parameters, TokenScores, Values
+from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.plan import ModelPlan
-from harness.run.score import Scored, combined, value_and_interval
+from harness.run.score import Scored, combined
 from harness.rundir.records import ResultRecord
 from harness.spec.models import Spec
 
 COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
 """Combination of p-values by the name of ``significance.aggregate`` in a spec: the key of a record's ``p`` that is its ``p_value``."""
-MAX_TOKEN_RESAMPLES = 200
-"""Maximum number of bootstrap resamples for metrics of level ``model``."""
 
 
 def caption_record(
@@ -40,7 +37,7 @@ def caption_record(
         Set sizes that occur.
     """
     defined = scored.defined
-    value, interval = value_and_interval(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
+    value, interval = estimate(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
     details = plan.details(scored.stats[defined]) if defined.any() else None
     return ResultRecord(
@@ -48,7 +45,8 @@ def caption_record(
         metric=plan.label,
         params=dict(plan.params),
         value=value,
-        ci95=interval,
+        ci95=interval.ends,
+        interval_note=interval.note or None,
         p_value=aggregate.get(COMBINED[spec.significance.aggregate]),
         p_method=f"{scored.p_method}, {spec.significance.aggregate}" if aggregate else None,
         n=int(defined.sum()),
@@ -86,10 +84,7 @@ def token_score_records(
     """Return one record per column of a metric of level ``model``."""
     started = time.perf_counter()
     values = plan.metric.evaluate_scores(scores)
-    resampled: Mapping[str, np.ndarray] = {}
-    if spec.bootstrap.samples and isinstance(plan.metric, Resamples) and len(scores) > 1:
-        rng = np.random.default_rng([spec.seed, len(scores)])
-        resampled = plan.metric.resample(scores, min(spec.bootstrap.samples, MAX_TOKEN_RESAMPLES), rng)
+    intervals = token_intervals(plan.metric, scores, values, spec.bootstrap.samples, spec.seed)
     seconds = round(time.perf_counter() - started, 4)
     return [
         ResultRecord(
@@ -97,17 +92,11 @@ def token_score_records(
             metric=f"{plan.name}({name})",
             params={"name": name},
             value=value,
-            ci95=_interval(resampled.get(name)),
+            ci95=intervals[name].ends,
+            interval_note=intervals[name].note or None,
             n=len(scores),
             seconds=seconds,
             p_note=None if spec.significance.method == "none" else "judges token scores, not captions",
         )
         for name, value in values.items()
     ]
-
-
-def _interval(values: np.ndarray | None) -> tuple[float, float] | None:
-    if values is None or not np.isfinite(values).all():
-        return None
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)

@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
 from harness.run.garbage_collection import rare_collections
-from harness.stats import bootstrap
+from harness.run.intervals import estimate
 
 if TYPE_CHECKING:
     from harness.contracts import Batch
@@ -252,18 +252,9 @@ def _p_values(
 def value_and_interval(
     metric: Metric, stats: np.ndarray, samples: int, seed: int
 ) -> tuple[float, tuple[float, float] | None]:
-    """Return the corpus number of the defined rows (B, d) and its bootstrap 95 % interval.
-
-    The interval is None without bootstrap samples, for fewer than two examples, or for a metric that is not shardable.
-    """
-    if len(stats) == 0:
-        return float("nan"), None
-    value = float(metric.reduce(stats))
-    if samples == 0 or len(stats) < 2 or not metric.spec.shardable:
-        return value, None
-    values = bootstrap.distribution(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
-    values = values[~np.isnan(values)]
-    return value, (bootstrap.interval(values) if len(values) else None)
+    """Return the corpus number of the defined rows (B, d) and its 95 % interval (:func:`harness.run.intervals.estimate`)."""
+    value, interval = estimate(metric, stats, samples, seed)
+    return value, interval.ends
 
 
 def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:

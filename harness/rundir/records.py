@@ -40,7 +40,9 @@ class ResultRecord:
     value: float = math.nan
     """The corpus number; NaN where undefined."""
     ci95: tuple[float, float] | None = None
-    """Bootstrap 95 % interval."""
+    """95 % interval."""
+    interval_note: str | None = None
+    """Reason for no interval, or a property of the interval; written only where there is one."""
     p_value: float | None = None
     """Combined p-value over the examples, in (0, 1]; None without p-values."""
     p_method: str | None = None
@@ -85,6 +87,7 @@ class ResultRecord:
             "signature": self.signature,
             "value": self.value,
             "ci95": list(self.ci95) if self.ci95 else None,
+            **({"interval_note": self.interval_note} if self.interval_note else {}),
             "p_value": self.p_value,
             "p_method": self.p_method,
             "n": self.n,

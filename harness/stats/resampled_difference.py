@@ -16,13 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.stats import bootstrap, ties
+from harness.stats import bootstrap, jackknife, ties
 from harness.stats.draws import DrawFamily
 
 Reduce = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """``reduce(stats, weights)``: statistics (R, d) and weights (W, R) to values (W,)."""
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Sums (..., k) of addends to values (...)."""
+
+
+GROUPS = 100
+"""Maximum number of groups of examples of a jackknife."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class ResampledDifference:
     difference: float
     """A minus B; 0 where the values are equal up to rounding (:mod:`harness.stats.ties`)."""
     ci95: tuple[float, float] | None
-    """Paired bootstrap percentile interval of the difference; None without resamples."""
+    """Paired interval of the difference: bootstrap (:func:`harness.stats.bootstrap.interval_of_draws`), or the jackknife where examples
+    must not be repeated; None without examples or spread."""
     p_bootstrap: float
     """Two-sided p-value of the paired bootstrap, shifted to the null hypothesis."""
     p_randomisation: float
@@ -57,6 +62,8 @@ class Sums:
     """Sums under bootstrap counts, shape (draws, k)."""
     assigned: np.ndarray
     """Sums over the examples that keep their system, shape (assignments, k)."""
+    addends: np.ndarray
+    """Addends of the examples, shape (B, k), zeros where undefined; (0, k) where no interval is wanted."""
 
 
 def difference_of_sums(of_sums: OfSums, a: Sums, b: Sums, *, exact: bool) -> ResampledDifference:
@@ -75,10 +82,14 @@ def difference_of_sums(of_sums: OfSums, a: Sums, b: Sums, *, exact: bool) -> Res
         The assignments are all 2^B patterns.
     """
     values = np.asarray(of_sums(np.stack([a.total, b.total])), dtype=np.float64)
+    n = len(a.addends)
+    without = np.empty(0)
+    if n < bootstrap.SMALL:
+        without = of_sums(a.total - a.addends) - of_sums(b.total - b.addends)
     resampled = of_sums(a.resampled) - of_sums(b.resampled)
     one = of_sums(a.assigned + (b.total - b.assigned))
     other = of_sums(b.assigned + (a.total - a.assigned))
-    return _summary(values, resampled, np.asarray(one), np.asarray(other), exact)
+    return _summary(values, _Resampled(resampled, without, n), np.asarray(one), np.asarray(other), exact)
 
 
 def difference_of_statistics(
@@ -96,7 +107,8 @@ def difference_of_statistics(
     family : DrawFamily
         Weight vectors over the B examples.
     repeats : bool
-        The statistic may be resampled with repetition. False leaves out the bootstrap: no interval, NaN ``p_bootstrap``.
+        The statistic may be resampled with repetition. False leaves out the bootstrap: the interval is that of the jackknife over at most
+        :data:`GROUPS` groups of examples, and ``p_bootstrap`` is NaN.
 
     Returns
     -------
@@ -114,9 +126,15 @@ def difference_of_statistics(
     both = np.concatenate(_same_width(a, b))
     ones, zeros = np.ones((1, n)), np.zeros((1, n))
     values = reduce(both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])]))
-    resampled = np.empty(0)
+    resampled = _Resampled(np.empty(0), np.empty(0), n)
     if repeats and n > 1:
-        resampled = _concatenated([reduce(a, w) - reduce(b, w) for w in family.resamples()])
+        draws = _concatenated([reduce(a, w) - reduce(b, w) for w in family.resamples()])
+        one_less = 1 - np.eye(n)
+        without = reduce(a, one_less) - reduce(b, one_less) if n < bootstrap.SMALL else np.empty(0)
+        resampled = _Resampled(draws, without, n)
+    elif n > 1:
+        rest = _without_groups(n, family.seed)
+        resampled = _Resampled(np.empty(0), reduce(a, rest) - reduce(b, rest), n)
     swapped = [
         (reduce(both, np.hstack([keep, 1 - keep])), reduce(both, np.hstack([1 - keep, keep])))
         for keep in family.assignments()
@@ -145,23 +163,44 @@ def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
+def _without_groups(n: int, seed: int) -> np.ndarray:
+    """Return weights (G, B) that leave out one of G random groups of nearly equal size each."""
+    groups = min(n, GROUPS)
+    label = np.random.default_rng([seed, n, 2]).permutation(n) % groups
+    return (np.arange(groups)[:, None] != label).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Resampled:
+    """Differences under resampling (draws,), and without each example or group (G,), of n examples."""
+
+    draws: np.ndarray
+    without: np.ndarray
+    n: int
+
+    def interval(self, observed: float) -> tuple[float, float] | None:
+        """Return the interval of the observed difference."""
+        if len(self.draws):
+            return bootstrap.interval_of_draws(self.draws, observed, self.without, self.n)
+        return jackknife.interval(observed, self.without) if len(self.without) > 1 else None
+
+
 def _summary(
-    values: np.ndarray, resampled: np.ndarray, one: np.ndarray, other: np.ndarray, exact: bool
+    values: np.ndarray, resampled: _Resampled, one: np.ndarray, other: np.ndarray, exact: bool
 ) -> ResampledDifference:
     """Return interval and p-values; ``one`` and ``other`` are the values of both systems under each assignment."""
     value_a, value_b = float(values[0]), float(values[1])
     observed, nan = value_a - value_b, float("nan")
     if np.isnan(observed):
         return ResampledDifference(value_a, value_b, observed, None, nan, nan, len(one), exact)
-    resampled = resampled[~np.isnan(resampled)]
     scale = max(abs(value_a), abs(value_b))
     if abs(observed) <= ties.tolerance(scale):
         observed = 0.0  # equal up to the order of summation
-    p_bootstrap, ci95 = nan, None
-    if len(resampled) > 1:
-        shifted = np.abs(resampled - resampled.mean())
-        p_bootstrap = float((1 + np.sum(shifted >= abs(observed) - ties.tolerance(scale))) / (1 + len(resampled)))
-        ci95 = bootstrap.interval(resampled)
+    p_bootstrap, draws = nan, resampled.draws[~np.isnan(resampled.draws)]
+    if len(draws) > 1:
+        shifted = np.abs(draws - draws.mean())
+        p_bootstrap = float((1 + np.sum(shifted >= abs(observed) - ties.tolerance(scale))) / (1 + len(draws)))
+    ci95 = resampled.interval(observed)
     swapped = np.abs(one - other)
     defined = ~np.isnan(swapped)
     scale = max(scale, float(ties.magnitude(np.concatenate([one, other]))))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec
+from harness.contracts import Batch, Features, HoldsFixed, MeanMetric, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness.stats.significance import untestable_reason
@@ -48,6 +48,11 @@ class Best(MeanMetric):
     def signature(self) -> str:
         """Return ``best|`` and the signature of the metric."""
         return f"best|{self.metric.signature()}"
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval from the metric."""
+        return self.metric.held_fixed if isinstance(self.metric, HoldsFixed) else ""
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
         """Return the corpus state of the metric."""

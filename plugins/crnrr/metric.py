@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import MetricSpec
+from harness.contracts import Interval, MetricSpec
 from harness.errors import UnknownName, did_you_mean, nearest_name
+from harness.plugins.crnrr import jackknife
 from harness.plugins.crnrr.ngrams import CrNrr, Sums, from_sums
 from harness.plugins.crnrr.resampling import Grams, grams_of, per_unit, weighted
 from harness.plugins.crnrr.rows import WordRows, check_order, parse
 from harness.plugins.tokenisers.tokens import check_tokenizer
+from harness.stats import bootstrap
 
 
 class NgramDistribution(WordRows):
@@ -90,6 +92,25 @@ class NgramDistribution(WordRows):
             q, p = self._grams(stats)
             values = np.array([self._value(item) for item in weighted(q, p, self.n, rows, rows)], dtype=np.float64)
         return float(values[0]) if weights is None else values
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the value of statistics ``(B, d)``.
+
+        Pooled: the jackknife (:mod:`~harness.plugins.crnrr.jackknife`). ``conditional``: a bootstrap of the mean over examples.
+        """
+        if self.conditional:
+            each = self.per_example(stats)
+            each = each[~np.isnan(each)]
+            if len(each) < 2:
+                return Interval(None, "fewer than two examples have n-grams on both sides")
+            ends = bootstrap.confidence_interval(lambda w: w @ each / w.sum(axis=1), len(each), samples, seed)
+            return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+        q, p = self._grams(stats)
+        value = self.reduce(stats)
+        if np.isnan(value):
+            return Interval(None, "the value is undefined")
+        ends = jackknife.interval(q, p, len(stats), self.fields[self.form], value)
+        return Interval(ends, jackknife.NOTE if ends else "the results without one example do not differ")
 
     def _grams(self, stats: np.ndarray) -> tuple[Grams, Grams]:
         q, p = grams_of(parse(stats), self.n)

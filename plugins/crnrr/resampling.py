@@ -89,7 +89,7 @@ def weighted(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np.nd
     if any((weights != np.floor(weights)).any() for weights in (weights_q, weights_p)):
         raise ValueError("weights of units must be whole numbers")
     size = 1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1)))
-    matrices = [_matrix(side, size, weights.shape[1]) for side, weights in ((q, weights_q), (p, weights_p))]
+    matrices = [count_matrix(side, size, weights.shape[1]) for side, weights in ((q, weights_q), (p, weights_p))]
     totals_q, within, squares = per_unit(q, weights_q.shape[1])
     totals_p = np.bincount(p.unit, minlength=weights_p.shape[1])
     out = []
@@ -104,7 +104,7 @@ def weighted(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np.nd
     return out
 
 
-def _matrix(side: Grams, size: int, units: int) -> Any:
+def count_matrix(side: Grams, size: int, units: int) -> Any:
     """Return the sparse matrix ``(size, units)`` of n-gram counts per unit."""
     from scipy.sparse import csr_array
 

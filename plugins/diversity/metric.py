@@ -14,12 +14,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
 from harness.files.records import existing
 from harness.plugins.crnrr.resampling import Words, grams_of
 from harness.plugins.crnrr.rows import WordRows, check_order, parse, repeated
 from harness.plugins.diversity.corpus_bleu import self_bleu_of_words
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
+from harness.stats import bootstrap
+
+NO_NEW_NGRAMS = "a resample of examples has no new n-grams and repeats those of examples that it repeats"
+"""Reason why values that depend on distinct n-grams have no interval."""
 
 
 class CandidateWords(WordRows):
@@ -40,6 +44,10 @@ class CandidateWords(WordRows):
         if weights is None:
             return self.value(*candidates(stats)) if len(stats) else float("nan")
         return np.array([self.reduce(rows) for rows in repeated(stats, weights)])
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return no interval, with the reason."""
+        return Interval(None, NO_NEW_NGRAMS)
 
 
 def candidates(stats: np.ndarray) -> tuple[Words, np.ndarray]:
@@ -116,6 +124,14 @@ class SelfBleu(CandidateWords):
             return float(values.mean()) if len(values) else float("nan")
         rows = np.asarray(weights, dtype=np.float64)
         return (rows @ values) / rows.sum(axis=1)
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the bootstrap interval of the mean over examples, or for the pooled value none, with the reason."""
+        if not self.conditional:
+            return super().interval(stats, samples, seed)
+        values = self.per_example(stats)
+        ends = bootstrap.confidence_interval(lambda w: w @ values / w.sum(axis=1), len(values), samples, seed)
+        return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
 
 
 class Distinct(CandidateWords):

@@ -30,6 +30,8 @@ class BagOfWords:
     """
 
     name = "bow"
+    held_fixed = "vocabulary held fixed"
+    """Note of intervals: the vocabulary comes from the references and is not fitted again."""
 
     def __init__(self, *, vocabulary: int = 5000) -> None:
         if vocabulary < 1:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Features, HoldsFixed, MeanMetric, MetricSpec
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins.kernel import frechet, geometry, mmd, sliced_wasserstein
 from harness.plugins.kernel.energy import energy_kernel
@@ -57,6 +57,11 @@ class KernelMetric(MeanMetric):
     def signature(self) -> str:
         """Return the name, the options and the signature of the embedding, such as ``mmd|minilm``."""
         return self._signature
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval from the embedding."""
+        return self.embedding.held_fixed if isinstance(self.embedding, HoldsFixed) else ""
 
     def _gram(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the Gram matrices of the vectors, shape (B, N, N)."""

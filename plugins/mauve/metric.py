@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, Level, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Features, HoldsFixed, Level, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.plugins.mauve import frontier, quantise, statistic
 
@@ -178,6 +178,11 @@ class MauvePerExample(MauveParameters, MeanMetric):
 
     name = "mauve-example"
     level: Level = "set"
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval from the embedding."""
+        return self.embedding.held_fixed if isinstance(self.embedding, HoldsFixed) else ""
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return MAUVE of each example, shape (B,)."""

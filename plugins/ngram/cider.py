@@ -8,19 +8,21 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, overload
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError
 from harness.plugins.compiled.chunks import run_slices
 from harness.plugins.compiled.growing import ensure_rows
+from harness.plugins.crnrr.rows import WordRows
 from harness.plugins.ngram.cider_formula import SCALE, SIGMA
+from harness.plugins.ngram.cider_refit import HELD_FIXED, Refit
 from harness.plugins.ngram.document_frequency import Documents, Frequencies, Source
 from harness.plugins.ngram.index import ORDERS, NgramIndex, index_of, kernels, rows_of
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
-from harness.stats import forms
+from harness.stats import bootstrap, forms
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]
@@ -149,7 +151,9 @@ class Cider(MeanMetric):
     ----------
     df : str, path or list of lists of str
         Source of the document frequencies (:mod:`harness.plugins.ngram.document_frequency`): ``references``, ``given``,
-        a table's path, or lists of texts.
+        a table's path, or lists of texts. ``resampled``: the references of the examples that are reduced, which is the
+        number of ``references`` when every example has a score; resampling refits the frequencies. Scores per example
+        and p-values are those of ``references``.
     tokenizer : str
         ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
     variant : str
@@ -165,14 +169,16 @@ class Cider(MeanMetric):
 
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
         self.variant: Variant = _check_variant(variant, self.name)
-        self.source = Source(df)
+        self.resampled = isinstance(df, str) and df == "resampled"
+        self.source = Source("references" if self.resampled else df)
         self.tokenizer = check_tokenizer(tokenizer)
         label = self.name if variant == "d" else f"{self.name}(plain)"
         self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE))
 
     def signature(self) -> str:
         """Return the variant, the source of the document frequencies and the tokeniser as one string."""
-        return f"cider-{self.variant}|df:{self.source.name}|tok:{self.tokenizer}"
+        source = "resampled" if self.resampled else self.source.name
+        return f"cider-{self.variant}|df:{source}|tok:{self.tokenizer}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
@@ -181,6 +187,44 @@ class Cider(MeanMetric):
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
         return state.block(batch, features).mean(axis=2).mean(axis=1)
+
+    def stats(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the scores, shape (B, 1); for ``resampled`` also the captions as numbers, shape (B, d)."""
+        scores = super().stats(batch, features, state)
+        if not self.resampled:
+            return scores
+        captions = WordRows()
+        captions.tokenizer = self.tokenizer
+        return np.concatenate([scores, captions.stats(batch, features, None)], axis=1)
+
+    @overload
+    def reduce(self, stats: np.ndarray) -> float: ...
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray: ...
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits the frequencies to each weight vector."""
+        if not self.resampled or not len(stats):
+            return super().reduce(stats) if weights is None else super().reduce(stats, weights)
+        refit = Refit(stats[:, 1:], self.variant == "plain")
+        if weights is None:
+            return refit.value(np.ones(len(stats)))
+        return np.array([refit.value(row) for row in np.asarray(weights, dtype=np.float64)])
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
+        if self.resampled:
+            return Refit(stats[:, 1:], self.variant == "plain").interval(seed)
+        ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
+        if ends is None:
+            return Interval(None, bootstrap.NO_SPREAD)
+        return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval for document frequencies of the references that are not refitted; else empty."""
+        return "" if self.resampled else _held_fixed(self.source)
 
     def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
@@ -193,6 +237,11 @@ class Cider(MeanMetric):
     def exact_p_values(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the permutation p-values (B,) over all relabelings; lower scores are more extreme."""
         return forms.exact_p_values(self._forms(batch, features, state), batch.n, "lower")
+
+
+def _held_fixed(source: Source) -> str:
+    """Return the note of intervals under document frequencies of the references; empty for a table."""
+    return HELD_FIXED if source.name in ("task", "given") else ""
 
 
 class CiderD(Cider):
@@ -232,6 +281,11 @@ class CiderDistance:
     def signature(self) -> str:
         """Return the source of the document frequencies and the tokeniser as one string."""
         return f"cider|df:{self.source.name}|tok:{self.tokenizer}"
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of intervals of metrics of this distance: document frequencies of the references; empty for a table."""
+        return _held_fixed(self.source)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""

@@ -72,7 +72,7 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
     tokens = flatten(dataset)
     values: dict[Any, float] = {}
     with np.errstate(over="ignore", divide="ignore"):
-        for tier3, kinds, rows in _images(tokens, [part[1:] for part in parts]):
+        for tier3, kinds, rows in image_scores(tokens, [part[1:] for part in parts]):
             for tier4 in dict.fromkeys(part[0] for part in parts if part[1] == tier3):
                 whole = np.array([0, rows.shape[1]])
                 scores = AGGREGATIONS[tier4](rows, whole)[:, 0].tolist()
@@ -94,7 +94,7 @@ def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
     with np.errstate(over="ignore", divide="ignore"):
         scores: dict[Any, np.ndarray] = {
             (tier3, *kind): row
-            for tier3, kinds, rows in _images(flatten(dataset), parts)
+            for tier3, kinds, rows in image_scores(flatten(dataset), parts)
             for kind, row in zip(kinds, rows)
         }
     return np.stack([scores[part] for part in parts])
@@ -161,7 +161,7 @@ def _caption_scores(tier2: str, tokens: FlatTokens, mask: np.ndarray | None, cou
 
 
 # --------------------------------------------------------------------------- tiers 3 and 4: aggregation of segments
-def _images(
+def image_scores(
     tokens: FlatTokens, parts: Sequence[tuple[str, ...]]
 ) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
     """Yield each tier 3 in use with its (tier2, tier1) kinds and their scores ``(K, I)``, or ``(K, C)`` for ``join``."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import MetricSpec, TokenScores
+from harness.contracts import Interval, MetricSpec, TokenScores
 from harness.errors import HarnessError, UnknownName, did_you_mean
 from harness.plugins.pregen import functions
+from harness.plugins.pregen.intervals import intervals
 from harness.plugins.pregen.tokens import FlatTokens, from_token_scores
 
 BEST = "mean_max_normcount_prefix0"
@@ -111,6 +112,12 @@ class Pregen:
         """Return metric name -> scores of the examples ``(I,)``; ``join`` metrics have none and are absent."""
         names = [name for name in self.names if functions.split_name(name)[1] != "join"]
         return dict(zip(names, functions.per_image(_flat(scores), names))) if names else {}
+
+    def intervals(
+        self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, seed: int
+    ) -> dict[str, Interval]:
+        """Return metric name -> interval of a bootstrap over images, or the reason for none (``max`` and ``min`` of images)."""
+        return intervals(_flat(scores), self.names, samples, seed)
 
     def resample(
         self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, rng: np.random.Generator

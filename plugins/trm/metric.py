@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Distance, Features, MeanMetric, MetricSpec, Warmable
+from harness.contracts import Batch, Distance, Features, HoldsFixed, MeanMetric, MetricSpec, Warmable
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins.trm import statistic
 
@@ -59,6 +59,11 @@ class Trm(MeanMetric):
         """Start the first-use work of the distance, if it has any."""
         if isinstance(self.distance, Warmable):
             self.distance.warm()
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval from the distance."""
+        return self.distance.held_fixed if isinstance(self.distance, HoldsFixed) else ""
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return Q of each example, shape (B,); NaN without a triangle."""

@@ -1,0 +1,150 @@
+"""Populations and metrics of the coverage simulation (:mod:`benchmarks.coverage`)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import captions
+from harness.contracts import CaptionSet, Example
+from harness.plugins.pregen.tokens import FlatTokens
+
+GOLDEN_DATA = captions.GOLDEN / "data"
+"""Data of the golden values: 5000 COCO images with references and the captions of twelve captioners."""
+PER_SET = 400
+"""Reference games of each A3DS test set."""
+IMAGES = 4000
+"""Images of the simulated token scores."""
+PREGEN = (
+    "mean_max_normcount_prefix0", "mean_mean_pplx_none", "sum_mean_count_prefix0", "median_mean_prob_none",
+    "geomean_geomean_pplx_none", "mean_join_normcount_filter0", "median_join_prob_none", "max_mean_prob_none",
+)  # fmt: skip
+"""Pre-gen metrics, one or two of each aggregation of images."""
+
+
+class Keywords:
+    """Listener that chooses the first scene with the most phrases in the caption."""
+
+    def fingerprint(self) -> str:
+        """Return the name."""
+        return "keywords"
+
+    def listen(self, examples: Sequence[Example], captions: Sequence[str]) -> np.ndarray:
+        """Return choices (B,), int: 0 for the target."""
+        from harness.tasks.a3ds.scene import phrases
+
+        choices: list[int] = []
+        for item, caption in zip(examples, captions):
+            scenes = [item.meta["target_id"], item.meta["distractor_id"]]
+            matches = [sum(phrase in caption for phrase in phrases(scene).values()) for scene in scenes]
+            choices.append(int(np.argmax(matches)))
+        return np.array(choices)
+
+
+class Case(NamedTuple):
+    """A metric and the population that it is simulated on."""
+
+    name: str
+    """Registered name."""
+    population: str
+    """``single`` (one candidate), ``several`` (five), ``games`` (A3DS) or ``tokens`` (token scores)."""
+    params: Mapping[str, Any] = {}
+    held_fixed: str = ""
+    """State that all samples share, because the intervals hold it fixed."""
+    of_size: bool = False
+    """True for numbers whose expected value depends on the number of examples: the truth is that of the same number."""
+
+
+FREQUENCIES = "document frequencies of the population"
+CASES: tuple[Case, ...] = (
+    *(Case(name, "single") for name in ("bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge", "chrf", "ter", "wmd", "novelty")),
+    Case("cider", "single", {}, FREQUENCIES),
+    Case("cider", "single", {"variant": "plain"}, FREQUENCIES),
+    Case("ciderd", "single", {}, FREQUENCIES),
+    Case("cider", "single", {"df": "resampled"}, of_size=True),
+    Case("cr", "single", {}, of_size=True),
+    Case("nrr", "single", {}, of_size=True),
+    Case("nrr", "single", {"form": "unbiased"}, of_size=True),
+    Case("nrr", "single", {"form": "cross-sentence"}, of_size=True),
+    Case("cnd", "single", {}, of_size=True),
+    Case("cnd", "single", {"form": "unbiased"}, of_size=True),
+    Case("cnd", "several", {"conditional": True}),
+    Case("trm", "several", {"distance": "meteor"}),
+    Case("trm", "several", {"distance": "cider"}, FREQUENCIES),
+    *(Case(name, "several", {"embedding": "bow"}, "vocabulary of the population")
+      for name in ("mmd", "frechet", "energy", "sliced-wasserstein")),
+    Case("mauve-example", "several", {"embedding": "bow", "k": 2}, "vocabulary of the population"),
+    Case("best", "several", {"metric": "rouge"}),
+    Case("pairwise-bleu", "several"),
+    Case("self-bleu", "several", {"conditional": True}),
+    *(Case(name, "games") for name in (
+        "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features",
+        "false-features")),
+    Case("redundant-mention", "games", {"feature": "floor_hue"}),
+    Case("listener-accuracy", "games", {"listener": Keywords()}),
+    Case("pregen", "tokens", {"names": PREGEN}),
+    Case("self-bleu", "several"), Case("distinct", "several"), Case("vocabulary", "several"), Case("corpus-bleu", "several"),
+    Case("mauve", "several", {"embedding": "bow"}), Case("qdisc", "single"),
+)  # fmt: skip
+"""All simulated metrics; the last ones print no interval."""
+NOT_RUN: Mapping[str, str] = {
+    "bleu": "as bleu4",
+    "spice": "needs SPICE's Java program; the mean of scores per example, as rouge",
+    "bertscore": "needs the weights of a language model; the mean of scores per example, as rouge",
+    "clipscore": "needs the weights of CLIP and images; the mean of scores per example, as rouge",
+    "refclipscore": "needs the weights of CLIP and images; the mean of scores per example, as rouge",
+    "text-space": "prints no interval: its number is exact",
+    "text-space-qdisc": "prints no interval: its number is exact",
+}
+"""Metrics that are not simulated: registered name -> reason."""
+
+
+# --------------------------------------------------------------------------- populations
+@functools.cache
+def caption_population(candidates: int) -> list[CaptionSet]:
+    """Return 5000 COCO images with five references and the captions of one captioner, or of the first five."""
+    by_image = {
+        row["image_id"]: row["references"] for row in captions.read_json_lines(GOLDEN_DATA / captions.REFERENCES)
+    }
+    sets: list[CaptionSet] = []
+    for row in captions.read_json_lines(GOLDEN_DATA / captions.CAPTIONERS):
+        texts = [text for name, text in row["candidates"].items() if name != "human_1"]
+        part = texts[3:4] if candidates == 1 else texts[:candidates]
+        sets.append(CaptionSet(str(row["image_id"]), tuple(part), tuple(by_image[row["image_id"]][:5])))
+    return sets
+
+
+@functools.cache
+def game_population() -> list[CaptionSet]:
+    """Return A3DS reference games of all test sets; the speaker describes the target, briefly or in full, or the distractor."""
+    from harness.tasks.a3ds.scene import captions as scene_captions
+    from harness.tasks.readers.a3ds import ReferenceGames
+
+    rng = np.random.default_rng(0)
+    sets: list[CaptionSet] = []
+    for item in ReferenceGames(pairs=PER_SET):
+        draw = rng.random()
+        scene = item.meta["distractor_id" if draw < 0.1 else "target_id"]
+        texts = scene_captions(scene, "exhaustive" if draw > 0.7 else "short")
+        sets.append(CaptionSet(item.id, (texts[rng.integers(len(texts))],), item.references[:5], meta=item.meta))
+    return sets
+
+
+def population(name: str) -> list[CaptionSet]:
+    """Return a population of captions by its name in :class:`Case`."""
+    return game_population() if name == "games" else caption_population(1 if name == "single" else 5)
+
+
+@functools.cache
+def token_population() -> FlatTokens:
+    """Return simulated token scores of :data:`IMAGES` images with five captions, whose difficulty differs between images."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(6, 15, size=5 * IMAGES)
+    ease = np.repeat(np.repeat(rng.beta(4, 3, IMAGES), 5), lengths)
+    probabilities = rng.beta(6 * ease + 0.5, 6 * (1 - ease) + 0.5)
+    top = rng.random(len(ease)) < 0.2 + 0.8 * probabilities
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return FlatTokens(probabilities, np.log2(probabilities), top, offsets, np.arange(IMAGES + 1) * 5)

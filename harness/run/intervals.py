@@ -1,0 +1,138 @@
+"""The corpus number of a metric with its 95 % interval, or the reason why there is no interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from harness.contracts import (
+    HasInterval,
+    HasTokenIntervals,
+    HoldsFixed,
+    Interval,
+    MeanMetric,
+    Metric,
+    Resamples,
+    TokenScoreMetric,
+    TokenScores,
+)
+from harness.stats import bootstrap
+from harness.stats.binomial import wilson_interval
+
+MAX_RESAMPLES = 200
+"""Maximum number of bootstrap samples that a metric of level ``model`` draws itself."""
+NO_EXAMPLES = "an interval needs at least two examples"
+"""Note of a result on fewer than two examples."""
+NO_INTERVAL = "the metric gives no intervals"
+"""Note of a metric of level ``model`` without intervals of its own and without resamples."""
+NOT_FINITE = "the value is not finite"
+"""Note of a number that is NaN or infinite."""
+NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
+"""Note of a metric that declares ``shardable=False`` and no interval of its own."""
+
+
+def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tuple[float, Interval]:
+    """Return the corpus number of the defined rows and its interval.
+
+    A metric with :class:`~harness.contracts.HasInterval` computes the interval; for the others ``reduce`` is bootstrapped
+    (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
+    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is that of
+    :class:`~harness.contracts.HoldsFixed`.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    stats : ndarray
+        Statistics of the defined examples, shape (B, d).
+    samples : int
+        Number of bootstrap samples; 0: no interval, and no note.
+    seed : int
+        Seed of the samples.
+
+    Returns
+    -------
+    tuple
+        The number, NaN without rows, and its interval.
+    """
+    value = float(metric.reduce(stats)) if len(stats) else float("nan")
+    if samples == 0:
+        return value, Interval(None)
+    if len(stats) < 2:
+        return value, Interval(None, NO_EXAMPLES)
+    if not np.isfinite(value):
+        return value, Interval(None, NOT_FINITE)
+    if isinstance(metric, HasInterval):
+        return value, metric.interval(stats, samples, seed)
+    if not metric.spec.shardable:
+        return value, Interval(None, NOT_RESAMPLED)
+    ends = _share_interval(metric, stats)
+    if ends is None:
+        ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
+    if ends is None:
+        return value, Interval(None, bootstrap.NO_SPREAD)
+    return value, Interval(ends, metric.held_fixed if isinstance(metric, HoldsFixed) else "")
+
+
+def _share_interval(metric: Metric, stats: np.ndarray) -> tuple[float, float] | None:
+    """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
+    bounds = metric.spec.bounds
+    if bounds is None or not all(map(math.isfinite, bounds)) or not isinstance(metric, MeanMetric):
+        return None
+    if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], np.array(bounds)).all():
+        return None
+    low, high = bounds
+    share = np.count_nonzero(stats[:, 0] == high) / len(stats)
+    ends = wilson_interval(share, len(stats))
+    return low + (high - low) * ends[0], low + (high - low) * ends[1]
+
+
+def token_intervals(
+    metric: TokenScoreMetric,
+    scores: Sequence[Sequence[TokenScores]],
+    values: Mapping[str, float],
+    samples: int,
+    seed: int,
+) -> dict[str, Interval]:
+    """Return column name -> interval of a metric of level ``model``.
+
+    A metric with :class:`~harness.contracts.HasTokenIntervals` computes the intervals; those of one with
+    :class:`~harness.contracts.Resamples` come from at most :data:`MAX_RESAMPLES` bootstrap values.
+
+    Parameters
+    ----------
+    metric : TokenScoreMetric
+        The metric.
+    scores : sequence
+        Token scores of the examples.
+    values : mapping
+        Column name -> number.
+    samples : int
+        Number of bootstrap samples; 0: no intervals, and no notes.
+    seed : int
+        Seed of the samples.
+    """
+    count = len(scores)
+    if samples == 0:
+        return dict.fromkeys(values, Interval(None))
+    if count < 2:
+        return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
+    if isinstance(metric, HasTokenIntervals):
+        intervals = metric.intervals(scores, samples, seed)
+        return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
+    if not isinstance(metric, Resamples):
+        return dict.fromkeys(values, Interval(None, NO_INTERVAL))
+    rng = np.random.default_rng([seed, count])
+    resampled = metric.resample(scores, min(samples, MAX_RESAMPLES), rng)
+    return {name: _interval_of(resampled.get(name), value, count) for name, value in values.items()}
+
+
+def _interval_of(values: np.ndarray | None, value: float, count: int) -> Interval:
+    if values is None:
+        return Interval(None, NO_INTERVAL)
+    if not np.isfinite(values).all():
+        return Interval(None, "some resamples are undefined or infinite")
+    ends = bootstrap.interval_of_draws(values, value, np.zeros(0), count)
+    return Interval(ends, "" if ends else bootstrap.NO_SPREAD)

@@ -1,0 +1,131 @@
+"""Intervals of metrics: their own, the bootstrap, or the reason for none."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from harness.contracts import HasInterval, HoldsFixed, Interval, MeanMetric, MetricSpec
+from harness.run import intervals
+from harness.rundir.records import ResultRecord
+from harness.stats import bootstrap
+from harness.stats.binomial import wilson_interval
+
+
+class Mean(MeanMetric):
+    def __init__(self, shardable: bool = True) -> None:
+        self.spec = MetricSpec("mean", True, shardable=shardable)
+
+
+class Fixed(Mean):
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        return Interval((float(samples), float(seed)), "fixed")
+
+
+ROWS = np.arange(5.0)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("metric", "rows", "samples", "note"),
+    [
+        (Mean(), ROWS, 0, ""),
+        (Mean(), ROWS[:1], 50, intervals.NO_EXAMPLES),
+        (Mean(), ROWS[:0], 50, intervals.NO_EXAMPLES),
+        (Mean(shardable=False), ROWS, 50, intervals.NOT_RESAMPLED),
+        (Mean(), np.ones((5, 1)), 50, bootstrap.NO_SPREAD),
+    ],
+)
+def test_the_reason_for_no_interval(metric, rows, samples, note):
+    assert intervals.estimate(metric, rows, samples, 0)[1] == Interval(None, note)
+
+
+def test_a_metric_may_compute_its_interval():
+    assert isinstance(Fixed(), HasInterval)
+    assert not isinstance(Mean(), HasInterval)
+    assert intervals.estimate(Fixed(), ROWS, 50, 3) == (2.0, Interval((50.0, 3.0), "fixed"))
+    value, interval = intervals.estimate(Mean(), ROWS, 50, 3)
+    assert interval.ends is not None
+    assert interval.ends[0] <= value <= interval.ends[1]
+    assert interval.note == ""
+
+
+def test_records_hold_the_note_only_where_there_is_one():
+    assert "interval_note" not in ResultRecord(model="a", metric="b").to_dict()
+    record = ResultRecord(model="a", metric="b", interval_note="reason")
+    assert record.to_dict()["interval_note"] == "reason"
+    assert ResultRecord.from_dict(record.to_dict()).interval_note == "reason"
+
+
+class Share(MeanMetric):
+    def __init__(self, bounds: tuple[float, float] | None = (0.0, 2.0)) -> None:
+        self.spec = MetricSpec("share", True, bounds=bounds)
+
+
+@pytest.mark.parametrize("scores", [[0, 2, 2, 0, 2], [0] * 5, [2] * 5])
+def test_scores_at_their_bounds_have_the_interval_of_a_share(scores):
+    rows = np.array(scores, dtype=float)[:, None]
+    low, high = wilson_interval(float(rows.mean()) / 2, 5)
+    assert intervals.estimate(Share(), rows, 50, 0)[1].ends == pytest.approx((2 * low, 2 * high))
+
+
+def test_other_scores_are_resampled():
+    rows = np.array([0.0, 2, 1, 0, 2])[:, None]
+    for metric, part in (
+        (Share(), rows),
+        (Share(None), np.delete(rows, 2, 0)),
+        (Share((0, np.inf)), np.delete(rows, 2, 0)),
+    ):
+        expected = bootstrap.confidence_interval(functools.partial(metric.reduce, part), len(part), 50, 0)
+        assert intervals.estimate(metric, part, 50, 0)[1].ends == expected
+    assert intervals.estimate(Share(None), np.full((5, 1), np.inf), 50, 0)[1] == Interval(None, intervals.NOT_FINITE)
+
+
+class Fitted(Mean):
+    held_fixed = "vocabulary held fixed"
+
+
+def test_the_note_says_what_is_held_fixed():
+    assert isinstance(Fitted(), HoldsFixed)
+    assert not isinstance(Mean(), HoldsFixed)
+    assert intervals.estimate(Fitted(), ROWS, 50, 0)[1].note == "vocabulary held fixed"
+    assert intervals.estimate(Fitted(), np.ones((5, 1)), 50, 0)[1].note == bootstrap.NO_SPREAD
+
+
+class Tokens:
+    spec = MetricSpec("tokens", True, level="model")
+
+    def signature(self):
+        return "tokens"
+
+    def evaluate_scores(self, scores):
+        return {"a": 1.0, "b": 2.0}
+
+    def per_example(self, scores):
+        return {}
+
+
+class Resampled(Tokens):
+    def resample(self, scores, samples, rng):
+        return {"a": rng.normal(1, 1, samples), "b": np.full(samples, np.inf)}
+
+
+class Direct(Tokens):
+    def intervals(self, scores, samples, seed):
+        return {"a": Interval((0.0, float(samples + seed)))}
+
+
+def token_intervals(metric, count=4, samples=300):
+    return intervals.token_intervals(metric, [[]] * count, metric.evaluate_scores([]), samples, 5)
+
+
+def test_intervals_of_token_scores():
+    assert {item.note for item in token_intervals(Tokens()).values()} == {intervals.NO_INTERVAL}
+    assert set(token_intervals(Direct(), samples=0).values()) == {Interval(None)}
+    assert set(token_intervals(Direct(), count=1).values()) == {Interval(None, intervals.NO_EXAMPLES)}
+    assert token_intervals(Direct()) == {"a": Interval((0.0, 305.0)), "b": Interval(None, intervals.NO_INTERVAL)}
+    resampled = token_intervals(Resampled())
+    assert resampled["a"].ends is not None
+    assert resampled["a"].ends[0] <= 1.0 <= resampled["a"].ends[1]
+    assert resampled["b"] == Interval(None, "some resamples are undefined or infinite")

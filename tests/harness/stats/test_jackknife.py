@@ -1,0 +1,56 @@
+"""Jackknife intervals against the closed form of the mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from harness.stats import jackknife
+
+
+def test_the_interval_of_a_mean_is_students():
+    x = np.random.default_rng(0).normal(size=30)
+    without = (x.sum() - x) / 29
+    half = t.ppf(0.975, 29) * x.std(ddof=1) / np.sqrt(30)
+    assert jackknife.interval(x.mean(), without) == pytest.approx((x.mean() - half, x.mean() + half))
+
+
+@pytest.mark.parametrize("without", [[1.0, 1.0, 1.0], [1.0, np.nan, 2.0], [1.0, np.inf]])
+def test_numbers_that_do_not_differ_or_are_undefined_have_no_interval(without):
+    assert jackknife.interval(1.0, np.array(without)) is None
+
+
+def squared_mean(x):
+    """Return the square of the mean of x without one value, (n,), and without two, (n, n)."""
+    n = len(x)
+    return ((x.sum() - x) / (n - 1)) ** 2, ((x.sum() - x[:, None] - x[None]) / (n - 2)) ** 2
+
+
+def test_pairs_correct_the_variance_of_a_quadratic_statistic():
+    rng = np.random.default_rng(1)
+    samples = rng.normal(0.25, 1, size=(4000, 30))
+    variance = np.var(samples.mean(axis=1) ** 2)
+    estimates = []
+    for corrected in (False, True):
+        halves = [
+            half_width(x.mean() ** 2, one, two if corrected else None)
+            for x in samples[:2000]
+            for one, two in [squared_mean(x)]
+        ]
+        estimates.append(np.mean(np.square(halves)) / t.ppf(0.975, 29) ** 2 / variance)
+    assert estimates[0] > 1.1
+    assert estimates[1] == pytest.approx(1, abs=0.06)
+
+
+def half_width(value, without, pairs):
+    low, high = jackknife.interval(value, without, pairs=pairs)
+    return (high - low) / 2
+
+
+def test_pairs_change_nothing_for_a_mean_or_when_they_are_undefined():
+    x = np.random.default_rng(2).normal(size=9)
+    one, two = (x.sum() - x) / 8, (x.sum() - x[:, None] - x[None]) / 7
+    plain = jackknife.interval(x.mean(), one)
+    assert jackknife.interval(x.mean(), one, pairs=two) == pytest.approx(plain)
+    assert jackknife.interval(x.mean(), one, pairs=np.full((9, 9), np.nan)) == plain
