@@ -26,6 +26,10 @@ NO_NEW_NGRAMS = "a resample of examples has no new n-grams and repeats those of 
 """Reason why values that depend on distinct n-grams have no interval."""
 
 
+_BLOCK = 1 << 22
+"""Number of matrix entries that are computed together."""
+
+
 class CandidateWords(WordRows):
     """Base class of the corpus metrics of candidates; weights repeat examples."""
 
@@ -65,6 +69,28 @@ def candidates(stats: np.ndarray) -> tuple[Words, np.ndarray]:
     number[selected] = np.arange(len(selected))
     sentence = number[side.sentence]
     return Words(side.ids, sentence, side.unit[selected]), np.bincount(sentence, minlength=len(selected))
+
+
+def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of distinct items and of tokens of the units that have weight, both of shape ``(W,)``.
+
+    Parameters
+    ----------
+    item, unit : ndarray
+        Id and unit of each token, integers, ``(T,)``.
+    weights : ndarray
+        Weights of the units, ``(W, units)``; a unit of weight 0 is left out.
+    """
+    from scipy.sparse import csr_array
+
+    ids = np.unique(item, return_inverse=True)[1]
+    counts = csr_array((np.ones(len(ids)), (ids, unit)), shape=(int(ids.max(initial=-1)) + 1, weights.shape[1]))
+    present, tokens = np.zeros(len(weights)), weights @ np.bincount(unit, minlength=weights.shape[1])
+    step = max(1, _BLOCK // max(1, counts.shape[0]))
+    for start in range(0, len(weights), step):
+        rows = weights[start : start + step]
+        present[start : start + step] = np.count_nonzero(counts @ rows.T, axis=0)
+    return present, tokens
 
 
 class SelfBleu(CandidateWords):
@@ -165,6 +191,15 @@ class Distinct(CandidateWords):
         """Return the metric and its parameters as text."""
         return f"distinct|n:{self.n}|tok:{self.tokenizer}"
 
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return Distinct-n of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
+        if weights is None:
+            return super().reduce(stats)
+        (grams,) = grams_of([candidates(stats)[0]], self.n)
+        types, tokens = weighted_types(grams.gram, grams.unit, np.asarray(weights, dtype=np.float64))
+        with np.errstate(invalid="ignore"):
+            return types / tokens
+
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return Distinct-n of a corpus of T sentences, ``lengths`` of shape (T,); NaN without n-grams."""
         (grams,) = grams_of([words], self.n)
@@ -187,6 +222,13 @@ class VocabularySize(CandidateWords):
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"vocabulary|tok:{self.tokenizer}"
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the number of distinct words of all candidates, or the numbers ``(W,)`` for integer weights ``(W, B)``."""
+        if weights is None:
+            return super().reduce(stats)
+        words = candidates(stats)[0]
+        return weighted_types(words.ids, words.unit[words.sentence], np.asarray(weights, dtype=np.float64))[0]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return the number of distinct words of a corpus of T sentences, ``lengths`` of shape (T,)."""

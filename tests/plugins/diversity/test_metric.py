@@ -97,3 +97,18 @@ def test_gzipped_corpus_of_novelty(tmp_path):
     (tmp_path / "train.gz").write_bytes(gzip.compress(b"a dog runs\n\nthe the the\n"))
     metric = Novelty(corpus=str(tmp_path / "train.gz"), tokenizer="none")
     assert metric.per_example(run(metric)).tolist() == [0.5, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "metric", [Distinct(n=2, tokenizer="none"), Distinct(n=1, tokenizer="none"), VocabularySize(tokenizer="none")]
+)
+def test_weighted_types_are_those_of_repeated_rows(metric):
+    stats = run(metric)
+    weights = np.array([[1, 1, 1], [2, 0, 1], [0, 1, 0], [0, 0, 3], [1, 0, 0]], dtype=float)
+    expected = [metric.reduce(stats[np.repeat(np.arange(3), row.astype(int))]) for row in weights]
+    np.testing.assert_array_equal(metric.reduce(stats, weights), expected)
+
+
+def test_types_without_tokens_are_undefined():
+    metric = Distinct(n=9, tokenizer="none")
+    assert np.isnan(metric.reduce(run(metric), np.ones((2, 3)))).all()
