@@ -20,6 +20,8 @@ $(SETUP): pyproject.toml setup.py constraints.txt
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	@echo "  the harness with all extras and the development tools"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	@# so that `python benchmarks/NAME.py` finds the package of the benchmarks
+	@$(BIN)/python -c "import os, sysconfig; open(sysconfig.get_path('purelib') + '/harness-benchmarks.pth', 'w').write(os.getcwd())"
 	@touch $@
 
 setup: $(SETUP)
