@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, overload
+from typing import ClassVar, NamedTuple, overload
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The cards of the metrics of sets and corpora: examples give the printed values, and every parameter is named."""
+"""The cards of the metrics of sets and corpora, and of composed metrics: examples give the printed values, and every parameter is named."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ CARDS = {
     "variability": ["production-variability"],
     "vendi": ["vendi", "corpus-vendi", "self-cider"],
     "redundancy": ["mbleu", "compression-ratio", "ms-jaccard"],
+    "spider": ["spider", "spider-max"],
+    "fense": ["fense"],
+    "pairwise": ["pairwise"],
+    "sari": ["sari"],
     "corpus-distances": ["corpus-frechet", "corpus-mmd"],
 }  # fmt: skip
 
