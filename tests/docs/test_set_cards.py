@@ -21,6 +21,7 @@ CARDS = {
     "fense": ["fense"],
     "pairwise": ["pairwise"],
     "sari": ["sari"],
+    "two-sample-tests": ["mmdagg", "c2st"],
     "corpus-distances": ["corpus-frechet", "corpus-mmd"],
 }  # fmt: skip
 
