@@ -18,13 +18,16 @@ def frequencies(width: int, number: int, sigma: float, seed: int) -> np.ndarray:
     return np.random.default_rng([seed, width, number]).standard_normal((width, number)) / sigma
 
 
-def feature_sums(vectors: np.ndarray, frequency: np.ndarray) -> np.ndarray:
-    """Return the sum over texts of the cosines and sines of vectors (..., T, d) at frequencies (d, D), shape (..., 2 D).
+def feature_sums(vectors: np.ndarray, frequency: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums over texts of the cosines and sines of vectors (B, N, d) at frequencies (d, D): two arrays (B, 2 D).
 
-    The inner product of the features of two texts, divided by D, is an unbiased estimate of their kernel.
+    The first is that of the n candidates, which come first, the second that of the references. The inner product of the features of two
+    texts, divided by D, is an unbiased estimate of their kernel.
     """
-    phase = vectors.astype(np.float64) @ frequency
-    return np.concatenate([np.cos(phase).sum(axis=-2), np.sin(phase).sum(axis=-2)], axis=-1)
+    # One matrix product per example: its digits do not depend on the other examples.
+    phase = np.matmul(vectors.astype(np.float64), frequency)
+    waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
+    return waves[:, :n].sum(axis=1), waves[:, n:].sum(axis=1)
 
 
 def mmd_of_sums(first: np.ndarray, n: np.ndarray, second: np.ndarray, m: np.ndarray) -> np.ndarray:

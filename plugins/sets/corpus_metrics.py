@@ -104,9 +104,8 @@ class CorpusMmd(Parameterised):
         out = np.empty((len(batch), 2 + 4 * self.features))
         out[:, 0], out[:, 1] = batch.n, batch.m
         vectors = features.vectors(self.embedding, batch.text_ids)
-        for row, item in zip(out, vectors):  # one example at a time: its digits do not depend on the others
-            row[2 : 2 + 2 * self.features] = corpora.feature_sums(item[: batch.n], state.frequencies)
-            row[2 + 2 * self.features :] = corpora.feature_sums(item[batch.n :], state.frequencies)
+        sums = corpora.feature_sums(vectors, state.frequencies, batch.n)
+        out[:, 2 : 2 + 2 * self.features], out[:, 2 + 2 * self.features :] = sums
         return out
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from harness.plugins.sets import corpora
 def test_features_approximate_the_gaussian_kernel():
     x, y = np.random.default_rng(0).standard_normal((2, 3, 5))
     frequency = corpora.frequencies(5, 20000, 1.5, 0)
-    first, second = corpora.feature_sums(x[:, None], frequency), corpora.feature_sums(y[:, None], frequency)
+    first, second = corpora.feature_sums(np.stack([x, y], axis=1), frequency, 1)
     kernel = np.exp(-((x - y) ** 2).sum(axis=1) / (2 * 1.5**2))
     np.testing.assert_allclose((first * second).sum(axis=1) / 20000, kernel, atol=0.02)
     assert (first * first).sum(axis=1) / 20000 == pytest.approx(1.0)
@@ -22,7 +22,7 @@ def test_mmd_of_sums_is_the_biased_estimate():
     kernel = np.exp(-((both[:, None] - both) ** 2).sum(axis=2) / 2)
     expected = kernel[:30, :30].mean() + kernel[30:, 30:].mean() - 2 * kernel[:30, 30:].mean()
     frequency = corpora.frequencies(4, 50000, 1.0, 0)
-    sums = [corpora.feature_sums(part, frequency)[None] for part in (x, y)]
+    sums = corpora.feature_sums(both[None], frequency, 30)
     value = corpora.mmd_of_sums(sums[0], np.array([30]), sums[1], np.array([20])).item()
     assert value == pytest.approx(expected, abs=0.01)
 
