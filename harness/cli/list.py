@@ -1,4 +1,4 @@
-"""List the registered components of one kind or of all kinds; no component is imported.
+"""List the registered components of one kind or of all kinds; no component is imported. Metrics are grouped by their question.
 
 harness list
 harness list metrics --json
@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 
 if TYPE_CHECKING:
+    from harness.registry.catalogue import Registry
     from harness.registry.manifest_files import PluginFailure
+    from harness.registry.manifest_schema import Entry
+
+OTHER = "Other"
+"""Heading of the metrics without a question."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,25 +39,41 @@ def run(args: argparse.Namespace) -> int:
         rows = [
             {
                 "kind": e.kind, "name": registry.bare_name(e), "full_name": e.full_name, "provider": e.provider,
-                "summary": e.summary, "extra": e.extra, "level": e.level, "higher_is_better": e.higher_is_better,
+                "summary": e.summary, "question": e.question, "extra": e.extra, "level": e.level, "higher_is_better": e.higher_is_better,
                 "aliases": e.aliases, "target": e.target or e.path,
             }
             for e in entries
         ]  # fmt: skip
         print_json({"entries": rows, "failures": [_fields(f) for f in registry.failures]})
         return 0
-    labels = [registry.bare_name(entry) for entry in entries]
-    width = max(map(len, labels), default=0)
-    kind = None
-    for entry, label in zip(entries, labels):
-        if entry.kind != kind:
-            print(("\n" if kind else "") + entry.kind)
-            kind = entry.kind
-        note = "" if label == entry.name else f"  ('{entry.name}' has another owner: use this name)"
-        print(f"  {label:<{width}}  {entry.summary}{note}")
+    _print_groups(registry, entries)
     for failure in registry.failures:
         print(f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}")
     return 0
+
+
+def _print_groups(registry: Registry, entries: list[Entry]) -> None:
+    """Print names and summaries by kind, and by question where entries of the kind have one."""
+    labels = {entry: registry.bare_name(entry) for entry in entries}
+    width = max(map(len, labels.values()), default=0)
+    for number, kind in enumerate(dict.fromkeys(entry.kind for entry in entries)):
+        print(("\n" if number else "") + kind)
+        of_kind = [entry for entry in entries if entry.kind == kind]
+        groups = _questions(registry, of_kind)
+        for question in groups:
+            if groups != [""]:
+                print(f"\n  {question or OTHER}")
+            for entry in of_kind:
+                if entry.question == question:
+                    note = "" if labels[entry] == entry.name else f"  ('{entry.name}' has another owner: use this name)"
+                    print(f"  {'  ' * (groups != [''])}{labels[entry]:<{width}}  {entry.summary}{note}")
+
+
+def _questions(registry: Registry, entries: list[Entry]) -> list[str]:
+    """Return the questions of some entries in the order of the manifests; the empty one, of entries without one, is the last."""
+    present = {entry.question for entry in entries}
+    ordered = dict.fromkeys(entry.question for manifest in registry.manifests for entry in manifest.entries)
+    return [question for question in ordered if question and question in present] + [""] * ("" in present)
 
 
 def _fields(failure: PluginFailure) -> dict[str, str]:

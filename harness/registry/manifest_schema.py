@@ -25,6 +25,7 @@ ENTRY_KEYS = {
     "target",
     "path",
     "summary",
+    "question",
     "extra",
     "extras",
     "level",
@@ -54,6 +55,8 @@ class Entry:
     target: str = ""
     path: str = ""
     summary: str = ""
+    question: str = ""
+    """Question that a metric answers, the heading of its group in ``harness list``."""
     extra: str = ""
     level: str = ""
     needs: tuple[str, ...] = ()
@@ -219,6 +222,7 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         target=target,
         path=str(raw.get("path", "")),
         summary=str(raw.get("summary", "")),
+        question=str(raw.get("question", "")),
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
         level=str(raw.get("level", "")),
         needs=_texts(raw.get("needs")),

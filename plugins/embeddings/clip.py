@@ -86,6 +86,10 @@ class Clip(LocalModelEmbedding):
         return np.concatenate(parts)
 
 
+_SETTINGS = frozenset({"input_resolution", "context_length", "vocab_size"})
+"""Settings that state dictionaries of OpenAI's models hold beside the weights."""
+
+
 def load_state(path: Path) -> dict[str, Any]:
     """Return the tensors of a weights file by name, without the prefix ``module.``; nothing else is unpickled.
 
@@ -100,4 +104,5 @@ def load_state(path: Path) -> dict[str, Any]:
     except Exception as error:
         raise InputError(f"not a file of tensors alone: {str(error).splitlines()[0]}", where=str(path)) from error
     state = state.get("state_dict", state)
-    return {key.removeprefix("module."): value for key, value in state.items()}
+    named = {key.removeprefix("module."): value for key, value in state.items()}
+    return {key: value for key, value in named.items() if key not in _SETTINGS}

@@ -52,10 +52,20 @@ def area(p: np.ndarray, q: np.ndarray, scaling: float = SCALING, points: int = P
 
 def _area(p: np.ndarray, q: np.ndarray, scaling: float, points: int) -> np.ndarray:
     """Return areas (H,) of histograms (H, k)."""
-    weights = np.linspace(1e-6, 1 - 1e-6, points)[:, None]
+    weights = mixtures(points)[:, None]
     mixture = weights * p[:, None, :] + (1 - weights) * q[:, None, :]  # [histogram, point, bucket]
     x, y = (np.exp(-scaling * _divergence(one[:, None, :], mixture)) for one in (q, p))
-    ends = np.ones((len(p), 1))
+    return area_of_curve(x, y)
+
+
+def mixtures(points: int = POINTS) -> np.ndarray:
+    """Return the weights of the first histogram in the mixtures of the frontier, shape (points,)."""
+    return np.linspace(1e-6, 1 - 1e-6, points)
+
+
+def area_of_curve(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the area under curves (H, points) that are closed by (1, 0) and (0, 1), shape (H,)."""
+    ends = np.ones((len(x), 1))
     x = np.concatenate([ends, x, 0 * ends], axis=1)  # along the curve x falls and y rises
     y = np.concatenate([0 * ends, y, ends], axis=1)
     return 0.5 * ((x[:, :-1] - x[:, 1:]) * (y[:, :-1] + y[:, 1:])).sum(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from harness import registry
 from harness.contracts import Batch, Embedding, Features, HoldsFixed, Level, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.plugins.mauve import frontier, quantise, statistic
+from harness.plugins.sets import vector_rows
 
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
 _SPREAD_SEEDS = 5
@@ -87,8 +88,7 @@ class Mauve(MauveParameters):
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return n, m, d and the N d numbers of the text vectors of each example, shape (B, 3 + N d)."""
         vectors = features.vectors(self.embedding, batch.text_ids)
-        head = np.full((len(batch), 3), (batch.n, batch.m, vectors.shape[2]))
-        return np.concatenate([head, vectors.reshape(len(batch), -1)], axis=1, dtype=np.float64)
+        return vector_rows.pack(vectors, batch.n)
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
         """Return NaN for each example, shape (B,)."""
@@ -106,7 +106,7 @@ class Mauve(MauveParameters):
         """Return MAUVE of the corpus, or values (W,) for ``weights`` of shape (W, B); NaN without examples."""
         if not len(stats):
             return float("nan") if weights is None else np.full(len(weights), np.nan)
-        texts = _texts(stats)
+        texts = vector_rows.unpack(stats, "mauve")
         n_candidates = int(texts.is_candidate.sum())
         k = self.k or statistic.automatic_buckets(n_candidates, len(texts.rows) - n_candidates)
         labels = quantise.buckets(texts.vectors, k, seed=self.seed, redo=self.redo)
@@ -125,9 +125,9 @@ class Mauve(MauveParameters):
         the values for half and twice the buckets."""
         if not len(stats):
             return {}
-        texts = _texts(stats)
+        texts = vector_rows.unpack(stats, "mauve")
         spread = statistic.spread(
-            texts.vectors[texts.is_candidate], texts.vectors[~texts.is_candidate], self.k,
+            texts.candidates, texts.references, self.k,
             redo=self.redo, scaling=self.scaling, seeds=range(self.seed, self.seed + _SPREAD_SEEDS),
         )  # fmt: skip
         return {
@@ -135,33 +135,6 @@ class Mauve(MauveParameters):
             "values_by_seed": spread.seeds.tolist(),
             "values_by_k": {str(k): value for k, value in spread.by_buckets.items()},
         }
-
-
-class _Texts(NamedTuple):
-    """All T texts of a corpus."""
-
-    rows: np.ndarray
-    """Row of the example in the statistics, shape (T,)."""
-    is_candidate: np.ndarray
-    """Bool, shape (T,)."""
-    vectors: np.ndarray
-    """Vectors, float32, shape (T, d)."""
-
-
-def _texts(stats: np.ndarray) -> _Texts:
-    """Return the texts of statistic rows; rows of small examples end in NaN.
-
-    Raises :class:`HarnessError` if the vectors of the rows differ in length.
-    """
-    sizes = stats[:, :2].astype(np.int64)
-    widths = np.unique(stats[:, 2].astype(np.int64))
-    if len(widths) > 1:
-        raise HarnessError(
-            f"mauve: the statistics hold vectors of {' and '.join(map(str, widths))} numbers; expected one length"
-        )
-    vectors = stats[:, 3:].reshape(len(stats), -1, int(widths[0]))
-    rows, columns = np.nonzero(np.arange(vectors.shape[1]) < sizes.sum(axis=1)[:, None])
-    return _Texts(rows, columns < sizes[rows, 0], vectors[rows, columns].astype(np.float32))
 
 
 class MauvePerExample(MauveParameters, MeanMetric):

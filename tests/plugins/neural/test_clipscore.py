@@ -7,7 +7,7 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.neural.clipscore import ClipScore, PrefixedClip, RefClipScore
+from harness.plugins.neural.clipscore import ClipScore, PacScore, PrefixedClip, RefClipScore, RefPacScore
 from harness.run.features import FeatureCache
 
 Image = pytest.importorskip("PIL.Image")
@@ -43,6 +43,17 @@ def test_formulas(pictures):
     assert clip.scores(batch, features, None) == pytest.approx([(2.5 + 0.0) / 2])
     ref = by_colour(RefClipScore(weights="none", images=str(pictures)))
     assert ref.scores(batch, features, None) == pytest.approx([(2 * 2.5 * 1 / 3.5 + 0.0) / 2])
+
+
+def test_pac_score_is_clipscore_with_factor_two(pictures):
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", ("a red", "a blue"), ("the red", "the green"), media="red.png")])
+    pac = by_colour(PacScore(weights="none", images=str(pictures)))
+    assert pac.scores(batch, features, None) == pytest.approx([(2.0 + 0.0) / 2])
+    assert pac.signature() == "pac-score|w:2.0|clip|by-colour"
+    ref = by_colour(RefPacScore(weights="none", images=str(pictures)))
+    assert ref.scores(batch, features, None) == pytest.approx([(2 * 2.0 * 1 / 3.0 + 0.0) / 2])
+    assert ref.clip.model == "ViT-B-32-quickgelu"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +95,7 @@ def test_the_prefix_is_part_of_the_embedding():
     assert embedding.encode(["a red"]).tolist() == [[1.0, 0.0, 0.0]]
 
 
-@pytest.mark.parametrize("metric", [ClipScore, RefClipScore])
+@pytest.mark.parametrize("metric", [ClipScore, RefClipScore, PacScore, RefPacScore])
 def test_weights_are_required(metric):
     with pytest.raises(HarnessError, match=f"metric '{metric.label}' needs weights: a local file of open_clip weights"):
         metric()

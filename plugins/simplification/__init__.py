@@ -1,0 +1,1 @@
+"""Metrics of text simplification, which compare a text with its source and its references."""

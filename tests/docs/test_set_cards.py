@@ -1,0 +1,45 @@
+"""The cards of the metrics of sets and corpora, and of composed metrics: examples give the printed values, and every parameter is named."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from harness.registry import current, parameters
+
+CARDS = {
+    "coverage": [
+        "precision", "recall", "density", "coverage",
+        "precision-example", "recall-example", "density-example", "coverage-example",
+    ],
+    "meanings": ["semantic-entropy", "reference-coverage"],
+    "variability": ["production-variability"],
+    "vendi": ["vendi", "corpus-vendi", "self-cider"],
+    "redundancy": ["mbleu", "compression-ratio", "ms-jaccard"],
+    "spider": ["spider", "spider-max"],
+    "fense": ["fense"],
+    "pairwise": ["pairwise"],
+    "sari": ["sari"],
+    "two-sample-tests": ["mmdagg", "c2st"],
+    "corpus-distances": ["corpus-frechet", "corpus-mmd"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_examples_of_a_card_give_the_printed_values(root, card):
+    path = root / "docs" / "metrics" / f"{card}.md"
+    test = doctest.DocTestParser().get_doctest(path.read_text(encoding="utf-8"), {}, card, str(path), 0)
+    assert test.examples
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_card_names_its_metrics_parameters_and_signatures(root, card):
+    text = (root / "docs" / "metrics" / f"{card}.md").read_text(encoding="utf-8")
+    for name in CARDS[card]:
+        assert f"`{name}`" in text
+        for parameter in parameters(current().load("metrics", name)):
+            assert f"`{parameter}" in text, (name, parameter)
+    for words in ("Signature", "Pitfalls", "Source", "Cost" if card != "redundancy" else "Needs"):
+        assert words in text or words.lower() in text, words

@@ -1,0 +1,72 @@
+"""Balls around texts: prdc's values, the definition under every relabeling, ties."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.plugins.sets import neighbours
+from harness.stats import permutation
+
+
+def loop(distances, labels, k, kind):
+    """A statistic by the definition, text by text."""
+    own = [np.flatnonzero(labels), np.flatnonzero(~labels)]
+    candidates, references = own
+
+    def radius(j, sample):
+        return sorted(distances[x, j] for x in sample if x != j)[k - 1]
+
+    balls = candidates if kind == "recall" else references
+    others = references if kind == "recall" else candidates
+    inside = np.array([[distances[x, j] <= radius(j, balls) for j in balls] for x in others])
+    if kind == "coverage":
+        return inside.any(axis=0).mean()
+    return inside.sum() / k / len(others) if kind == "density" else inside.any(axis=1).mean()
+
+
+@pytest.mark.parametrize("kind", neighbours.KINDS)
+@pytest.mark.parametrize("k", [1, 2])
+def test_every_relabeling_by_the_definition(kind, k):
+    rng = np.random.default_rng(k)
+    distances = rng.integers(0, 6, (3, 7, 7)).astype(float)  # many ties, not symmetric
+    labels = permutation.relabelings(4, 3)
+    expected = [[loop(matrix, label, k, kind) for label in labels] for matrix in distances]
+    np.testing.assert_allclose(neighbours.of_distances(distances, labels, k, kind), expected, atol=1e-12)
+
+
+def test_values_of_prdc(golden):
+    for case in json.loads((golden / "sets/vectors.json").read_text())["prdc"]:
+        x, y = (np.array(case[side], dtype=np.float32) for side in ("candidates", "references"))
+        both = np.concatenate([x, y]).astype(float)
+        distances = np.linalg.norm(both[:, None] - both[None], axis=-1)[None]
+        label = (np.arange(len(both)) < len(x))[None]
+        for kind in neighbours.KINDS:
+            if len(x if kind == "recall" else y) > case["k"]:
+                value = neighbours.of_distances(distances, label, case["k"], kind).item()
+                assert value == pytest.approx(case[kind], abs=1e-9)
+            assert neighbours.of_corpora(x, y, case["k"], kind) == pytest.approx(case[kind], abs=1e-9), kind
+
+
+@pytest.mark.parametrize("kind", neighbours.KINDS)
+def test_corpora_with_repeated_vectors_and_several_blocks(kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    x = rng.integers(-2, 3, (60, 3)).astype(np.float32)
+    y = rng.integers(-2, 3, (140, 3)).astype(np.float32)
+    both = np.concatenate([x, y])
+    squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1).astype(float)
+    label = np.arange(200) < 60
+    monkeypatch.setattr(neighbours, "_BLOCK_BYTES", 4 * 100 * 7)
+    assert neighbours.of_corpora(x, y, 3, kind) == pytest.approx(loop(squared, label, 3, kind), abs=1e-12)
+
+
+def test_the_smallest_entries_of_wide_blocks():
+    block = np.random.default_rng(0).standard_normal((20, 5001)).astype(np.float32)
+    assert np.array_equal(neighbours._radii(block, 6), np.sort(block, axis=1)[:, 5])
+
+
+def test_a_sample_that_is_too_small_is_undefined():
+    x = np.eye(3, dtype=np.float32)
+    assert np.isnan(neighbours.of_corpora(x, x[:2], 2, "coverage"))
+    assert np.isnan(neighbours.of_corpora(x[:0], x, 1, "coverage"))
+    assert neighbours.of_corpora(x, x[:2], 2, "recall") == 1.0
