@@ -29,6 +29,7 @@ from harness.contracts.data import (
     Values,
 )
 from harness.contracts.features import Features
+from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.contracts.metrics import (
     Distance,
     Embedding,
@@ -62,6 +63,10 @@ __all__ = [
     "Generation",
     "HasColumnNames",
     "HasDetails",
+    "JudgedCaption",
+    "JudgedItem",
+    "JudgedPair",
+    "Judgments",
     "Level",
     "Listener",
     "ListsParameters",

@@ -57,6 +57,10 @@ class ResultRecord:
     smallest p-value that one example can have."""
     statistics: str | None = None
     """Name of the piece that holds the sufficient statistics; None for a run without a directory."""
+    statistic: str | None = None
+    """Agreement with people that the value is, such as ``kendall_c``; None for the score of a model."""
+    group: str | None = None
+    """Group of judgments of which ``statistic`` is taken: ``all``, ``mean``, or a label."""
 
     @property
     def harmonic_p(self) -> float | None:
@@ -71,6 +75,7 @@ class ResultRecord:
             "task": self.task,
             "decoding": dict(self.decoding),
             "metric": self.metric,
+            **({"statistic": self.statistic, "group": self.group} if self.statistic is not None else {}),
             "params": dict(self.params),
             "higher_is_better": self.higher_is_better,
             "level": self.level,
