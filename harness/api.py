@@ -18,7 +18,7 @@ from harness.run.text_scores import BoundMetric, MetricResult, caption_sets, sco
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.analysis.column_table import RowKind
-    from harness.analysis.correlate import DropRule, Study
+    from harness.analysis.correlate import DropRule, SortKey, Study
     from harness.analysis.power import PowerStudy
     from harness.judgments.plan import JudgmentPlan
     from harness.run.finished import Run
@@ -372,15 +372,17 @@ def correlate(
     strata: int | None = None,
     strata_by: str | None = None,
     judgments: Sequence[str] | None = None,
+    sort: SortKey = "r2",
 ) -> Study:
     """Return the correlations of two groups of columns over a table, runs, or human judgments.
 
     Parameters
     ----------
     *sources : str or Path
-        One TSV or CSV file, run directories, or (with ``judgments``) one file of human judgments.
+        Tables (CSV, TSV, Parquet, JSON), run directories, or (with ``judgments``) files of rated captions.
     x, y : str
-        Comma-separated columns, patterns (``mean_*``) or metric names.
+        Comma-separated columns, patterns (``mean_*``) or metric names. A pattern of ``x`` selects neither ``y`` nor ids, metadata
+        and human scores.
     rows : {"system", "example"}
         Row of a run.
     by : str, optional
@@ -394,10 +396,12 @@ def correlate(
         each.
     judgments : sequence of str, optional
         Metrics that become columns beside the human scores.
+    sort : {"r2", "r", "spearman", "kendall", "name"}
+        Order of the x columns.
     """
     from harness.analysis.correlate import correlate_sources
 
     return correlate_sources(
         sources, x, y, rows=rows, by=by, groups=groups, drop=drop, strata=strata, strata_by=strata_by,
-        judgments=judgments,
+        judgments=judgments, sort=sort,
     )  # fmt: skip

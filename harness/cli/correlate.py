@@ -49,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sort", choices=["r2", "r", "spearman", "kendall", "name"], default="r2",
         help="order of the x columns of each y: by size, the best first (default: r2), or by name",
     )  # fmt: skip
-    parser.add_argument("--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet")
+    parser.add_argument(
+        "--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet"
+    )
     parser.add_argument("--plot", metavar="DIR", help="write best.png, ranking.png and, with --baseline, baseline.png")
     parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
     parser.add_argument(

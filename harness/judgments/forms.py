@@ -69,7 +69,7 @@ def _rated(
 ) -> JudgedCaption:
     columns = collection.source.columns
     caption = collection.name("caption", CAPTION_COLUMNS, record)
-    score = collection.name("score", SCORE_COLUMNS, record)
+    score = collection.name("score", SCORE_COLUMNS, record, needed=False)
     of_system = collection.name("system", ("system", "model_id"), record, needed=False) if system is None else None
     mark = columns.own_reference or ("is_own_reference" if "is_own_reference" in record.fields else None)
     texts = collection.texts(lookup(record.fields, str(caption)), record.where, str(caption))
@@ -78,12 +78,10 @@ def _rated(
     if outer is not None:
         nested = columns.captions or ""
         meta = {**scalars(outer.fields, [nested, *NESTED_COLUMNS, *used]), **meta}
-    scores = {
-        name: value for name, raw in record.fields.items() if name != score and (value := _plain(raw)) is not None
-    }
+    scores = {name: value for name, raw in record.fields.items() if (value := _plain(raw)) is not None}
     name = system if system is not None else str(lookup(record.fields, of_system) or "") if of_system else ""
     own = collection.own(texts, item, record.fields, mark, record.where)
-    rated = ratings(lookup(record.fields, str(score)), record.where, str(score))
+    rated = ratings(lookup(record.fields, score), record.where, score) if score else ()
     if collection.source.mean_of is not None:
         rated = votes_of_mean(rated, collection.source.mean_of, record.where, str(score))
     return JudgedCaption(item, texts, name, rated, own, scores, meta)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from harness.contracts import Parameters
 from harness.errors import InputError, did_you_mean, nearest_name, require
 from harness.files.delimited import delimited_rows, is_delimited
-from harness.files.records import Record, existing, records
+from harness.files.records import Record, existing, is_parquet, records
 from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
 
@@ -26,6 +26,8 @@ def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> It
         yield from _hf_rows(hf)
     for path in paths:
         file = existing(path, WHAT)
+        if file.suffix.lower() == ".parquet" and not is_parquet(file):
+            raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
         yield from delimited_rows(file) if is_delimited(file) else records(file)
 
 

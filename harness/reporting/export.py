@@ -89,10 +89,10 @@ def texts_cells(table: TextsTable) -> list[Line]:
     return rows
 
 
-def to_csv(rows: Sequence[Line]) -> str:
+def to_csv(rows: Sequence[Line], delimiter: str = ",") -> str:
     """Return rows as CSV (RFC 4180), numbers in full."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 
