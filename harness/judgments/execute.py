@@ -23,13 +23,14 @@ from harness.judgments.plan import JudgmentPlan, manifest
 from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import ScoredMetric, score_metrics
+from harness.judgments.systems import system_names
 from harness.run.finished import Run
 from harness.rundir.format import MANIFEST, RESULTS, JsonObject, plain, to_json, write_atomically
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleColumns
-from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSpec
+from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.stats import bootstrap
 
 
@@ -38,6 +39,8 @@ def execute(plan: JudgmentPlan, *, output: Path | None = None, mode: Mode = "aut
     judgments = plan.read()
     rows = JudgmentRows(judgments, plan.spec)
     rows.check()
+    if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
+        system_names(rows)
     by = plan.spec.groups.by if plan.spec.groups else "category"
     sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
     content = manifest(plan, judgments)

@@ -126,7 +126,9 @@ class JudgmentRows:
         return np.array([names[value] for value in values])
 
     def check(self) -> None:
-        """Raise :class:`InputError` for judgments that no metric can agree with: constant scores, or ties everywhere."""
+        """Raise :class:`InputError` for judgments that no metric can agree with (constant scores, ties everywhere) and for groups
+        without names."""
+        _ = self.group_names
         for name in self.spec.statistics:
             if name in PAIR_STATISTICS:
                 if not len(self.pairs.human):
