@@ -9,7 +9,16 @@ from pathlib import Path
 
 from harness.errors import require
 from harness.reporting.export import to_csv, to_markdown
-from harness.reporting.league import League, LeagueSet, cluster, hundred, interval_text, open_league, rate_text
+from harness.reporting.league import (
+    League,
+    LeagueSet,
+    PublishedRow,
+    cluster,
+    hundred,
+    interval_text,
+    open_league,
+    rate_text,
+)
 from harness.reporting.numbers import p_text
 from harness.rundir.format import MANIFEST, read_json_object, write_atomically
 from harness.rundir.records import ResultRecord
@@ -90,7 +99,7 @@ def _table(league: League) -> dict[str, object]:
     body: list[dict[str, object]] = []
     for name in league.metrics:
         rank = league.mean_rank(name)
-        cells = [_cell(one.headlines.get(name)) for one in league.sets]
+        cells = [_cell(one.headlines.get(name), one.published()) for one in league.sets]
         body.append(
             {"metric": name, "cells": cells, "rank": "–" if math.isnan(rank) else f"{rank:.1f}", "rate": rate_text(league.rate(name))}
         )  # fmt: skip
@@ -101,10 +110,15 @@ def _table(league: League) -> dict[str, object]:
     return {"heads": heads, "rows": body}
 
 
-def _cell(record: ResultRecord | None) -> dict[str, object] | None:
+def _cell(record: ResultRecord | None, published: Sequence[PublishedRow] = ()) -> dict[str, object] | None:
     if record is None:
         return None
-    return {"value": hundred(record.value), "interval": interval_text(record), "cluster": cluster(record)}
+    return {
+        "value": hundred(record.value),
+        "interval": interval_text(record),
+        "cluster": cluster(record),
+        "published": ", ".join(filter(None, (row.text(record.metric) for row in published))),
+    }
 
 
 def _set(one: LeagueSet, league: League) -> dict[str, object]:
@@ -132,10 +146,11 @@ def _set(one: LeagueSet, league: League) -> dict[str, object]:
                 "n": heads[name].n,
                 "skipped": heads[name].skipped or "",
                 "ties": hundred(ties) + " %" if (ties := (heads[name].details or {}).get("ties")) is not None else "",
-                "seconds": heads[name].seconds,
             }
             for name in names
         ],
+        "has_ties": any((record.details or {}).get("ties") is not None for record in heads.values()),
+        "has_skipped": any(record.skipped for record in heads.values()),
         "extra": [
             {"metric": name, "values": [row.text(name) for row in published]}
             for name in dict.fromkeys(name for row in published for name in row.values)
