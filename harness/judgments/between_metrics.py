@@ -50,7 +50,7 @@ def compare_metrics(rows: JudgmentRows, metrics: Sequence[MetricScores], values:
     spec = rows.spec
     k = len(metrics)
     pairs = [(i, j) for i, j in combinations(range(k), 2) if not np.isnan([values[i], values[j]]).any()]
-    draws = max(spec.tests.draws, int(2 * len(pairs) / spec.tests.level)) if spec.tests.draws else 0
+    draws = max(spec.tests.draws, int(1.1 * len(pairs) / spec.tests.level)) if spec.tests.draws else 0
     compare = _comparison(rows, metrics)
     p = [compare(i, j, draws) if draws else float("nan") for i, j in pairs]
     raw, corrected = np.full((k, k), np.nan), np.full((k, k), np.nan)
@@ -110,10 +110,11 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
     human, item = rows.rated.human[usable], rows.rated.item[usable]
     ones = np.ones((1, len(human)))
     if statistic in ("kendall_b", "kendall_c"):
-        return KendallOfScores(human, statistic[-1])
-    if statistic in ("pearson", "spearman"):
-        coefficient = Pearson if statistic == "pearson" else Spearman
-        return lambda scores: np.array([coefficient(row, human)(ones)[0] for row in scores])
+        return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
+    if statistic == "pearson":
+        return lambda scores: _pearson(scores, human)
+    if statistic == "spearman":
+        return lambda scores: np.array([Spearman(row, human)(ones)[0] for row in scores])
     if statistic == "kendall_within":
         return lambda scores: np.array([np.nanmean(within_groups(row, human, item, rows.items)) for row in scores])
     if statistic in LABEL_STATISTICS:
@@ -123,6 +124,14 @@ def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callab
         return lambda scores: np.array([Detection(sign * row, label, statistic)(ones)[0] for row in scores])
     assert statistic in SYSTEM_STATISTICS
     return _of_systems(rows, statistic, usable)
+
+
+def _pearson(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """Return Pearson's r of scores (W, n) with the judgments (n,), shape (W,); NaN for constant scores."""
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    human = human - human.mean()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (centred @ human) / np.linalg.norm(centred, axis=1) / np.linalg.norm(human)
 
 
 def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

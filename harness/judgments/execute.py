@@ -24,6 +24,8 @@ from harness.judgments.reference_policy import ScoringSets, scoring_sets
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.scoring import ScoredMetric, score_metrics
 from harness.judgments.systems import system_names
+from harness.registry import current
+from harness.registry.hooks import Plugins
 from harness.run.finished import Run
 from harness.rundir.format import MANIFEST, RESULTS, JsonObject, plain, to_json, write_atomically
 from harness.rundir.provenance import Provenance
@@ -77,6 +79,8 @@ def _run(
     plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
     rundir: RunDir | None, show: bool,
 ) -> Run:  # fmt: skip
+    plugins = Plugins().load(current())
+    plugins.call("harness_run_started", manifest=content)
     scored = list(score_metrics(plan, sets, rundir.pieces if rundir else None, show))
     results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
     headline = [item.values[plan.spec.headline].value for item in results]
@@ -93,10 +97,13 @@ def _run(
         records += _records(plan.spec, item, sets, _tests_of(k, tests, labels))
     samples = _samples(judgments, sets, scored).table()
     notes = [note for item in results if (note := _note(item.metric, judgments))]
-    if rundir is None:
-        return Run(Provenance(content), tuple(records), samples, {}, notes)
-    rundir.write_results(records, samples, {}, notes)
-    return Run(Provenance(content), tuple(records), samples, {}, notes, rundir.path)
+    for record in records:
+        plugins.call("harness_scores_ready", record=record.to_dict())
+    if rundir is not None:
+        rundir.write_results(records, samples, {}, notes)
+        rundir.log("finished", results=len(records))
+    plugins.call("harness_run_finished", manifest=content, results=[record.to_dict() for record in records])
+    return Run(Provenance(content), tuple(records), samples, {}, notes, rundir.path if rundir is not None else None)
 
 
 # --------------------------------------------------------------------------- values

@@ -63,9 +63,8 @@ def score_metrics(
     for metric in plan.metrics:
         arrays = stored[metric.label]
         if arrays is None:
-            rate = _rate(metric, calls[0])
             scored = _score(metric, calls, len(sets.sets), show)
-            arrays = {**scored.to_arrays(), "rate": np.asarray(rate)}
+            arrays = {**scored.to_arrays(), "rate": np.asarray(_rate(metric, calls[0]))}
             if pieces is not None:
                 pieces.write_arrays(keys[metric.label], arrays)
         scored = Scored.from_arrays(arrays)
@@ -118,7 +117,7 @@ def _score(metric: MetricPlan, calls: Sequence[_Call], total: int, show: bool) -
 def _rate(metric: MetricPlan, call: _Call) -> float:
     """Return the number of sets per second that the metric scores alone, tokenising included, on the first sets.
 
-    Its kernels are compiled and its models are loaded before the clock starts.
+    Its kernels are compiled and its models are loaded before the clock starts. NaN for a metric that cannot score so few sets.
     """
     seconds = math.nan
     for sets in (call.sets[:2], call.sets[:RATE_SETS]):
@@ -127,7 +126,7 @@ def _rate(metric: MetricPlan, call: _Call) -> float:
         started = time.perf_counter()
         try:
             scoring.score(metric.metric, parts, features, None, 0)
-        except Exception:  # the run itself reports why the metric fails
+        except Exception:  # a metric of corpora may need more sets; it has scored all of them
             return math.nan
         seconds = time.perf_counter() - started
     return min(RATE_SETS, len(call.sets)) / seconds

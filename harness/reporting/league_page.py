@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import require
+from harness.registry import current
+from harness.registry.hooks import Plugins
 from harness.reporting.export import to_csv, to_markdown
 from harness.reporting.league import (
     League,
@@ -35,7 +37,18 @@ def write(
 ) -> list[Path]:
     """Write the page, and with ``tables`` the league table as CSV and Markdown; return the files."""
     league = open_league(paths, absent)
-    write_atomically(target, build(league, title).encode("utf-8"))
+    plugins = Plugins().load(current())
+    sections = [
+        part
+        for one in league.sets
+        for items in plugins.call(
+            "harness_report_sections",
+            manifest=one.provenance.content,
+            results=[record.to_dict() for record in one.records],
+        )
+        for part in items
+    ]
+    write_atomically(target, build(league, title, sections).encode("utf-8"))
     if tables is None:
         return [target]
     files = [target]
@@ -75,8 +88,8 @@ def _empty(value: float) -> object:
     return "" if math.isnan(value) else value
 
 
-def build(league: League, title: str = "") -> str:
-    """Return the HTML of the page."""
+def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]] = ()) -> str:
+    """Return the HTML of the page; ``sections`` are those of plugins, with ``title`` and ``html``."""
     require("jinja2", extra="plots", needed_by="harness report")
     import jinja2
 
@@ -90,7 +103,7 @@ def build(league: League, title: str = "") -> str:
     return template.render(
         title=title or league.title,
         style=style, league=_table(league), advice=league.advice(), absent=league.absent,
-        sets=[_set(one, league) for one in league.sets],
+        sets=[_set(one, league) for one in league.sets], sections=sections,
     )  # fmt: skip
 
 

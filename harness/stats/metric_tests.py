@@ -192,38 +192,47 @@ class KendallOfScores:
         Judgments, shape (n,), without NaN.
     variant : {"b", "c"}
         Correction for ties.
+    unit : ndarray, optional
+        Caption of each row, integers, shape (n,): rows of one caption (its ratings) have one score. Default: every row is a caption.
     """
 
     MAX_LEVELS = 32
     """Maximum number of distinct judgments for counting by a table of levels."""
 
-    def __init__(self, judgments: np.ndarray, variant: str = "b") -> None:
-        levels, self._rank, counts = np.unique(judgments, return_inverse=True, return_counts=True)
-        self._levels, self._variant, self._judgments = len(levels), variant, judgments
+    def __init__(self, judgments: np.ndarray, variant: str = "b", unit: np.ndarray | None = None) -> None:
+        levels, rank, counts = np.unique(judgments, return_inverse=True, return_counts=True)
+        self._variant, self._judgments = variant, judgments
+        self._levels = len(levels)
         self._untied = len(judgments) ** 2 - int((counts.astype(np.int64) ** 2).sum())
+        rows = np.arange(len(judgments)) if unit is None else unit
+        self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[1:]
+        self._table = np.zeros((0, 0), dtype=np.int64)
+        if self._levels <= self.MAX_LEVELS:  # number of ratings of each level that each caption has
+            cells = np.bincount(of_unit * self._levels + rank, minlength=len(self._first) * self._levels)
+            self._table = cells.reshape(len(self._first), self._levels)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return tau for scores (W, n), shape (W,); NaN where undefined."""
-        return np.array([self._one(row) for row in scores])
-
-    def _one(self, scores: np.ndarray) -> float:
         if self._levels > self.MAX_LEVELS:
             from harness.stats.weighted_correlation import Kendall
 
-            tau = Kendall(scores, self._judgments, self._variant)(np.ones((1, len(scores))))
-            return float(tau[0])
-        n = len(scores)
+            ones = np.ones((1, len(self._judgments)))
+            return np.array([Kendall(row, self._judgments, self._variant)(ones)[0] for row in scores])
+        return np.array([self._one(row) for row in scores[:, self._first]])
+
+    def _one(self, scores: np.ndarray) -> float:
+        """Return tau of one score per caption, shape (captions,)."""
         order = np.argsort(scores)
-        ordered, rank = scores[order], self._rank[order]
-        first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        group, starts = np.cumsum(first) - 1, np.flatnonzero(first)
-        # Number of rows of each level in each group of tied scores, then in all groups below it.
-        table = np.bincount(group * self._levels + rank, minlength=len(starts) * self._levels).reshape(len(starts), -1)
+        ordered = scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        # Ratings of each level in each group of tied scores, then in all groups below it.
+        table = self._table[order] if len(starts) == len(order) else np.add.reduceat(self._table[order], starts, axis=0)
         below = np.cumsum(table, axis=0) - table
         up_to = np.cumsum(below, axis=1)
         difference = 2 * int((table * (2 * up_to - below - up_to[:, -1:])).sum())
-        sizes = table.sum(axis=1)
+        n = len(self._judgments)
         if self._variant == "b":
+            sizes = table.sum(axis=1)
             scale = math.sqrt(n * n - int((sizes**2).sum())) * math.sqrt(self._untied)
             return difference / scale if scale else math.nan
         classes = min(len(starts), self._levels)

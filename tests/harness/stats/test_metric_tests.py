@@ -109,6 +109,15 @@ def test_kendall_of_scores(variant, levels):
     assert np.isnan(KendallOfScores(human, variant)(np.ones((1, 80)))).all()
 
 
+def test_kendall_of_several_ratings_of_a_caption():
+    rng = np.random.default_rng(0)
+    unit = rng.permutation(np.repeat(np.arange(30), 3))
+    human, score = rng.integers(1, 5, 90).astype(float), rng.integers(0, 12, 30).astype(float)
+    for variant in "bc":
+        value = KendallOfScores(human, variant, unit)(score[unit][None])
+        assert value[0] == pytest.approx(stats.kendalltau(score[unit], human, variant=variant)[0])
+
+
 # ------------------------------------------------------------------ clusters
 def test_clusters_begin_where_a_metric_is_worse_than_a_member():
     p = np.full((4, 4), 0.5)

@@ -181,3 +181,10 @@ def test_other_verbs_refuse_a_run_of_judgments(judged, tmp_path, capsys):
 def test_validate_lists_statistics(judged, capsys):
     assert main(["validate", "judgments/thumb"]) == 0
     assert "statistics: pearson" in capsys.readouterr().out
+
+
+def test_a_task_of_judgments_meets_the_contract_of_tasks(judged):
+    from harness.testing.tasks import TASK_CHECKS, TaskSubject
+
+    failures = [outcome for outcome in TASK_CHECKS.run(TaskSubject(TASKS / "hat.yaml")) if outcome.failed]
+    assert not failures
