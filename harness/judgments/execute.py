@@ -96,7 +96,9 @@ def _run(
     for k, item in enumerate(results):
         records += _records(plan.spec, item, sets, _tests_of(k, tests, labels))
     samples = _samples(judgments, sets, scored).table()
-    notes = [note for item in results if (note := _note(item.metric, judgments))]
+    notes = [
+        note for item, rank in zip(results, tests.ranks) if (note := _note(item, plan.spec, judgments, tests, rank))
+    ]
     for record in records:
         plugins.call("harness_scores_ready", record=record.to_dict())
     if rundir is not None:
@@ -193,14 +195,15 @@ def _published(spec: JudgmentSpec, label: str, statistic: str, group: str) -> Va
     return {}
 
 
-def _note(metric: ScoredMetric, judgments: Judgments) -> str:
-    """Return a remark on a metric of sets that scores single captions."""
-    if metric.plan.metric.spec.level == "item" or any(len(caption.texts) > 1 for caption in judgments.captions):
+def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: MetricTests, rank: int | None) -> str:
+    """Return a remark on a metric of sets that scores single captions: how well it agrees with people there."""
+    metric = item.metric.plan
+    if metric.metric.spec.level == "item" or any(len(caption.texts) > 1 for caption in judgments.captions):
         return ""
-    return (
-        f"{metric.plan.label} compares sets or corpora; a single caption is a set of one, for which it is weak "
-        "(docs/judgments.md has figures)"
-    )
+    value = item.values[spec.headline].value
+    place = "it is undefined" if rank is None else f"cluster {rank} of {max(filter(None, tests.ranks))}"
+    number = "" if math.isnan(value) else f"{spec.headline[0]} {value:.3f}, "
+    return f"{metric.label} compares sets, and a single caption is a set of one: {number}{place} (docs/judgments.md)"
 
 
 # --------------------------------------------------------------------------- samples
