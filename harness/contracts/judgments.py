@@ -61,3 +61,5 @@ class Judgments:
     """Preferences; empty for sets that rate single captions."""
     systems: Mapping[str, float] = field(default_factory=dict[str, float])
     """Human scores of whole systems, where a file has them."""
+    notes: Sequence[str] = ()
+    """Remarks on the set for the report."""

@@ -106,7 +106,7 @@ class PairCredit:
             with np.errstate(invalid="ignore", divide="ignore"):
                 return (weights @ sums) / (weights @ counts)
 
-        judged = self.tied[mask & ~self.unscored]
+        judged = self.tied[mask & ~self.unscored & (self.pairs.human != 0)]
         details = {**self.details, "ties": float(judged.mean()) if len(judged) else 0.0}
         return Agreement(reduce, int(counted.sum()), int((mask & self.unscored).sum()), details)
 

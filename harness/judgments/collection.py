@@ -11,7 +11,7 @@ from harness.files.captions import captions, identity
 from harness.files.examples import with_root
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
-from harness.judgments.own_references import equal_references, marked_reference
+from harness.judgments.own_references import equal_references, marked_reference, similar_reference
 from harness.judgments.tables import column, lookup, rows
 from harness.judgments.values import marked, same
 from harness.spec.judgment_models import JudgmentSource
@@ -34,6 +34,8 @@ class Collection:
     items: list[JudgedItem] = field(default_factory=list[JudgedItem])
     judged: list[JudgedCaption] = field(default_factory=list[JudgedCaption])
     pairs: list[JudgedPair] = field(default_factory=list[JudgedPair])
+    strangers: int = 0
+    """Number of captions that meet ``{column: value}`` and are not among the references of their item."""
     _positions: dict[str, int] = field(default_factory=dict[str, int])
     _places: list[str] = field(default_factory=list[str])
     _table: dict[str, tuple[str, ...]] | None = None
@@ -130,12 +132,19 @@ class Collection:
     def own(
         self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, where: str
     ) -> tuple[int, ...]:
-        """Return the positions of the item's references that the caption is."""
+        """Return the positions of the item's references that the caption is.
+
+        A caption in a column of marks must be among the references; one that meets ``{column: value}`` may be absent, and is counted.
+        """
         references = self.items[item].references
         if mark == MATCH:
             return equal_references(texts[0], references)
         if not marked(fields, mark):
             return ()
+        if not isinstance(mark, str):  # {column: value} says that a person wrote it, not that it is in the file
+            position = similar_reference(texts[0], references)
+            self.strangers += position is None
+            return () if position is None else (position,)
         return (marked_reference(texts[0], references, where),)
 
     def add(self, caption: JudgedCaption) -> int:

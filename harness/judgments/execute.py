@@ -96,7 +96,8 @@ def _run(
     for k, item in enumerate(results):
         records += _records(plan.spec, item, sets, _tests_of(k, tests, labels))
     samples = _samples(judgments, sets, scored).table()
-    notes = [
+    notes = [*judgments.notes]
+    notes += [
         note for item, rank in zip(results, tests.ranks) if (note := _note(item, plan.spec, judgments, tests, rank))
     ]
     for record in records:

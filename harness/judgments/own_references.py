@@ -25,15 +25,21 @@ def marked_reference(caption: str, references: Sequence[str], where: str) -> int
 
     Raises :class:`InputError` when no reference has a similarity of at least :data:`SIMILAR`.
     """
+    position = similar_reference(caption, references)
+    if position is None:
+        raise InputError(
+            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", where
+        )
+    return position
+
+
+def similar_reference(caption: str, references: Sequence[str]) -> int | None:
+    """Return the position of the reference most similar to a caption; None when none has a similarity of :data:`SIMILAR`."""
     if caption in references:
         return references.index(caption)
     text = plain(caption)
     ratios = [difflib.SequenceMatcher(None, text, plain(reference)).ratio() for reference in references]
-    if max(ratios, default=0) < SIMILAR:
-        raise InputError(
-            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", where
-        )
-    return ratios.index(max(ratios))
+    return ratios.index(max(ratios)) if max(ratios, default=0) >= SIMILAR else None
 
 
 def equal_references(caption: str, references: Sequence[str]) -> tuple[int, ...]:

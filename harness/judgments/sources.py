@@ -30,9 +30,11 @@ def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgment
     if len(collection.items) < 2:
         count = "one item" if collection.items else "no item"
         raise InputError(f"holds judgments of {count}; expected at least two items", collection.place)
+    notes = [f"{collection.strangers} captions by people are not among the references of their item"]
     return Judgments(
-        collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source)
-    )
+        collection.place, tuple(collection.items), tuple(collection.judged), tuple(collection.pairs), _systems(source),
+        notes if collection.strangers else (),
+    )  # fmt: skip
 
 
 def _systems(source: JudgmentSource) -> dict[str, float]:
