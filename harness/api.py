@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Metric, Parameters, Values
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
@@ -19,8 +19,9 @@ from harness.run.text_scores import BoundMetric, MetricResult, caption_sets, sco
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.analysis.column_table import RowKind
-    from harness.analysis.correlate import DropRule, Study
+    from harness.analysis.correlate import DropRule, SortKey, Study
     from harness.analysis.power import PowerStudy
+    from harness.judgments.plan import JudgmentPlan
     from harness.run.finished import Run
     from harness.run.plan import Plan
     from harness.rundir.rundir import Mode
@@ -84,12 +85,16 @@ def evaluate(
     return merged(runs)
 
 
-def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[Plan]:
+def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[Plan | JudgmentPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
+    from harness.judgments.plan import make_judgment_plan
     from harness.run.plan import make_plan
-    from harness.spec.loading import load_specs
+    from harness.spec.loading import LoadedJudgments, load_tasks
 
-    return [make_plan(item) for item in load_specs(spec, overrides, **replace)]
+    return [
+        make_judgment_plan(item) if isinstance(item, LoadedJudgments) else make_plan(item)
+        for item in load_tasks(spec, overrides, **replace)
+    ]
 
 
 def evaluate_all(
@@ -101,6 +106,7 @@ def evaluate_all(
     overrides: Sequence[str] = (),
     show: bool = False,
     on_notice: Callable[[str, str], None] | None = None,
+    on_absent: Callable[[str], None] | None = None,
     **replace: Any,
 ) -> list[Run]:
     """Run a spec and return one run per task of a suite; other arguments as for :func:`evaluate`.
@@ -115,12 +121,24 @@ def evaluate_all(
         Folder for run directories named after their tasks when ``output`` is not given.
     on_notice : callable, optional
         Called with the notice and the variant of a spec before it is run.
+    on_absent : callable, optional
+        Called with one line for each judgment set of a suite whose files are not there; the set is skipped.
     """
+    from harness.judgments import suite
+    from harness.judgments.plan import JudgmentPlan
     from harness.run.execute import execute
 
     runs: list[Run] = []
     planned = plans(spec, overrides, **replace)
+    if planned and all(isinstance(plan, JudgmentPlan) for plan in planned):
+        judged = [plan for plan in planned if isinstance(plan, JudgmentPlan)]
+        return suite.execute_all(
+            judged, output=output, default_output=default_output, mode=mode, show=show, on_notice=on_notice,
+            on_absent=on_absent,
+        )  # fmt: skip
     for plan in planned:
+        if isinstance(plan, JudgmentPlan):
+            raise HarnessError("a suite holds tasks of judgments alone, or none", value=plan.spec.task)
         folder = output
         if output is None and default_output is not None:
             folder = default_output / Path(plan.spec.task).name
@@ -281,19 +299,41 @@ def report(
     Parameters
     ----------
     *runs : str or Path
-        Run directories.
+        Run directories, or folders of run directories. Runs of judgments make a league table of metrics.
     output : str or Path, optional
-        The page; default: ``report.html`` in the first run.
+        The page; default: ``report.html`` in the first path.
     tables : str or Path, optional
         Folder for every table, texts and verdicts view as CSV and Markdown.
     title : str
         Title of the page.
     """
+    from harness.judgments.suite import run_folders
+    from harness.reporting import league_page
     from harness.reporting.export import write_tables
     from harness.reporting.page import write
 
+    folders = [run_folders(path) for path in runs]
+    inner = [folder for part, _ in folders for folder in part]
+    if league_page.shows(inner):
+        absent = [line for _, lines in folders for line in lines]
+        target = Path(output) if output else Path(runs[0]) / "report.html"
+        return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
+    output = output or (Path(runs[0]) / "report.html" if runs else None)
+    runs = tuple(inner)
     files = [write(runs, Path(output) if output else None, title)]
     return [*files, *write_tables(runs, Path(tables))] if tables else files
+
+
+def _refuse_judgments(verb: str, runs: Sequence[str | Path]) -> None:
+    """Raise :class:`InputError` for a run of judgments, whose records are of metrics, not of models."""
+    from harness.rundir.format import MANIFEST, read_json_object
+
+    for run in runs:
+        manifest = Path(str(run).split("::")[0]) / MANIFEST
+        if manifest.is_file() and read_json_object(manifest).get("kind"):
+            raise InputError(
+                f"is a run of judgments, which harness {verb} does not read; harness report shows its tests", str(run)
+            )
 
 
 def compare(
@@ -335,6 +375,7 @@ def compare(
     from harness.analysis.compare import compare_runs
 
     paths = [run_a, *([run_b] if run_b else [])]
+    _refuse_judgments("compare", paths)
     return compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
 
 
@@ -365,6 +406,7 @@ def power(run: str | Path, *, target_p: float | None = None, power: float | None
     """
     from harness.analysis.power import study_power
 
+    _refuse_judgments("power", [run])
     return study_power(run, target_p=target_p, power=power, **options)
 
 
@@ -379,15 +421,17 @@ def correlate(
     strata: int | None = None,
     strata_by: str | None = None,
     judgments: Sequence[str] | None = None,
+    sort: SortKey = "r2",
 ) -> Study:
     """Return the correlations of two groups of columns over a table, runs, or human judgments.
 
     Parameters
     ----------
     *sources : str or Path
-        One TSV or CSV file, run directories, or (with ``judgments``) one file of human judgments.
+        Tables (CSV, TSV, Parquet, JSON), run directories, or (with ``judgments``) files of rated captions.
     x, y : str
-        Comma-separated columns, patterns (``mean_*``) or metric names.
+        Comma-separated columns, patterns (``mean_*``) or metric names. A pattern of ``x`` selects neither ``y`` nor ids, metadata
+        and human scores.
     rows : {"system", "example"}
         Row of a run.
     by : str, optional
@@ -401,10 +445,12 @@ def correlate(
         each.
     judgments : sequence of str, optional
         Metrics that become columns beside the human scores.
+    sort : {"r2", "r", "spearman", "kendall", "name"}
+        Order of the x columns.
     """
     from harness.analysis.correlate import correlate_sources
 
     return correlate_sources(
         sources, x, y, rows=rows, by=by, groups=groups, drop=drop, strata=strata, strata_by=strata_by,
-        judgments=judgments,
+        judgments=judgments, sort=sort,
     )  # fmt: skip

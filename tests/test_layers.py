@@ -36,6 +36,7 @@ LAYERS = [
     {"spec"},
     {"rundir"},
     {"run"},
+    {"judgments"},
     {"analysis"},
     {"reporting"},
     {"api"},
@@ -146,7 +147,8 @@ def test_the_engine_names_no_component_even_as_a_string():
     mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
     mentions["harness.run.provenance"] -= {"transformers"}  # the package whose version is recorded
     for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
-                    "harness.cli.score", "harness.reporting.plots", "harness.run.execute"):  # fmt: skip
+                    "harness.cli.score", "harness.reporting.plots", "harness.run.execute",
+                    "harness.judgments.execute", "harness.judgments.suite"):  # fmt: skip
         mentions[allowed] -= {"auto"}  # a mode, not the reader
     assert not {name: found for name, found in mentions.items() if found}
 

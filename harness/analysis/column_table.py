@@ -1,4 +1,4 @@
-"""Tables of metric columns, from a TSV or CSV file or from run directories, with one row per system or per example."""
+"""Tables of metric columns, from files (CSV, TSV, Parquet, JSON) or run directories, with one row per system or per example."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TextIO, cast
 
 import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
+from harness.files.captions import ID_COLUMNS
+from harness.files.delimited import is_delimited
+from harness.files.records import first_byte, is_parquet
+from harness.files.records import records as records_of
 from harness.rundir.rundir import RunDir
 
 MISSING = frozenset({"", "na", "nan", "none", "null"})
 RowKind = Literal["system", "example"]
+_KEYS = ("run", "dataset", "model", "decoding", "example")
+"""Columns of every run."""
+_IDS = frozenset({*ID_COLUMNS, "item", "item_id", "example", "run", "file"})
+"""Usual names of columns of ids."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +38,8 @@ class ColumnTable:
     """Column -> numbers, float64, shape (n,), NaN where a cell is empty."""
     labels: Mapping[str, Sequence[str]]
     """Column -> texts, length n; also a number column whose integers exceed the precision of float64."""
+    unselected: frozenset[str] = frozenset()
+    """Columns that a pattern such as ``*`` does not select: ids, metadata, human scores."""
 
     def __len__(self) -> int:
         for column in (*self.numbers.values(), *self.labels.values()):
@@ -54,7 +64,7 @@ class ColumnTable:
 
 
 def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> ColumnTable:
-    """Return the table of one file, or of any number of run directories.
+    """Return the table of any number of files, their rows one below the other, or of any number of run directories.
 
     With ``rows`` ``system`` a run has one row per model and decoding, with ``example`` one row per model, decoding and example.
     Raises :class:`InputError`, with the line where there is one, for a source that cannot be read.
@@ -65,18 +75,42 @@ def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> Col
     folders = [path for path in paths if path.is_dir()]
     if len(folders) == len(paths):
         return _from_runs(paths, rows)
-    if len(paths) > 1 or folders:
-        raise InputError("expected one table file or any number of run directories, not both")
-    if not paths[0].is_file():
-        raise InputError("no such file or run directory", str(paths[0]))
-    return read_table(paths[0])
+    if folders:
+        raise InputError("expected table files or run directories, not both")
+    for path in paths:
+        if not path.is_file():
+            raise InputError("no such file or run directory", str(path))
+    tables = [read_table(path) for path in paths]
+    return tables[0] if len(tables) == 1 else _stacked(tables)
+
+
+def _stacked(tables: Sequence[ColumnTable]) -> ColumnTable:
+    """Return tables one below the other, with the column ``file``; the cell of a column that a table lacks is empty."""
+    records: list[dict[str, object]] = []
+    for table in tables:
+        numbers = {name: column for name, column in table.numbers.items() if name not in table.labels}
+        for row in range(len(table)):
+            record: dict[str, object] = {"file": table.source}
+            record.update(
+                {name: None if np.isnan(column[row]) else float(column[row]) for name, column in numbers.items()}
+            )
+            record.update({name: column[row] for name, column in table.labels.items()})
+            records.append(record)
+    stacked = from_records(", ".join(table.source for table in tables), records)
+    return replace(stacked, unselected=frozenset().union(*(table.unselected for table in tables)))
 
 
 def read_table(path: Path) -> ColumnTable:
-    """Return the table of a tab- or comma-separated file with a header line, gzipped or not.
+    """Return the table of a tab- or comma-separated file with a header line, of Parquet, or of a JSON list of flat objects.
 
-    ``inf`` is a number, an empty cell NaN. Raises :class:`InputError` with the line of a mistake.
+    JSON Lines are recognised too; every text format may be gzipped. ``inf`` is a number, an empty cell NaN. Raises
+    :class:`InputError` with the line of a mistake.
     """
+    if path.suffix.lower() == ".parquet" and not is_parquet(path):
+        raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
+    if is_parquet(path) or (not is_delimited(path) and first_byte(path) in (b"[", b"{")):
+        rows = [{name: value for name, value in row.fields.items() if _is_cell(value)} for row in records_of(path)]
+        return from_records(str(path), rows)
     opener = gzip.open if path.suffix == ".gz" else open
     with cast("TextIO", opener(path, "rt", encoding="utf-8", newline="")) as file:
         first = file.readline()
@@ -96,6 +130,10 @@ def from_records(source: str, records: Iterable[Mapping[str, object]]) -> Column
     records = list(records)
     names = list(dict.fromkeys(name for record in records for name in record))
     return _typed(source, {name: tuple(_cell(record.get(name)) for record in records) for name in names})
+
+
+def _is_cell(value: object) -> bool:
+    return value is None or isinstance(value, (str, int, float))
 
 
 def _cell(value: object) -> str:
@@ -137,14 +175,16 @@ def _typed(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnTable:
         numbers[name] = values
         if not _has_exact_integers(cells, values):
             labels[name] = cells
-    return ColumnTable(source, numbers, labels)
+    return ColumnTable(source, numbers, labels, frozenset(columns) & _IDS)
 
 
 # --------------------------------------------------------------------------- runs
 def _from_runs(paths: Sequence[Path], rows: RowKind) -> ColumnTable:
     runs = [RunDir.open(path) for path in paths]
     records = [record for run in runs for record in (_systems(run) if rows == "system" else _examples(run))]
-    return from_records(", ".join(map(str, paths)), records)
+    table = from_records(", ".join(map(str, paths)), records)
+    fields = {name for run in runs for meta in (run.samples.metadata if rows == "example" else ()) for name in meta}
+    return replace(table, unselected=frozenset({*table.unselected, *_KEYS, *fields}))
 
 
 def _systems(run: RunDir) -> list[dict[str, object]]:
@@ -178,9 +218,11 @@ def _examples(run: RunDir) -> list[dict[str, object]]:
     columns = [samples.numbers(name) for name in names]
     keys = zip(samples.texts("model"), samples.texts("decoding"), samples.texts("example"))
     task = run.provenance.task or run.path.name
+    metadata = samples.metadata
     return [
         {
             "run": str(run.path), "dataset": task, "model": model, "decoding": decoding, "example": example,
+            **{name: value for name, value in metadata[row].items() if name not in _KEYS and name not in names},
             **{name: None if np.isnan(column[row]) else float(column[row]) for name, column in zip(names, columns)},
         }
         for row, (model, decoding, example) in enumerate(keys)

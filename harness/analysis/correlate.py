@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +25,7 @@ from harness.stats.correlation import CorrelationTable, correlate_columns, probl
 
 ALL = "all"
 DropRule = Literal["published", "never"]
+SortKey = Literal["r2", "r", "spearman", "kendall", "name"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,8 @@ class Study:
     """Column of the groups."""
     table: ColumnTable | None = None
     """The columns that were correlated."""
+    sort: SortKey = "r2"
+    """Order of the x columns."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -58,10 +61,16 @@ class Study:
         return {"x": x, "y": y, "group": group, "n": table.n, **numbers}
 
     def best(self, y: str, count: int | None = None, group: str = ALL) -> list[str]:
-        """Return the x columns by descending R² with ``y``, without undefined ones; ties keep the order of the columns."""
-        r2 = self.tables[group].r2[:, self.y.index(y)]
-        order = np.argsort(np.where(np.isnan(r2), np.inf, -r2), kind="stable")
-        return [self.x[int(k)] for k in order if not np.isnan(r2[k])][:count]
+        """Return the x columns other than ``y``, ordered by :attr:`sort`, without undefined ones; ties keep the order of columns.
+
+        Coefficients are ordered by their size, the largest first.
+        """
+        table, at = self.tables[group], self.y.index(y)
+        key = table.r2 if self.sort == "name" else getattr(table, self.sort)
+        size = np.abs(key[:, at])
+        order = np.argsort(np.where(np.isnan(size), np.inf, -size), kind="stable")
+        names = [self.x[int(k)] for k in order if not np.isnan(size[k]) and self.x[int(k)] != y]
+        return (sorted(names) if self.sort == "name" else names)[:count]
 
     def records(self, count: int | None = None) -> list[Values]:
         """Return the coefficients of every y with its best ``count`` x columns (None: all), in every group."""
@@ -70,11 +79,13 @@ class Study:
 
 def correlate_sources(
     sources: Sequence[str | Path], x: str, y: str, *, rows: RowKind, by: str | None, groups: Sequence[str] | None,
-    drop: DropRule, strata: int | None, strata_by: str | None, judgments: Sequence[str] | None,
+    drop: DropRule, strata: int | None, strata_by: str | None, judgments: Sequence[str] | None, sort: SortKey = "r2",
 ) -> Study:  # fmt: skip
     """Return the study of sources as given to :func:`harness.correlate`."""
     table = source_table(sources, rows, strata, strata_by, judgments)
-    return study(table, choose(table, x), choose(table, y), by=grouping(table, by), groups=groups, drop=drop)
+    columns = choose(table, y)
+    result = study(table, choose(table, x, columns), columns, by=grouping(table, by), groups=groups, drop=drop)
+    return replace(result, sort=sort)
 
 
 def source_table(
@@ -89,9 +100,7 @@ def source_table(
         by = strata_by or current().with_role("metrics", "strata").name
         return stratified_runs([Path(source) for source in sources], strata, by)
     if judgments is not None:
-        if len(sources) != 1:
-            raise HarnessError(f"--judgments takes one file; found {len(sources)}", parameter="judgments")
-        return judgment_table(Path(sources[0]), judgments, rows)
+        return judgment_table([Path(source) for source in sources], judgments, rows)
     return read_columns(sources, rows)
 
 
@@ -105,16 +114,18 @@ def grouping(table: ColumnTable, by: str | None) -> str | None:
     return None
 
 
-def choose(table: ColumnTable, selection: str) -> list[str]:
+def choose(table: ColumnTable, selection: str, without: Sequence[str] = ()) -> list[str]:
     """Return the number columns of a comma-separated list of column names, patterns (``mean_*``) and metric names.
 
     A metric name selects all its columns in the table: those called ``name(...)``, and those that the metric declares in
-    ``column_names``. Raises :class:`UnknownName` with the nearest column.
+    ``column_names``. A pattern selects neither the columns of ``without`` nor ids, metadata and human scores
+    (:attr:`~harness.analysis.column_table.ColumnTable.unselected`), unless it matches nothing else. Raises :class:`UnknownName` with
+    the nearest column.
     """
     names = list(table.numbers)
     columns: list[str] = []
     for item in filter(None, (part.strip() for part in selection.split(","))):
-        matches = [item] if item in table.numbers else fnmatch.filter(names, item)
+        matches = [item] if item in table.numbers else _matching(table, item, without)
         matches = matches or [name for name in names if name.startswith(f"{item}(")] or _of_metric(item, names)
         if not matches:
             hint = did_you_mean(item, names)
@@ -122,7 +133,15 @@ def choose(table: ColumnTable, selection: str) -> list[str]:
         columns.extend(matches)
     if not columns:
         raise HarnessError(f"{selection!r} selects no column", value=selection)
+    if set(columns) <= set(without) and len(without) == 1:
+        raise HarnessError(f"x and y are the same column, '{without[0]}'", value=selection)
     return list(dict.fromkeys(columns))
+
+
+def _matching(table: ColumnTable, pattern: str, without: Sequence[str]) -> list[str]:
+    names = [name for name in fnmatch.filter(list(table.numbers), pattern) if name not in without]
+    scores = [name for name in names if name not in table.unselected]
+    return scores or ([] if pattern == "*" else names)
 
 
 def _of_metric(name: str, columns: Sequence[str]) -> list[str]:

@@ -1,141 +1,115 @@
 """Human judgments of captions as a table with metric columns and columns of judgments, per caption or per system.
 
-A file of judgments is JSON Lines (gzipped or not) with one item per line: ``references``, and either ``systems`` (system -> record, as
-in THumB) or ``candidates`` (a list of records, as in Composite). A record has a ``caption`` and numbers (the judgments). With
-``is_own_reference`` the caption is one of the references, which is then removed before the caption is scored.
+Files hold rated captions, one per record or all captions of an item in one record (:mod:`harness.judgments.forms`). A caption that
+is one of the references is scored without it.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.analysis.column_table import ColumnTable, RowKind, from_records
-from harness.contracts import CaptionSet, Parameters
+from harness.contracts import JudgedCaption, Judgments
 from harness.errors import InputError
+from harness.judgments.collection import Collection
+from harness.judgments.forms import FORMS
+from harness.judgments.reference_policy import scoring_sets
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
+from harness.spec.judgment_models import JudgmentSource, ReferencePolicy
+
+HUMAN = "human"
+"""Column of the mean rating, where the ratings are a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One caption of one system for one item, with its human judgments."""
-
-    item: str
-    system: str
-    caption: str
-    references: tuple[str, ...]
-    scores: Mapping[str, float]
-
-
-def read_judgments(path: Path) -> list[Judged]:
-    """Return all judged captions of a file; raise :class:`InputError` with the line of a mistake."""
-    if not path.is_file():
-        raise InputError("no such file of judgments", str(path))
-    opener = gzip.open if path.suffix == ".gz" else open
-    judged: list[Judged] = []
-    with opener(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            where = f"{path}:{number}"
-            try:
-                item = json.loads(line)
-                references = tuple(item["references"])
-                records = item["systems"].items() if "systems" in item else enumerate(item["candidates"])
-                name = str(next((item[key] for key in ("id", "image_id", "file_name") if key in item), number))
-                judged.extend(_judged(name, str(system), record, references, where) for system, record in records)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(
-                    f"expected a judged item (references, and systems or candidates): {error!r}", where
-                ) from error
-    if not judged:
-        raise InputError("holds no judgments", str(path))
-    return judged
+def read_judgments(*paths: Path) -> Judgments:
+    """Return all rated captions of files; raise :class:`InputError` with the line of a mistake."""
+    collection = Collection(JudgmentSource(form="captions", path=[str(path) for path in paths]))
+    try:
+        FORMS["captions"](collection)
+    except InputError as error:
+        hint = "columns of rated captions are read; a task with 'judgments:' reads pairs, foils and other columns (harness run)"
+        raise InputError(f"{error.message}; {hint}", error.where) from error
+    judgments = Judgments(collection.place, tuple(collection.items), tuple(collection.judged))
+    for caption in judgments.captions:
+        if not _human(caption):
+            raise InputError(f"the caption {caption.texts[0]!r:.60} has no judgments", collection.place)
+    return judgments
 
 
-def _judged(item: str, system: str, record: Parameters, references: tuple[str, ...], where: str) -> Judged:
-    caption = str(record["caption"])
-    if record.get("is_own_reference"):
-        index = _own_reference(caption, references, where)
-        references = references[:index] + references[index + 1 :]
-    if not references:
-        raise InputError(f"no references are left for the caption {caption!r:.60}", where)
-    scores = {
-        name: float(value)
-        for name, value in record.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
-    }
-    if not scores:
-        raise InputError(f"the caption {caption!r:.60} has no judgments", where)
-    return Judged(item, system, caption, references, scores)
+def _human(caption: JudgedCaption) -> dict[str, float]:
+    """Return the human scores of a caption by column."""
+    if caption.scores:
+        return dict(caption.scores)
+    return {HUMAN: float(np.mean(caption.ratings))} if caption.ratings else {}
 
 
-def _own_reference(caption: str, references: tuple[str, ...], where: str) -> int:
-    """Return the index of the reference most similar to the caption, which may differ in case and punctuation.
-
-    Raises :class:`InputError` when no reference has a similarity of at least 0.9.
-    """
-    import difflib
-
-    def plain(text: str) -> str:
-        return "".join(character for character in text.lower() if character.isalnum())
-
-    ratios = [difflib.SequenceMatcher(None, plain(caption), plain(text)).ratio() for text in references]
-    if max(ratios, default=0) < 0.9:
-        raise InputError(
-            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", where
-        )
-    return int(np.argmax(ratios))
-
-
-def judgment_table(path: Path, metrics: Sequence[Any], rows: RowKind = "example") -> ColumnTable:
+def judgment_table(paths: Path | Sequence[Path], metrics: Sequence[Any], rows: RowKind = "example") -> ColumnTable:
     """Return the columns of metrics and of judgments, with one row per caption or per system.
 
     Parameters
     ----------
-    path : Path
-        File of judgments.
+    paths : Path or sequence of Path
+        Files of judgments.
     metrics : sequence
-        Metrics, as for :func:`harness.score`. Corpus state (document frequencies) comes from the references of all items.
+        Metrics, as for :func:`harness.score`. Corpus state (document frequencies) comes from the scored reference lists.
     rows : {"example", "system"}
-        One row per caption, or per system with corpus numbers and mean judgments.
+        One row per caption, or per system with corpus numbers and mean judgments. Captions without a system belong to the system
+        of their position in the item.
     """
-    judged, plans = read_judgments(path), caption_plans(metric_plans(metrics))
-    sets = [CaptionSet(f"{j.item}/{j.system}", (j.caption,), j.references) for j in judged]
-    features = FeatureCache([item.references for item in sets])
-    parts = scoring.batches(sets, features)
+    files = [paths] if isinstance(paths, Path) else list(paths)
+    judgments, plans = read_judgments(*files), caption_plans(metric_plans(metrics))
+    sets = scoring_sets(judgments, ReferencePolicy(own="caption", corpus="sets"), 0)
+    features = FeatureCache(sets.corpora[0].references)
+    parts = scoring.batches(sets.sets, features)
     scored = {plan.label: scoring.score(plan.metric, parts, features, None, 0) for plan in plans}
+    set_of, systems = sets.index[:, 0, 0], _systems(judgments)
+    human = [_human(caption) for caption in judgments.captions]
+    ids = frozenset({"item", "system", *(name for scores in human for name in scores)})
     if rows == "example":
-        values = {plan.label: scored[plan.label].per_example(plan.metric) for plan in plans}
+        values = {plan.label: scored[plan.label].per_example(plan.metric)[set_of] for plan in plans}
         records = [
-            {"item": j.item, "system": j.system, **{m: _cell(v[k]) for m, v in values.items()}, **j.scores}
-            for k, j in enumerate(judged)
-        ]
-        return from_records(str(path), records)
-    return from_records(str(path), [_system_record(name, judged, plans, scored) for name in _systems(judged)])
+            {
+                "item": judgments.items[caption.item].id, "system": systems[k],
+                **{label: _cell(column[k]) for label, column in values.items()}, **human[k],
+            }
+            for k, caption in enumerate(judgments.captions)
+        ]  # fmt: skip
+    else:
+        names = list(dict.fromkeys(systems))
+        records = [_system_record(name, systems, human, plans, scored, set_of) for name in names]
+    return replace(from_records(judgments.source, records), unselected=ids)
 
 
-def _systems(judged: Sequence[Judged]) -> list[str]:
-    return list(dict.fromkeys(j.system for j in judged))
+def _systems(judgments: Judgments) -> list[str]:
+    """Return the system of each caption, its position in the item where the file names none."""
+    counts: dict[int, int] = {}
+    out: list[str] = []
+    for caption in judgments.captions:
+        position = counts[caption.item] = counts.get(caption.item, -1) + 1
+        out.append(caption.system or str(position))
+    return out
 
 
 def _system_record(
-    system: str, judged: Sequence[Judged], plans: Sequence[MetricPlan], scored: Mapping[str, scoring.Scored]
-) -> dict[str, object]:
+    system: str, systems: Sequence[str], human: Sequence[Mapping[str, float]], plans: Sequence[MetricPlan],
+    scored: Mapping[str, scoring.Scored], set_of: np.ndarray,
+) -> dict[str, object]:  # fmt: skip
     """Return the corpus numbers of a system's captions and the means of its judgments."""
-    members = np.array([j.system == system for j in judged])
+    members = np.flatnonzero([name == system for name in systems])
     record: dict[str, object] = {"system": system}
     for plan in plans:
-        stats = scored[plan.label].stats[members & scored[plan.label].defined]
+        part = scored[plan.label]
+        stats = part.stats[set_of[members]][part.defined[set_of[members]]]
         record[plan.label] = _cell(float(plan.metric.reduce(stats)) if len(stats) else float("nan"))
-    judgments = [j.scores for j, member in zip(judged, members) if member]
-    return {**record, **{name: float(np.mean([scores[name] for scores in judgments])) for name in judgments[0]}}
+    judged = [human[int(k)] for k in members]
+    return {**record, **{name: float(np.mean([scores[name] for scores in judged])) for name in judged[0]}}
 
 
 def _cell(value: float) -> float | None:

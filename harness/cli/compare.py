@@ -57,13 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
+    from harness import api
     from harness.analysis.clusters import rankings
-    from harness.analysis.compare import compare_runs
 
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
-    rows = compare_runs(
-        paths, baseline=args.baseline, metrics=args.metric, force=args.force, draws=args.draws, seed=args.seed,
+    rows = api.compare(
+        *paths, baseline=args.baseline, metrics=args.metric, force=args.force, draws=args.draws, seed=args.seed,
         show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)

@@ -8,10 +8,12 @@ harness correlate judgments.jsonl.gz --judgments cider,bleu:n=4 --x '*' --y huma
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.spec.metric_text import split_outside_brackets
 
 if TYPE_CHECKING:
     from harness.analysis.correlate import Study
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness correlate``."""
-    parser.add_argument("source", nargs="+", help="a TSV or CSV file (may be .gz), or run directories")
+    parser.add_argument(
+        "source", nargs="+", help="tables (CSV, TSV, Parquet; several are put one below the other), or run directories"
+    )
     parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
     parser.add_argument("--y", required=True, metavar="COLUMNS", help="columns to correlate x with")
     parser.add_argument(
@@ -40,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--top", type=int, metavar="K", help="print the K best x columns of each y by R² (default: all)"
+    )
+    parser.add_argument(
+        "--sort", choices=["r2", "r", "spearman", "kendall", "name"], default="r2",
+        help="order of the x columns of each y: by size, the best first (default: r2), or by name",
+    )  # fmt: skip
+    parser.add_argument(
+        "--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet"
     )
     parser.add_argument("--plot", metavar="DIR", help="write best.png, ranking.png and, with --baseline, baseline.png")
     parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
@@ -68,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     study = api.correlate(
         *args.source, x=args.x, y=args.y, rows=args.rows, by=args.by, drop=args.drop, strata=args.strata,
         groups=[name.strip() for name in args.groups.split(",")] if args.groups else None, strata_by=args.strata_by,
-        judgments=None if args.judgments is None else _metric_names(args.judgments),
+        judgments=None if args.judgments is None else _metric_names(args.judgments), sort=args.sort,
     )  # fmt: skip
     table = study.table
     baseline = choose(table, args.baseline)[0] if args.baseline and table is not None else None
@@ -77,10 +88,15 @@ def run(args: argparse.Namespace) -> int:
         from harness.reporting.correlation_plots import write_plots
 
         files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline)
+    if args.output:
+        from harness.reporting.correlation_files import write_study
+
+        files.append(write_study(study, Path(args.output)))
     if args.json:
         print_json({
             "source": study.source, "by": study.by, "groups": study.groups, "correlations": study.records(args.top),
-            "dropped": study.dropped, "left_out": study.left_out, "plots": [str(file) for file in files],
+            "dropped": study.dropped, "left_out": study.left_out, "files": [str(file) for file in files],
+            "plots": [str(file) for file in files if file.suffix == ".png"],
         })  # fmt: skip
     else:
         print_study(study, args.top, baseline)
@@ -90,14 +106,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _metric_names(text: str) -> list[str]:
-    """Return the metrics of ``cider,bleu:n=4,tokenizer=none``; a part with ``=`` but no ``:`` belongs to the part before.
+    """Return the metrics of ``cider,bleu:n=4,tokenizer=none``; a part that begins with ``NAME=`` belongs to the part before.
 
-    >>> _metric_names("cider,bleu:n=4,tokenizer=none")
-    ['cider', 'bleu:n=4,tokenizer=none']
+    >>> _metric_names("cider,bleu:n=4,tokenizer=none,trm:distance=[meteor,bert]")
+    ['cider', 'bleu:n=4,tokenizer=none', 'trm:distance=[meteor,bert]']
     """
     names: list[str] = []
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        if names and "=" in part and ":" not in part:
+    for part in filter(None, (piece.strip() for piece in split_outside_brackets(text))):
+        if names and re.match(r"[\w-]+\s*=", part):
             names[-1] += f",{part}"
         else:
             names.append(part)
@@ -118,12 +134,12 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
         if baseline is not None and baseline in study.x and baseline not in names:
             names.append(baseline)
         width = max([len(name) for name in names] + [len(y)])
-        head = f"\n{y:<{width}}  {'R²':>14} {'r':>9} {'p':>9} {'Spearman':>9} {'Kendall':>9}"
+        head = f"\n{y:<{width}}  {'R²':>9} {'r':>9} {'p':>9} {'Spearman':>9} {'Kendall':>9}"
         print(head + "".join(f"  {'R² ' + group:>12}" for group in inner))
         for name in names:
             row = study.record(name, y)
             cells = (
-                f"{_number_text(row['r2'], '14.12f')} {_number_text(row['r'], '9.4f')} {_number_text(row['p'], '9.2e')}"
+                f"{_number_text(row['r2'], '9.4f')} {_number_text(row['r'], '9.4f')} {_number_text(row['p'], '9.2g')}"
             )
             cells += f" {_number_text(row['spearman'], '9.4f')} {_number_text(row['kendall'], '9.4f')}"
             parts = "".join(f"  {_number_text(study.record(name, y, group)['r2'], '12.4f')}" for group in inner)

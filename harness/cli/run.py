@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
         overrides=args.set,
         show=not args.json,
         on_notice=None if args.json else _print_notice,
+        on_absent=lambda line: print(line, file=sys.stderr, flush=True),
         limit=args.limit,
         seed=args.seed,
     )
@@ -51,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
         failed = {name: reason for item in runs for name, reason in item.failed.items()}
         results = [result for item in runs for result in item.results]
         print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed})
+    elif runs[0].provenance.kind:
+        from harness.reporting.league_console import print_league
+
+        print_league(runs)
     else:
         from harness.reporting.console import print_table
 

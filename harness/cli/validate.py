@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.contracts import Values
+
+if TYPE_CHECKING:
+    from harness.judgments.plan import JudgmentPlan
+    from harness.run.plan import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,23 +26,32 @@ def run(args: argparse.Namespace) -> int:
     from harness import api
 
     use_registry(args)
-    rows = [
-        {
-            "task": plan.spec.task,
-            "variant": plan.spec.variant,
-            "reader": plan.spec.dataset.reader,
-            "models": [model.label for model in plan.models],
-            "decodings": len(plan.points),
-            "metrics": [metric.label for metric in plan.metrics],
-        }
-        for plan in api.plans(args.spec, args.set)
-    ]
+    rows = [_row(plan) for plan in api.plans(args.spec, args.set)]
     if args.json:
         print_json({"valid": True, "runs": rows})
         return 0
     for row in rows:
         variant = f" ({row['variant']})" if row["variant"] else ""
         print(f"{args.spec}: valid; task {row['task']}{variant}, reader {row['reader']}")
-        print(f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}")
+        if "statistics" in row:
+            print(f"  statistics: {', '.join(row['statistics'])}\n  files: {row['missing'] or 'there'}")
+        else:
+            print(f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}")
         print(f"  metrics: {', '.join(row['metrics'])}")
     return 0
+
+
+def _row(plan: Plan | JudgmentPlan) -> Values:
+    """Return the printed values of a plan."""
+    from harness.run.plan import Plan
+
+    row: Values = {"task": plan.spec.task, "variant": plan.spec.variant}
+    if isinstance(plan, Plan):
+        row["reader"] = plan.spec.dataset.reader
+        row["models"] = [model.label for model in plan.models]
+        row["decodings"] = len(plan.points)
+    else:
+        row["reader"] = f"judgments ({plan.spec.judgments.form})"
+        row["statistics"] = list(plan.spec.statistics)
+        row["missing"] = plan.absence
+    return {**row, "metrics": [metric.label for metric in plan.metrics]}

@@ -29,6 +29,7 @@ from harness.contracts.data import (
     Values,
 )
 from harness.contracts.features import Features
+from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.contracts.metrics import (
     Additive,
     ChecksInstallation,
@@ -74,6 +75,10 @@ __all__ = [
     "HasTokenIntervals",
     "HoldsFixed",
     "Interval",
+    "JudgedCaption",
+    "JudgedItem",
+    "JudgedPair",
+    "Judgments",
     "Level",
     "Listener",
     "ListsParameters",

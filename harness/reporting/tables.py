@@ -154,8 +154,8 @@ def _sheet_csv(sheet: Sheet) -> str:
     return to_csv(sheet.data or [sheet.headers, *sheet.rows])
 
 
-def to_csv(rows: Sequence[Sequence[object]]) -> str:
+def to_csv(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
     """Return rows as CSV (RFC 4180), numbers in full."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return out.getvalue()

@@ -22,7 +22,7 @@ from harness.run.metric_plan import (
     with_unique_labels,
 )
 from harness.run.view_checks import DECODING_AXES, check_cells, check_views
-from harness.spec.loading import LoadedSpec
+from harness.spec.loading import LoadedJudgments, LoadedSpec
 from harness.spec.models import DecodingSpec, Spec
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     spec = loaded.spec
     reader = cast(Reader, _create(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params))
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
-    models, metrics = _models(loaded), _metrics(loaded)
+    models, metrics = _models(loaded), planned_metrics(loaded)
     plan = Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
     check_views(loaded, plan)
     check_cells(loaded, plan)
@@ -130,7 +130,8 @@ def _short_label(name: str, params: Parameters) -> str:
     return f"{name}({system})" if isinstance(system, str) else name
 
 
-def _metrics(loaded: LoadedSpec) -> tuple[AnyMetricPlan, ...]:
+def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan, ...]:
+    """Return the metrics of a spec, created; raise :class:`InputError` with ``file:line`` for an unknown name or parameter."""
     plans: list[AnyMetricPlan] = []
     for index, component in enumerate(loaded.spec.metrics):
         name, params = split_spec(component, "metric")
@@ -145,7 +146,7 @@ def _metrics(loaded: LoadedSpec) -> tuple[AnyMetricPlan, ...]:
     return tuple(with_unique_labels(plans))
 
 
-def _create(loaded: LoadedSpec, key: Key, kind: str, name: str, params: Parameters) -> object:
+def _create(loaded: LoadedSpec | LoadedJudgments, key: Key, kind: str, name: str, params: Parameters) -> object:
     """Return a component of the spec; an error that names one of its parameters carries the line of that parameter."""
 
     def create() -> object:
@@ -177,7 +178,7 @@ def _is_place(value: str, error: HarnessError) -> bool:
     return error.value == value or place == value or place.startswith(f"{value}:")
 
 
-def _located(loaded: LoadedSpec, key: Key, create: Callable[[], T]) -> T:
+def _located(loaded: LoadedSpec | LoadedJudgments, key: Key, create: Callable[[], T]) -> T:
     """Return ``create()``; raise its errors with the spec's line."""
     try:
         return create()

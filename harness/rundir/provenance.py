@@ -42,6 +42,11 @@ class Provenance:
         return str(self.content.get(name) or "")
 
     @property
+    def kind(self) -> str:
+        """``judgments`` for a run that judges metrics; empty for a run of models."""
+        return self._text("kind")
+
+    @property
     def task(self) -> str:
         """Name of the task."""
         return self._text("task")
@@ -73,7 +78,7 @@ class Provenance:
 
     @cached_property
     def views(self) -> tuple[ViewSpec, ...]:
-        """Views of the spec."""
+        """Views of the spec; a run of judgments has none."""
         return tuple(ViewSpec.model_validate(view) for view in self.spec.get("views") or ())
 
     @property

@@ -62,6 +62,10 @@ class ResultRecord:
     """Reason why there is no p-value although one was requested, to follow the metric's name."""
     statistics: str | None = None
     """Name of the piece that holds the sufficient statistics (``scores/NAME.npz``)."""
+    statistic: str | None = None
+    """Agreement with people that the value is, such as ``kendall_c``; None for the score of a model."""
+    group: str | None = None
+    """Group of judgments of which ``statistic`` is taken: ``all``, ``mean``, or a label."""
 
     @property
     def decoding_key(self) -> str:
@@ -81,6 +85,7 @@ class ResultRecord:
             "task": self.task,
             "decoding": dict(self.decoding),
             "metric": self.metric,
+            **({"statistic": self.statistic, "group": self.group} if self.statistic is not None else {}),
             "params": dict(self.params),
             "higher_is_better": self.higher_is_better,
             "level": self.level,

@@ -16,11 +16,16 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
+from harness.rundir.format import plain
 from harness.rundir.parquet import column_names, read_column, write_columns
 from harness.rundir.records import decoding_key, decoding_text
 
 KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
+META = "meta"
+"""Column of the examples' short metadata, JSON objects; only in runs whose examples have any."""
 P_PREFIX = "p:"
+MAX_META = 80
+"""Maximum number of characters of a metadata text that is written."""
 Column = Sequence[object]
 
 
@@ -100,12 +105,19 @@ class SampleTable:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Labels of the metrics that have per-example scores."""
-        return tuple(name for name in self.names if name not in KEY_COLUMNS and not name.startswith(P_PREFIX))
+        return tuple(name for name in self.scored_columns if not name.startswith(P_PREFIX))
 
     @property
     def scored_columns(self) -> tuple[str, ...]:
         """Names of all number columns: scores, and p-values as ``p:METRIC``."""
-        return tuple(name for name in self.names if name not in KEY_COLUMNS)
+        return tuple(name for name in self.names if name not in (*KEY_COLUMNS, META))
+
+    @property
+    def metadata(self) -> list[Parameters]:
+        """Metadata of the example of each row: short texts, numbers and flags by name."""
+        if META not in self.names:
+            return [{}] * len(self)
+        return [cast("Parameters", json.loads(text)) if text else {} for text in self.texts(META)]
 
     def __len__(self) -> int:
         return len(self._column("model"))
@@ -158,6 +170,7 @@ class SampleColumns:
         self._keys: dict[str, list[object]] = {name: [] for name in KEY_COLUMNS}
         self._scores: dict[str, list[object]] = {name: [] for name in metrics}
         self._p_values: dict[str, list[object]] = {}
+        self._meta: list[object] = []
         self._rows = 0
 
     def begin(self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]) -> None:
@@ -168,6 +181,7 @@ class SampleColumns:
             values = (model, key, item.id, _valid_utf8(item.candidates), _valid_utf8(item.references))
             for column, value in zip(self._keys.values(), values):
                 column.append(value)
+            self._meta.append(_metadata(item.meta))
         self._rows += len(sets)
 
     def add(self, metric: str, scores: np.ndarray, p_values: np.ndarray | None) -> None:
@@ -187,12 +201,23 @@ class SampleColumns:
         self._pad()
         scores = {name: column for name, column in self._scores.items() if column}
         p_values = {f"{P_PREFIX}{name}": column for name, column in self._p_values.items()}
-        return SampleTable({**self._keys, **scores, **p_values})
+        meta = {META: self._meta} if any(self._meta) else {}
+        return SampleTable({**self._keys, **meta, **scores, **p_values})
 
 
 def write_samples(path: Path, table: SampleTable) -> None:
     """Write a table as Parquet, one row group per system."""
     write_columns(path, table.to_dict(), [(int(system.rows[0]), len(system.rows)) for system in table.systems])
+
+
+def _metadata(meta: Parameters) -> str | None:
+    """Return the short texts, numbers and flags of metadata as JSON; None where there are none."""
+    short = {
+        name: value
+        for name, value in meta.items()
+        if isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= MAX_META)
+    }
+    return json.dumps(plain(short), ensure_ascii=True) if short else None
 
 
 def _nulls(values: np.ndarray) -> list[float | None]:

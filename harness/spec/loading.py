@@ -15,25 +15,29 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.yaml_source import Key, Located, YamlValue, load, loads
+from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
-@dataclass(frozen=True)
-class LoadedSpec:
-    """A spec and the places of its parts, for errors after validation."""
+_CONTENT = ("dataset", "judgments")
+"""Keys that make a file a task of its own, not a fragment."""
 
-    spec: Spec
+
+@dataclass(frozen=True)
+class Loaded:
+    """The places of the parts of a spec, for errors after validation."""
+
     located: Located
 
     def where(self, *key: str | int | float | bool) -> str:
@@ -45,12 +49,37 @@ class LoadedSpec:
         return self.located.place(key)[1] > 0
 
 
+@dataclass(frozen=True)
+class LoadedSpec(Loaded):
+    """The spec of a run and the places of its parts."""
+
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class LoadedJudgments(Loaded):
+    """A task of human judgments and the places of its parts."""
+
+    spec: JudgmentSpec
+
+
 SpecSource = str | Path | Parameters | Spec | Located
 """A file, the name of a shipped task, the content of a spec, or a content with its places."""
 
 
 def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue) -> list[LoadedSpec]:
-    """Return the specs of a source: one, or several for a suite.
+    """Return the specs of a source as :func:`load_tasks` does; raise :class:`InputError` for a task of human judgments."""
+    loaded = load_tasks(source, overrides, **replace)
+    for item in loaded:
+        if isinstance(item, LoadedJudgments):
+            raise InputError("is a task of human judgments, which has no models; use harness run", item.where())
+    return [item for item in loaded if isinstance(item, LoadedSpec)]
+
+
+def load_tasks(
+    source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue
+) -> list[LoadedSpec | LoadedJudgments]:
+    """Return the specs of a source: one, or several for a suite; a spec with the key ``judgments`` is a task of judgments.
 
     Parameters
     ----------
@@ -123,9 +152,9 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
         if not target.is_file():
             raise InputError(f"included file '{item}' does not exist", places.where((index,)))
         bases.extend(_with_includes(target, str(target), (*stack, resolved)))
-    full = [base for base in bases if "dataset" in base.data]
-    fragments = [base for base in bases if "dataset" not in base.data]
-    if "dataset" in tree.data or not full:
+    full = [base for base in bases if _is_task(base)]
+    fragments = [base for base in bases if not _is_task(base)]
+    if _is_task(tree) or not full:
         return [_merge([*full, *fragments, tree])]
     if len(full) > 1 and "task" in tree.data:
         raise InputError(
@@ -133,6 +162,10 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
             tree.where(("task",)),
         )
     return [_merge([base, *fragments, tree]) for base in full]
+
+
+def _is_task(tree: Located) -> bool:
+    return any(name in tree.data for name in _CONTENT)
 
 
 def _merge(trees: Iterable[Located]) -> Located:
@@ -208,17 +241,19 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
 
 
 # --------------------------------------------------------------------------- --set and validation
-def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> LoadedSpec:
+def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> LoadedSpec | LoadedJudgments:
     """Return the validated spec of a tree with overrides and replaced top-level values."""
     for text in overrides:
         _set(tree, text)
     for name, value in replace.items():
         if value is not None:
             tree.put((name,), value, {(): (f"argument '{name}'", 0)})
+    model = JudgmentSpec if "judgments" in tree.data else Spec
     try:
-        return LoadedSpec(Spec.model_validate(tree.data), tree)
+        spec = model.model_validate(tree.data)
     except ValidationError as error:
-        raise explain(error, tree) from None
+        raise explain(error, tree, model) from None
+    return LoadedJudgments(tree, spec) if isinstance(spec, JudgmentSpec) else LoadedSpec(tree, spec)
 
 
 def _set(tree: Located, text: str) -> None:
@@ -251,7 +286,7 @@ def _set(tree: Located, text: str) -> None:
     tree.places[tuple(parts)] = (f"--set {text}", 0)
 
 
-def explain(error: ValidationError, tree: Located) -> InputError:
+def explain(error: ValidationError, tree: Located, model: type[BaseModel] = Spec) -> InputError:
     """Return the first problem of a validation as an error with file and line, the value and the expected ones."""
     problems = sorted(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", tuple(map(str, e["loc"]))))
     problem = problems[0]
@@ -259,7 +294,7 @@ def explain(error: ValidationError, tree: Located) -> InputError:
     where = tree.where(loc)
     label = ".".join(map(str, loc))
     if problem["type"] == "extra_forbidden":
-        options = _fields_at(loc[:-1])
+        options = _fields_at(loc[:-1], model)
         text = f"unknown key '{loc[-1]}'{did_you_mean(str(loc[-1]), options)}; keys here are {', '.join(options)}"
         return InputError(text, where)
     if problem["type"] == "missing":
@@ -284,24 +319,24 @@ def _in_data(data: YamlValue, loc: Sequence[Any], part: YamlValue) -> bool:
     return False
 
 
-def _fields_at(loc: Key) -> list[str]:
-    """Return the field names of the model at a path of :class:`Spec`; empty where there is none."""
-    model: YamlValue = Spec
+def _fields_at(loc: Key, root: type[BaseModel]) -> list[str]:
+    """Return the field names of the model at a path of ``root``; empty where there is none."""
+    model: type[BaseModel] | None = root
     for part in loc:
         if isinstance(part, int):
             continue
-        model = {
-            "decoding": "DecodingSpec",
-            "significance": "SignificanceSpec",
-            "bootstrap": "BootstrapSpec",
-            "views": "ViewSpec",
-        }.get(str(part))
-        if model is None:
-            return []
-        import harness.spec.models as spec
-
-        model = getattr(spec, model)
+        field = model.model_fields.get(str(part)) if model is not None else None
+        model = _model_in(field.annotation) if field is not None else None
+    if model is None:
+        return []
     return [name for name in model.model_fields if name != "variant"] + ([] if loc else ["include", "variants"])
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    """Return the first model in a type annotation, such as that of ``list[ViewSpec] | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _model_in(part)) is not None), None)
 
 
 def _short(value: YamlValue) -> str:

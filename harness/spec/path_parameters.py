@@ -25,7 +25,7 @@ def is_path(data: Parameters, key: Key) -> bool:
     key : tuple
         Path to the value, such as ``("models", 0, "clipcap", "checkpoint")``.
     """
-    if key[:1] == ("include",):
+    if key[:1] == ("include",) or (key[:1] == ("judgments",) and _is_judgment_path(key[1:])):
         return True
     reader, below = _nearest_reader(data, key)
     if reader is not None:
@@ -33,6 +33,11 @@ def is_path(data: Parameters, key: Key) -> bool:
     if len(key) >= 4 and key[0] in _SECTIONS:
         return _below(_SECTIONS[str(key[0])], str(key[2]), key[3:])
     return False
+
+
+def _is_judgment_path(key: Key) -> bool:
+    """Return True for a file of a judgment set: ``path`` or an item of it, there or in ``references`` and ``system_scores``."""
+    return "path" in key[:2] or key[:2] == ("hf", "name")
 
 
 def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:

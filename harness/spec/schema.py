@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.contracts import Values
 from harness.registry import current
+from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 
 
@@ -20,6 +21,7 @@ def json_schema() -> Values:
         "items": {"type": "object"},
         "description": "the first variant whose 'when' holds is merged into the spec",
     }
+    _add_judgments(schema)
     schema["required"] = ["task"]
     properties["models"]["items"] = _component("adapters")
     properties["metrics"]["items"] = _component("metrics")
@@ -27,6 +29,18 @@ def json_schema() -> Values:
     readers = [registry.bare_name(entry) for entry in registry.entries("readers")]
     schema["$defs"]["DatasetSpec"]["properties"]["reader"]["enum"] = readers
     return schema
+
+
+def _add_judgments(schema: Values) -> None:
+    """Add the keys of a task of human judgments; ``references`` is a number there, or a policy here."""
+    judgments = JudgmentSpec.model_json_schema()
+    schema["$defs"] = {**judgments["$defs"], **schema["$defs"]}
+    properties = schema["properties"]
+    for name, value in judgments["properties"].items():
+        if name == "references":
+            properties[name] = {"anyOf": [properties[name], value]}
+        elif name not in (*properties, "variant"):
+            properties[name] = value
 
 
 def _component(kind: str) -> Values:

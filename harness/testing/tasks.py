@@ -15,6 +15,7 @@ from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 if TYPE_CHECKING:
+    from harness.judgments.plan import JudgmentPlan
     from harness.run.plan import Plan
 
 READER_CHECKS = Checks("readers")
@@ -72,15 +73,14 @@ class TaskSubject:
     path: str | Path
 
     @cached_property
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[Plan | JudgmentPlan]:
         """Plans of the runs of the task; raises :class:`HarnessError` for a spec that is not valid."""
-        from harness.run.plan import make_plan
-        from harness.spec.loading import load_specs
+        from harness.api import plans
 
-        return [make_plan(loaded) for loaded in load_specs(self.path)]
+        return plans(self.path)
 
     @property
-    def valid_plans(self) -> list[Plan]:
+    def valid_plans(self) -> list[Plan | JudgmentPlan]:
         """The plans; raises :class:`NotApplicable` for a spec that is not valid."""
         try:
             return self.plans
@@ -96,17 +96,29 @@ def valid(subject: TaskSubject) -> None:
 
 @TASK_CHECKS.add
 def complete(subject: TaskSubject) -> None:
-    """The task has a name, at least one model and at least one metric."""
+    """The task has a name, at least one model (a task of human judgments: a way to get its files) and at least one metric."""
+    from harness.run.plan import Plan
+
     for plan in subject.valid_plans:
         ensure(plan.spec.task.strip(), "has no name")
-        ensure(plan.models, f"{plan.spec.task}: has no model")
+        if isinstance(plan, Plan):
+            ensure(plan.models, f"{plan.spec.task}: has no model")
+        else:
+            ensure(
+                plan.spec.judgments.get.strip(), f"{plan.spec.task}: judgments.get does not tell how to get the files"
+            )
         ensure(plan.metrics, f"{plan.spec.task}: has no metric")
 
 
 @TASK_CHECKS.add
 def dataset(subject: TaskSubject) -> None:
-    """The reader of the task meets the contract of readers."""
+    """The reader of the task meets the contract of readers; a judgment set can be read."""
+    from harness.run.plan import Plan
+
     for plan in subject.valid_plans:
+        if not isinstance(plan, Plan):
+            ensure(plan.read().captions, f"{plan.spec.task}: has no judged captions")
+            continue
         failures = [outcome for outcome in READER_CHECKS.run(ReaderSubject(plan.reader)) if outcome.failed]
         ensure(not failures, f"{plan.spec.task}: " + "; ".join(f"{o.check}: {o.reason}" for o in failures))
 

@@ -84,9 +84,10 @@ def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> t
     from scipy.sparse import csr_array
 
     ids = np.unique(item, return_inverse=True)[1]
-    counts = csr_array((np.ones(len(ids)), (ids, unit)), shape=(int(ids.max(initial=-1)) + 1, weights.shape[1]))
+    n_types = int(ids.max(initial=-1)) + 1
+    counts = csr_array((np.ones(len(ids)), (ids, unit)), shape=(n_types, weights.shape[1]))
     present, tokens = np.zeros(len(weights)), weights @ np.bincount(unit, minlength=weights.shape[1])
-    step = max(1, _BLOCK // max(1, counts.shape[0]))
+    step = max(1, _BLOCK // max(1, n_types))
     for start in range(0, len(weights), step):
         rows = weights[start : start + step]
         present[start : start + step] = np.count_nonzero(counts @ rows.T, axis=0)

@@ -39,15 +39,32 @@ COMPOSITE = {
 
 def test_both_layouts(tmp_path):
     thumb = read_judgments(write(tmp_path / "t.jsonl", THUMB))
-    assert [(j.item, j.system, j.scores["P"]) for j in thumb] == [
+    assert [(thumb.items[c.item].id, c.system, c.scores["P"]) for c in thumb.captions] == [
         ("1", "a", 5),
         ("1", "b", 2),
         ("2", "a", 4),
         ("2", "b", 1),
     ]
-    own, other = read_judgments(write(tmp_path / "c.jsonl", [COMPOSITE]))
-    assert own.references == ("dog",)  # its own reference is out
-    assert other.references == ("A dog , runs .", "dog")
+    composite = read_judgments(write(tmp_path / "c.jsonl", [COMPOSITE]))
+    assert [caption.own_references for caption in composite.captions] == [(0,), ()]
+    assert composite.captions[0].ratings == (5,)
+
+
+def test_one_caption_per_record_and_lists_of_votes(tmp_path):
+    rows = [
+        {"file_name": "1.jpg", "caption": c, "votes": v, "references": ["a dog runs"]}
+        for c, v in (("dog", [1, 2]), ("a", [4, 4]))
+    ]
+    table = judgment_table(
+        write(tmp_path / "f.jsonl", [{**r, "ratings": r.pop("votes")} for r in rows]), ["novelty:tokenizer=none"]
+    )
+    assert table.numbers["human"].tolist() == [1.5, 4]
+    assert table.labels["item"] == ("1.jpg", "1.jpg")
+
+
+def test_several_files_are_one_table(tmp_path):
+    paths = [write(tmp_path / name, [item]) for name, item in zip(("a.jsonl", "b.jsonl"), THUMB)]
+    assert len(judgment_table(paths, ["novelty:tokenizer=none"])) == 4
 
 
 def test_rows_are_captions_or_systems(tmp_path):
@@ -63,13 +80,13 @@ def test_rows_are_captions_or_systems(tmp_path):
 @pytest.mark.parametrize(
     "item, message",
     [
-        ({"references": ["a"]}, r"t\.jsonl:1: expected a judged item"),
+        ({"references": ["a"]}, r"t\.jsonl:1: no column for the caption"),
         ({"references": ["a"], "candidates": [{"caption": "b"}]}, "has no judgments"),
         (
             {"references": ["a"], "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}]},
             "no reference is similar to it",
         ),
-        ({"references": [], "candidates": [{"caption": "b", "s": 1}]}, "no references are left"),
+        ({"references": [], "candidates": [{"caption": "b", "s": 1}]}, "has no references"),
     ],
 )
 def test_bad_files(tmp_path, item, message):
@@ -88,4 +105,4 @@ def test_the_command_on_real_judgments(shared, capsys):
     assert main([*call, "--y", "human_score", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["correlations"][0]["n"] == 5
     judged = read_judgments(shared / "data/composite_flickr8k/judgments.jsonl.gz")
-    assert len({j.item for j in judged}) == 997
+    assert len(judged.items) == 997

@@ -40,3 +40,10 @@ def test_keys_of_loading_are_added_and_the_variant_is_not_a_key(project):
 def test_descriptions_are_the_summaries(project):
     items = json_schema()["properties"]["metrics"]["items"]["anyOf"][1]
     assert items["properties"]["length"]["description"] == "words"
+
+
+def test_tasks_of_judgments_have_their_keys(project):
+    schema = json_schema()
+    assert {"judgments", "statistics", "groups", "published", "ties", "tests"} <= set(schema["properties"])
+    assert {"JudgmentSource", "ReferencePolicy", "DatasetSpec"} <= set(schema["$defs"])
+    assert len(schema["properties"]["references"]["anyOf"]) == 2

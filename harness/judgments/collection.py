@@ -1,0 +1,157 @@
+"""Items, captions and pairs collected from records, with their places for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Parameters, Values
+from harness.errors import InputError
+from harness.files.captions import captions, identity
+from harness.files.examples import with_root
+from harness.files.records import Record
+from harness.files.yaml_source import YamlValue
+from harness.judgments.own_references import equal_references, marked_reference, similar_reference
+from harness.judgments.tables import column, lookup, rows
+from harness.judgments.values import marked, same
+from harness.spec.judgment_models import JudgmentSource
+
+ITEM_COLUMNS = (
+    "id", "image_id", "video_id", "audio_id", "item", "item_id", "sample_id", "seg_id", "file_name", "image_path", "index",
+)  # fmt: skip
+REFERENCE_COLUMNS = ("references", "reference", "refs", "captions")
+MEDIA_COLUMNS = ("media", "media_path", "file_name", "image_path", "video_path")
+MATCH = "match"
+
+
+@dataclass
+class Collection:
+    """Judgments under construction."""
+
+    source: JudgmentSource
+    limit: int | None = None
+    """Number of items; later ones are skipped."""
+    items: list[JudgedItem] = field(default_factory=list[JudgedItem])
+    judged: list[JudgedCaption] = field(default_factory=list[JudgedCaption])
+    pairs: list[JudgedPair] = field(default_factory=list[JudgedPair])
+    strangers: int = 0
+    """Number of captions that meet ``{column: value}`` and are not among the references of their item."""
+    _positions: dict[str, int] = field(default_factory=dict[str, int])
+    _places: list[str] = field(default_factory=list[str])
+    _table: dict[str, tuple[str, ...]] | None = None
+    _names: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records that ``where`` selects; raise :class:`InputError` when there are none."""
+        count = 0
+        for record in rows(self.source.paths, self.source.hf):
+            if all(same(lookup(record.fields, name), value) for name, value in self.source.where.items()):
+                count += 1
+                yield record
+        if not count:
+            condition = ", ".join(f"{name}: {value}" for name, value in self.source.where.items())
+            raise InputError(f"holds no judgments{f' with {condition}' if condition else ''}", self.place)
+
+    @property
+    def place(self) -> str:
+        """The files, for messages."""
+        return ", ".join(self.source.paths) or (self.source.hf.name if self.source.hf else "")
+
+    def name(self, role: str, usual: Sequence[str], first: Record, *, needed: bool = True) -> str | None:
+        """Return the column of a role, found once by the first record."""
+        if role not in self._names:
+            given = getattr(self.source.columns, role)
+            self._names[role] = column(given, usual, first, role.replace("_", " "), needed=needed)
+        return self._names[role]
+
+    def item(self, record: Record, number: int) -> int | None:
+        """Return the position of the record's item, new or seen before; None for an item beyond the limit.
+
+        Raises :class:`InputError` for an item without references and for references that differ from those seen before.
+        """
+        name = self.name("item", ITEM_COLUMNS, record, needed=False)
+        value = lookup(record.fields, name) if name else None
+        key = str(number) if name is None else identity(value, record.where, name)
+        position = self._positions.get(key)
+        if position is None:
+            if self.limit is not None and len(self.items) >= self.limit:
+                return None
+            position = self._positions[key] = len(self.items)
+            self.items.append(self._new(key, record))
+            self._places.append(record.where)
+        elif self._table is None and self._references(key, record) != self.items[position].references:
+            first = self._places[position]
+            raise InputError(f"the references of the item '{key}' differ from those in {first}", record.where)
+        return position
+
+    def _new(self, key: str, record: Record) -> JudgedItem:
+        references = self._references(key, record)
+        if not references:
+            raise InputError(f"the item '{key}' has no references", record.where)
+        media = self.name("media", MEDIA_COLUMNS, record, needed=False)
+        source = self.name("source", (), record, needed=False)
+        text = lookup(record.fields, source) if source else None
+        path = lookup(record.fields, media) if media else None
+        return JudgedItem(key, references, with_root(path, self.source.media_root), None if text is None else str(text))
+
+    def _references(self, key: str, record: Record) -> tuple[str, ...]:
+        if self.source.references is not None:
+            if self._table is None:
+                self._table = self._read_references()
+            if key not in self._table:
+                raise InputError(f"the item '{key}' has no references in {self.source.references.path}", record.where)
+            return self._table[key]
+        name = self.name("references", REFERENCE_COLUMNS, record)
+        value = lookup(record.fields, str(name))
+        if value is None:
+            raise InputError(f"the item '{key}' has no references: '{name}' is missing", record.where)
+        return captions(value, record.where, what="reference")
+
+    def _read_references(self) -> dict[str, tuple[str, ...]]:
+        table = self.source.references
+        assert table is not None
+        out: dict[str, tuple[str, ...]] = {}
+        for record in rows([table.path]):
+            item = column(table.item, ITEM_COLUMNS, record, "item")
+            name = column(table.references, REFERENCE_COLUMNS, record, "references")
+            key = identity(lookup(record.fields, str(item)), record.where, str(item))
+            value = lookup(record.fields, str(name))
+            texts = () if value is None else captions(value, record.where, what="reference")
+            out[key] = out.get(key, ()) + texts
+        return out
+
+    def texts(self, value: YamlValue, where: str, role: str) -> tuple[str, ...]:
+        """Return a caption, or the captions of a set that is judged as a whole."""
+        if value is None:
+            raise InputError(f"'{role}' is missing; expected a caption", where)
+        texts = captions(value, where, allow_empty=True)
+        if not texts:
+            raise InputError(f"'{role}' is an empty list; expected a caption", where)
+        return texts
+
+    def own(
+        self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, where: str
+    ) -> tuple[int, ...]:
+        """Return the positions of the item's references that the caption is.
+
+        A caption in a column of marks must be among the references; one that meets ``{column: value}`` may be absent, and is counted.
+        """
+        references = self.items[item].references
+        if mark == MATCH:
+            return equal_references(texts[0], references)
+        if not marked(fields, mark):
+            return ()
+        if not isinstance(mark, str):  # {column: value} says that a person wrote it, not that it is in the file
+            position = similar_reference(texts[0], references)
+            self.strangers += position is None
+            return () if position is None else (position,)
+        return (marked_reference(texts[0], references, where),)
+
+    def add(self, caption: JudgedCaption) -> int:
+        """Add a caption and return its position."""
+        self.judged.append(caption)
+        return len(self.judged) - 1
+
+    def prefer(self, first: JudgedCaption, second: JudgedCaption, preference: float, meta: Values) -> None:
+        """Add two captions and the preference between them."""
+        self.pairs.append(JudgedPair(self.add(first), self.add(second), preference, meta))

@@ -1,0 +1,234 @@
+"""Execution of a task of judgments: scores of every metric, agreement with people, tests between metrics, records.
+
+Statistics of metrics are pieces of the run directory. A second look at the same data (another statistic, another tie policy, one
+more metric) continues the run in its directory and computes only what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from harness.contracts import CaptionSet, Judgments, Values
+from harness.errors import HarnessError, InputError
+from harness.judgments.agreement import agreements
+from harness.judgments.between_metrics import MetricTests, compare_metrics
+from harness.judgments.metric_scores import Agreement
+from harness.judgments.plan import JudgmentPlan, manifest
+from harness.judgments.reference_policy import ScoringSets, scoring_sets
+from harness.judgments.rows import JudgmentRows
+from harness.judgments.scoring import ScoredMetric, score_metrics
+from harness.judgments.systems import system_names
+from harness.registry import current
+from harness.registry.hooks import Plugins
+from harness.run.finished import Run
+from harness.rundir.format import MANIFEST, RESULTS, JsonObject, plain, to_json, write_atomically
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.samples import SampleColumns
+from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
+from harness.stats import bootstrap
+
+
+def execute(plan: JudgmentPlan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False) -> Run:
+    """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
+    judgments = plan.read()
+    rows = JudgmentRows(judgments, plan.spec)
+    rows.check()
+    if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
+        system_names(rows)
+    by = plan.spec.groups.by if plan.spec.groups else "category"
+    sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
+    content = manifest(plan, judgments)
+    rundir = RunDir.create(output, content, mode) if output else None
+    try:
+        if rundir is not None:
+            if rundir.finished and _same(rundir.provenance.content, content):
+                return Run.of(rundir)
+            (rundir.path / RESULTS).unlink(missing_ok=True)
+            write_atomically(rundir.path / MANIFEST, to_json(content))
+        return _run(plan, judgments, rows, sets, content, rundir, show)
+    except HarnessError:
+        if rundir is not None:
+            rundir.discard_if_empty()
+        raise
+    finally:
+        if rundir is not None:
+            rundir.close()
+
+
+def _same(stored: JsonObject, content: JsonObject) -> bool:
+    """Return True for equal manifests; descriptions of the task do not count."""
+
+    def compared(manifest: JsonObject) -> JsonObject:
+        out = dict(json.loads(json.dumps(plain(manifest))))
+        for name in ("description", "notice", "published"):
+            out["spec"].pop(name, None)
+        return {**out, "notice": ""}
+
+    return compared(stored) == compared(content)
+
+
+def _run(
+    plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
+    rundir: RunDir | None, show: bool,
+) -> Run:  # fmt: skip
+    plugins = Plugins().load(current())
+    plugins.call("harness_run_started", manifest=content)
+    scored = list(score_metrics(plan, sets, rundir.pieces if rundir else None, show))
+    results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
+    headline = [item.values[plan.spec.headline].value for item in results]
+    if all(math.isnan(value) for value in headline):
+        names = ", ".join(item.metric.plan.label for item in results)
+        raise InputError(
+            f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined",
+            judgments.source,
+        )
+    tests = compare_metrics(rows, [item.metric.scores for item in results], headline)
+    labels = [item.metric.plan.label for item in results]
+    records: list[ResultRecord] = []
+    for k, item in enumerate(results):
+        records += _records(plan.spec, item, sets, _tests_of(k, tests, labels))
+    samples = _samples(judgments, sets, scored).table()
+    notes = [*judgments.notes]
+    notes += [
+        note for item, rank in zip(results, tests.ranks) if (note := _note(item, plan.spec, judgments, tests, rank))
+    ]
+    for record in records:
+        plugins.call("harness_scores_ready", record=record.to_dict())
+    if rundir is not None:
+        rundir.write_results(records, samples, {}, notes)
+        rundir.log("finished", results=len(records))
+    plugins.call("harness_run_finished", manifest=content, results=[record.to_dict() for record in records])
+    return Run(Provenance(content), tuple(records), samples, {}, notes, rundir.path if rundir is not None else None)
+
+
+# --------------------------------------------------------------------------- values
+@dataclass(frozen=True)
+class _Value:
+    agreement: Agreement
+    value: float
+    ci95: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class _Judged:
+    metric: ScoredMetric
+    values: dict[tuple[str, str], _Value]
+    """(statistic, group) -> value."""
+
+
+def _values(rows: JudgmentRows, metric: ScoredMetric, spec: JudgmentSpec) -> dict[tuple[str, str], _Value]:
+    out: dict[tuple[str, str], _Value] = {}
+    for statistic in spec.statistics:
+        for group, agreement in agreements(rows, metric.scores, statistic).items():
+            value = float(agreement.reduce(np.ones((1, rows.items)))[0])
+            interval = None
+            if spec.bootstrap.samples and not math.isnan(value):
+                values = bootstrap.distribution(agreement.reduce, rows.items, spec.bootstrap.samples, spec.seed)
+                values = values[~np.isnan(values)]
+                interval = bootstrap.interval(values) if len(values) else None
+            out[statistic, group] = _Value(agreement, value, interval)
+    return out
+
+
+def _tests_of(k: int, tests: MetricTests, labels: Sequence[str]) -> Values:
+    """Return the cluster of a metric and its tests against every other one."""
+    against: Values = {}
+    for other, name in enumerate(labels):
+        if other == k or math.isnan(tests.raw[k, other]):
+            continue
+        entry: Values = {"perm_both": float(tests.raw[k, other]), "perm_both_holm": float(tests.p_values[k, other])}
+        williams = tests.williams.get((min(k, other), max(k, other)))
+        if williams is not None:
+            t = williams["t"] if k < other else -williams["t"]
+            entry.update({"williams_t": t, "williams": williams["p"], "williams_holm": williams["p_holm"]})
+        against[name] = entry
+    return {"cluster": tests.ranks[k], "against": against}
+
+
+# --------------------------------------------------------------------------- records
+def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values) -> list[ResultRecord]:
+    metric, seconds = item.metric.plan, item.metric.scored.seconds
+    records: list[ResultRecord] = []
+    for (statistic, group), value in item.values.items():
+        details: Values = dict(value.agreement.details)
+        if (statistic, group) == spec.headline:
+            details.update(headline=True, **tests)
+        details.update(captions=len(sets.sets), captions_per_second=item.metric.rate)
+        details.update(_published(spec, metric.label, statistic, group))
+        records.append(
+            ResultRecord(
+                model="", task=spec.task, metric=metric.label, params=dict(metric.params),
+                higher_is_better=metric.metric.spec.higher_is_better, level=metric.metric.spec.level,
+                signature=_signature(spec, metric.metric.signature(), statistic),
+                value=value.value, ci95=value.ci95, n=value.agreement.n, skipped=value.agreement.skipped,
+                seconds=round(seconds, 4), details=details, statistics=item.metric.statistics, statistic=statistic,
+                group=group,
+            )
+        )  # fmt: skip
+    return records
+
+
+def _signature(spec: JudgmentSpec, metric: str, statistic: str) -> str:
+    parts = [metric, statistic, spec.references.describe()]
+    if statistic in PAIR_STATISTICS:
+        parts.append(f"ties:{spec.ties}")
+    if spec.judgments.raters != "mean":
+        parts.append(f"raters:{spec.judgments.raters}")
+    return "|".join(parts)
+
+
+def _published(spec: JudgmentSpec, label: str, statistic: str, group: str) -> Values:
+    """Return the published value of a metric with its source: a number, or the range over papers."""
+    for table in spec.published:
+        wanted = (table.statistic or spec.statistics[0], table.group or spec.headline[1])
+        if wanted == (statistic, group) and label in table.values:
+            value = table.values[label]
+            number = [end / 100 for end in value] if isinstance(value, tuple) else value / 100
+            return {"published": number, "reference": table.reference}
+    return {}
+
+
+def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: MetricTests, rank: int | None) -> str:
+    """Return a remark on a metric of sets that scores single captions: how well it agrees with people there."""
+    metric = item.metric.plan
+    if metric.metric.spec.level == "item" or any(len(caption.texts) > 1 for caption in judgments.captions):
+        return ""
+    value = item.values[spec.headline].value
+    place = "it is undefined" if rank is None else f"cluster {rank} of {max(filter(None, tests.ranks))}"
+    number = "" if math.isnan(value) else f"{spec.headline[0]} {value:.3f}, "
+    return f"{metric.label} compares sets, and a single caption is a set of one: {number}{place} (docs/judgments.md)"
+
+
+# --------------------------------------------------------------------------- samples
+def _samples(judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]) -> SampleColumns:
+    """Return one row per judged caption with its human score, or per distinct caption set where captions are judged in pairs."""
+    samples = SampleColumns([metric.plan.label for metric in scored])
+    if judgments.pairs:
+        names = [item.id.split("/")[0] for item in sets.sets]
+        rows = [CaptionSet(name, s.candidates, s.references, meta=s.meta) for name, s in zip(names, sets.sets)]
+        samples.begin("", {}, rows)
+        for metric in scored:
+            samples.add(metric.plan.label, metric.per_set, None)
+        return samples
+    for system in dict.fromkeys(caption.system for caption in judgments.captions):
+        members = [k for k, caption in enumerate(judgments.captions) if caption.system == system]
+        samples.begin(system, {}, [_sample(judgments, sets, k) for k in members])
+        for metric in scored:
+            samples.add(metric.plan.label, sets.scores(metric.per_set)[members].mean(axis=1), None)
+    return samples
+
+
+def _sample(judgments: Judgments, sets: ScoringSets, k: int) -> CaptionSet:
+    caption = judgments.captions[k]
+    item = judgments.items[caption.item]
+    human = {"human": float(np.mean(caption.ratings))} if caption.ratings else {}
+    references = sets.sets[int(sets.index[k, 0, 0])].references
+    return CaptionSet(item.id, caption.texts, references, meta={**caption.meta, **human})

@@ -1,0 +1,136 @@
+"""The plan of a task of judgments: metrics created, statistics and groups checked, files looked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from harness import __version__
+from harness.contracts import Judgments
+from harness.errors import InputError, did_you_mean
+from harness.judgments.sources import missing_files, read_judgments, source_fingerprint
+from harness.run.metric_plan import MetricPlan
+from harness.run.plan import planned_metrics
+from harness.run.provenance import versions
+from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
+from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSpec
+from harness.spec.loading import LoadedJudgments
+
+KIND = "judgments"
+"""Value of ``kind`` in the manifest of a run of judgments."""
+
+
+@dataclass(frozen=True)
+class JudgmentPlan:
+    """Everything that a run of judgments will do."""
+
+    spec: JudgmentSpec
+    metrics: tuple[MetricPlan, ...]
+    missing: tuple[str, ...] = ()
+    """Files of the judgment set that do not exist."""
+
+    @property
+    def absence(self) -> str:
+        """One line that names the missing file and tells how to get the set; empty when the files exist."""
+        if not self.missing:
+            return ""
+        get = " ".join(self.spec.judgments.get.split())
+        return f"{self.spec.task}: not there: {', '.join(self.missing)}" + (f"; how to get it: {get}" if get else "")
+
+    def require_files(self) -> None:
+        """Raise :class:`InputError` when a file of the set is missing."""
+        if self.missing:
+            raise InputError(self.absence)
+
+    def read(self) -> Judgments:
+        """Return the judgments, those of the first ``limit`` items."""
+        self.require_files()
+        return read_judgments(self.spec.judgments, self.spec.limit)
+
+
+def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
+    """Return the plan of a task of judgments; raise :class:`InputError` with ``file:line`` for what does not fit together."""
+    spec = loaded.spec
+    metrics: list[MetricPlan] = []
+    for plan in planned_metrics(loaded):
+        if not isinstance(plan, MetricPlan):
+            raise InputError(
+                f"metric '{plan.label}' judges token scores of a model, not captions: it has no agreement with people",
+                loaded.where("metrics"),
+            )
+        metrics.append(plan)
+    if spec.judgments.form in ("pairs", "foil", "keyed-pairs"):
+        wrong = next((name for name in spec.statistics if name not in PAIR_STATISTICS), None)
+        if wrong is not None:
+            raise InputError(
+                f"{wrong} needs rated captions; judgments of form {spec.judgments.form} have the statistic accuracy",
+                loaded.where("statistics"), value=wrong, expected=PAIR_STATISTICS,
+            )  # fmt: skip
+    for index, table in enumerate(spec.published):
+        if table.statistic is not None and table.statistic not in spec.statistics:
+            hint = did_you_mean(table.statistic, spec.statistics)
+            raise InputError(
+                f"published values of {table.statistic}{hint}, which the task does not compute",
+                loaded.where("published", index),
+            )
+    return JudgmentPlan(spec, tuple(metrics), tuple(missing_files(spec.judgments)))
+
+
+# --------------------------------------------------------------------------- manifest
+def manifest(plan: JudgmentPlan, judgments: Judgments) -> JsonObject:
+    """Return the content of manifest.json.
+
+    The digest covers the data and the scored reference lists, not metrics and statistics: a further metric, another statistic or
+    another tie policy continues a run and reuses its scores.
+    """
+    spec = plan.spec
+    counts = sorted({len(item.references) for item in judgments.items})
+    return {
+        "schema": MANIFEST_SCHEMA,
+        "kind": KIND,
+        "task": spec.task,
+        "signature": signature(plan),
+        "digest": digest(plan),
+        "notice": spec.notice,
+        "variant": spec.variant,
+        "spec": spec.model_dump(mode="json"),
+        "data": {
+            "reader": f"judgments ({spec.judgments.form})",
+            "fingerprint": source_fingerprint(spec.judgments),
+            "source": judgments.source,
+            "examples": len(judgments.items),
+            "captions": len(judgments.captions),
+            "pairs": len(judgments.pairs),
+            "references": counts,
+        },
+        "models": [],
+        "metrics": [
+            {"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()}
+            for m in plan.metrics
+        ],
+        "seed": spec.seed,
+        "versions": versions(),
+        "plugins": [],
+    }
+
+
+def digest(plan: JudgmentPlan) -> str:
+    """Return a hash of the data, the reference policy, the limit, the seed and the version."""
+    spec = plan.spec
+    parts = [
+        __version__, source_fingerprint(spec.judgments), spec.references.model_dump(mode="json"), spec.limit, spec.seed,
+        spec.task,
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def signature(plan: JudgmentPlan) -> str:
+    """Return a short identity of the run: ``judgments/thumb|kendall_c|own:item|seed:0|harness:0.1.0``."""
+    spec = plan.spec
+    parts = [spec.task, "+".join(spec.statistics), spec.references.describe()]
+    if any(name in PAIR_STATISTICS for name in spec.statistics):
+        parts.append(f"ties:{spec.ties}")
+    if spec.limit is not None:
+        parts.append(f"limit:{spec.limit}")
+    return "|".join([*parts, f"seed:{spec.seed}", f"harness:{__version__}"])

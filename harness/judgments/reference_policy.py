@@ -1,0 +1,216 @@
+"""References with which each judged caption is scored: own reference removed, a sample in several draws, rotation, or all."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.contracts import CaptionSet, Judgments, Parameters
+from harness.errors import InputError
+from harness.spec.judgment_models import Own, ReferencePolicy
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sets that are scored with one corpus state."""
+
+    positions: np.ndarray
+    """Positions of the sets, shape (k,)."""
+    references: Sequence[Sequence[str]]
+    """References on which metrics fit their corpus state."""
+
+
+@dataclass(frozen=True)
+class ScoringSets:
+    """The distinct caption sets to score, and the sets of each judged caption."""
+
+    sets: tuple[CaptionSet, ...]
+    index: np.ndarray
+    """Positions of a caption's sets, shape (captions, draws, rotations); -1 where a caption has fewer rotations."""
+    corpora: tuple[Corpus, ...]
+    """Corpora, which together hold every set once."""
+
+    def scores(self, per_set: np.ndarray) -> np.ndarray:
+        """Return the score of each caption in each draw, the mean over rotations, shape (captions, draws).
+
+        ``per_set`` has shape (sets,), NaN where undefined.
+        """
+        if self.index.shape[2] == 1:
+            return per_set[self.index[:, :, 0]]
+        used = self.index >= 0
+        values = np.where(used, per_set[np.maximum(self.index, 0)], 0.0)
+        return values.sum(axis=2) / used.sum(axis=2)
+
+
+def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: str = "category") -> ScoringSets:
+    """Return the caption sets of all judged captions under a reference policy.
+
+    Parameters
+    ----------
+    judgments : Judgments
+        The judgment set.
+    policy : ReferencePolicy
+        The policy.
+    seed : int
+        Seed of the samples. A sample depends on the seed, the draw and the item, not on the other items.
+    by : str
+        Column of the categories by which ``policy.own`` chooses, when it is a mapping.
+
+    Raises
+    ------
+    InputError
+        No reference is left for a caption, or a category has no entry in ``policy.own``.
+    """
+    removed = list(_removed(judgments, policy, by))
+    ordinals = _ordinals(judgments) if policy.sample is not None else [0] * len(removed)
+    corpus_of = _corpus_numbers(judgments, policy, by)
+    positions: dict[tuple[int, int, tuple[str, ...], tuple[int, ...]], int] = {}
+    sets: list[CaptionSet] = []
+    index: list[list[list[int]]] = []
+    for caption, own, ordinal, corpus in zip(judgments.captions, removed, ordinals, corpus_of):
+        item = judgments.items[caption.item]
+        remaining = tuple(k for k in range(len(item.references)) if k not in own)
+        if not remaining:
+            raise InputError(
+                f"no reference is left for the caption {caption.texts[0]!r:.60} of the item '{item.id}' "
+                "(references: {own: keep} keeps its own)",
+                judgments.source,
+            )
+        draws: list[list[int]] = []
+        for draw in range(policy.draws):
+            chosen = _sampled(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
+            rotations: list[int] = []
+            for part in _rotations(chosen, policy.rotate):
+                key = (corpus, caption.item, caption.texts, part)
+                if key not in positions:
+                    positions[key] = len(sets)
+                    references = tuple(item.references[k] for k in part)
+                    name = f"{item.id}/{caption.system}" if caption.system else item.id
+                    sets.append(CaptionSet(name, caption.texts, references, item.media, item.source, caption.meta))
+                rotations.append(positions[key])
+            draws.append(rotations)
+        index.append(draws)
+    array = _padded(index)
+    return ScoringSets(tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of))
+
+
+def _corpora(
+    judgments: Judgments,
+    policy: ReferencePolicy,
+    sets: Sequence[CaptionSet],
+    index: np.ndarray,
+    corpus_of: Sequence[int],
+) -> tuple[Corpus, ...]:
+    if policy.corpus == "items":
+        return (Corpus(np.arange(len(sets)), [item.references for item in judgments.items]),)
+    corpora: list[Corpus] = []
+    for number in dict.fromkeys(corpus_of):
+        members = index[np.asarray(corpus_of) == number].ravel()
+        members = members[members >= 0]
+        corpora.append(Corpus(np.unique(members), [sets[int(k)].references for k in members]))
+    return tuple(corpora)
+
+
+def _corpus_numbers(judgments: Judgments, policy: ReferencePolicy, by: str) -> list[int]:
+    """Return the number of the corpus of each caption; 0 for all unless the policy lists categories."""
+    out = [0] * len(judgments.captions)
+    if isinstance(policy.corpus, str):
+        return out
+    numbers = {category: 2 * k for k, part in enumerate(policy.corpus) for category in part}
+    for pair in judgments.pairs:
+        category = str(pair.meta.get(by, ""))
+        if category not in numbers:
+            raise InputError(
+                f"references.corpus has no list with {by} '{category}'; found {', '.join(numbers)}", judgments.source,
+                value=category,
+            )  # fmt: skip
+        out[pair.first], out[pair.second] = numbers[category], numbers[category] + 1
+    return out
+
+
+def _padded(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
+    width = max((len(rotations) for draws in index for rotations in draws), default=1)
+    if width == 1:
+        return np.asarray(index, dtype=np.int64)
+    padded = [[[*rotations, *[-1] * (width - len(rotations))] for rotations in draws] for draws in index]
+    return np.asarray(padded, dtype=np.int64)
+
+
+def _sampled(positions: tuple[int, ...], count: int | None, key: Sequence[int]) -> tuple[int, ...]:
+    if count is None or count >= len(positions):
+        return positions
+    chosen = np.random.default_rng(list(key)).choice(len(positions), size=count, replace=False)
+    return tuple(positions[int(k)] for k in np.sort(chosen))
+
+
+def _rotations(positions: tuple[int, ...], count: int | None) -> Iterator[tuple[int, ...]]:
+    """Yield the selections of ``count`` positions, each without as many consecutive ones as there are too many.
+
+    >>> list(_rotations((0, 1, 2), 2))
+    [(1, 2), (0, 2), (0, 1)]
+    >>> list(_rotations((4, 7), 3))
+    [(4, 7, 4)]
+    """
+    size = len(positions)
+    if count is None or count == size:
+        yield positions
+    elif count > size:
+        yield tuple(positions[k % size] for k in range(count))
+    else:
+        for start in range(size):
+            left_out = {(start + k) % size for k in range(size - count)}
+            yield tuple(position for k, position in enumerate(positions) if k not in left_out)
+
+
+# --------------------------------------------------------------------------- own references
+def _removed(judgments: Judgments, policy: ReferencePolicy, by: str) -> Iterator[frozenset[int]]:
+    """Yield for each caption the positions of the references that are removed."""
+    of_item: list[set[int]] = [set() for _ in judgments.items]
+    for caption in judgments.captions:
+        of_item[caption.item].update(caption.own_references)
+    of_pair, meta = _of_pairs(judgments)
+    for position, caption in enumerate(judgments.captions):
+        own = policy.own if isinstance(policy.own, str) else _choice(policy, meta[position], by, judgments.source)
+        if own == "item":
+            yield frozenset(of_item[caption.item])
+        elif own == "pair":
+            yield frozenset(of_pair[position])
+        else:
+            yield frozenset(caption.own_references if own == "caption" else ())
+
+
+def _of_pairs(judgments: Judgments) -> tuple[list[set[int]], list[Parameters]]:
+    """Return for each caption its own references and those of the captions it is paired with, and the fields of its category."""
+    own = [set(caption.own_references) for caption in judgments.captions]
+    meta: list[Parameters] = [caption.meta for caption in judgments.captions]
+    for pair in judgments.pairs:
+        both = {*judgments.captions[pair.first].own_references, *judgments.captions[pair.second].own_references}
+        for position in (pair.first, pair.second):
+            own[position] |= both
+            meta[position] = pair.meta
+    return own, meta
+
+
+def _choice(policy: ReferencePolicy, meta: Parameters, by: str, where: str) -> Own:
+    assert not isinstance(policy.own, str)
+    category = str(meta.get(by, ""))
+    if category not in policy.own:
+        raise InputError(
+            f"references.own has no entry for {by} '{category}'; found {', '.join(policy.own)}", where, value=category
+        )
+    return policy.own[category]
+
+
+def _ordinals(judgments: Judgments) -> list[int]:
+    """Return for each caption the number of its pair among the pairs of its item; 0 for captions that are rated alone."""
+    out = [0] * len(judgments.captions)
+    seen: dict[int, int] = {}
+    single = len(judgments.pairs) * 2 == len(judgments.captions)
+    for pair in judgments.pairs if single else ():
+        item = judgments.captions[pair.first].item
+        seen[item] = seen.get(item, 0) + 1
+        out[pair.first] = out[pair.second] = seen[item]
+    return out

@@ -1,0 +1,167 @@
+"""Judgments as arrays: rated captions and judged pairs with their items and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from harness.contracts import Judgments, Parameters
+from harness.errors import InputError, did_you_mean
+from harness.spec.judgment_models import (
+    LABEL_STATISTICS,
+    PAIR_STATISTICS,
+    GroupsSpec,
+    JudgmentSpec,
+    looks_like_number,
+)
+from harness.stats.weighted_correlation import pairs_within
+
+ALL, MEAN = "all", "mean"
+
+
+@dataclass(frozen=True)
+class RatedRows:
+    """Rated captions, one row per caption or per rating."""
+
+    caption: np.ndarray
+    """Position of the caption, shape (n,)."""
+    human: np.ndarray
+    """Human score, higher is better, shape (n,)."""
+    item: np.ndarray
+    """Position of the item, shape (n,)."""
+    groups: np.ndarray
+    """Group of each row as text, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """Judged pairs of captions."""
+
+    first: np.ndarray
+    """Position of the first caption, shape (P,)."""
+    second: np.ndarray
+    human: np.ndarray
+    """Preference, positive for the first caption, shape (P,)."""
+    item: np.ndarray
+    groups: np.ndarray
+
+
+@dataclass(frozen=True)
+class JudgmentRows:
+    """Rows of a judgment set for the statistics of a task."""
+
+    judgments: Judgments
+    spec: JudgmentSpec
+
+    @property
+    def items(self) -> int:
+        """Number of items: the clusters of the bootstrap."""
+        return len(self.judgments.items)
+
+    @cached_property
+    def rated(self) -> RatedRows:
+        """Rated captions; raises :class:`InputError` when the captions have no ratings."""
+        captions = self.judgments.captions
+        if not captions or not captions[0].ratings:
+            raise InputError(
+                f"the captions have no ratings, which {self.spec.statistics[0]} needs; pairs have the statistic accuracy",
+                self.judgments.source,
+            )
+        each = self.spec.judgments.raters == "each"
+        sign = 1.0 if self.spec.judgments.higher_is_better else -1.0
+        rows = [
+            (position, sign * rating)
+            for position, caption in enumerate(captions)
+            for rating in (caption.ratings if each else (float(np.mean(caption.ratings)),))
+        ]
+        caption = np.array([position for position, _ in rows], dtype=np.int64)
+        items = np.array([item.item for item in captions], dtype=np.int64)[caption]
+        labels = self._labels([item.meta for item in captions])
+        return RatedRows(caption, np.array([value for _, value in rows]), items, labels[caption])
+
+    @cached_property
+    def pairs(self) -> PairRows:
+        """Judged pairs; those within an item where the file has ratings alone."""
+        if self.judgments.pairs:
+            pairs = self.judgments.pairs
+            first = np.array([pair.first for pair in pairs], dtype=np.int64)
+            second = np.array([pair.second for pair in pairs], dtype=np.int64)
+            human = np.array([pair.preference for pair in pairs], dtype=np.float64)
+            items = np.array([self.judgments.captions[pair.first].item for pair in pairs], dtype=np.int64)
+            return PairRows(first, second, human, items, self._labels([pair.meta for pair in pairs]))
+        rated = self.rated
+        i, j = pairs_within(rated.item)
+        keep = rated.caption[i] != rated.caption[j]
+        i, j = i[keep], j[keep]
+        human = rated.human[i] - rated.human[j]
+        return PairRows(rated.caption[i], rated.caption[j], human, rated.item[i], rated.groups[i])
+
+    @cached_property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the groups: ``all``, each group in order of appearance, and their ``mean``."""
+        if self.spec.groups is None:
+            return (ALL,)
+        pairs_only = all(name in PAIR_STATISTICS for name in self.spec.statistics)
+        names = list(dict.fromkeys((self.pairs if pairs_only else self.rated).groups.tolist()))
+        ordered = [name for name in self.spec.groups.labels.values() if name in names]
+        return (ALL, *dict.fromkeys([*ordered, *names]), MEAN)
+
+    def _labels(self, metas: Sequence[Parameters]) -> np.ndarray:
+        groups = self.spec.groups
+        if groups is None:
+            return np.full(len(metas), ALL)
+        values = [meta.get(groups.by) for meta in metas]
+        absent = next((k for k, value in enumerate(values) if value is None), None)
+        if absent is not None:
+            present = sorted({name for meta in metas for name in meta})
+            hint = did_you_mean(groups.by, present)
+            raise InputError(
+                f"a judgment has no '{groups.by}' to group by{hint}; it has {', '.join(metas[absent]) or 'no fields'}",
+                self.judgments.source, value=groups.by,
+            )  # fmt: skip
+        names = {value: _label(value, groups, self.judgments.source) for value in set(values)}
+        return np.array([names[value] for value in values])
+
+    def check(self) -> None:
+        """Raise :class:`InputError` for judgments that no metric can agree with (constant scores, ties everywhere) and for groups
+        without names."""
+        _ = self.group_names
+        for name in self.spec.statistics:
+            if name in PAIR_STATISTICS:
+                if not len(self.pairs.human):
+                    raise InputError("no item has two judged captions; accuracy needs pairs", self.judgments.source)
+                if not self.pairs.human.any():
+                    raise InputError("every pair is a tie: no preference to agree with", self.judgments.source)
+                continue
+            human = self.rated.human
+            if (human == human[0]).all():
+                raise InputError(
+                    f"all {len(human)} human scores are {abs(human[0]):g}: {name} is undefined", self.judgments.source
+                )
+            if name in LABEL_STATISTICS and len(np.unique(human)) > 2:
+                raise InputError(
+                    f"{name} needs labels of two values; the human scores have {len(np.unique(human))}",
+                    self.judgments.source,
+                )
+
+
+def _label(value: object, groups: GroupsSpec, where: str) -> str:
+    """Return the name of a group; raise :class:`InputError` for a number without a name and for a label without an entry."""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if groups.labels:
+        if text not in groups.labels:
+            raise InputError(
+                f"groups.labels has no name for {groups.by} '{text}'; found {', '.join(groups.labels)}",
+                where,
+                value=text,
+            )
+        return groups.labels[text]
+    if looks_like_number(text):
+        raise InputError(
+            f"the groups of '{groups.by}' are numbers ('{text}'); name them with groups: {{by: {groups.by}, labels: {{{text}: NAME}}}}",
+            where, value=text,
+        )  # fmt: skip
+    return text

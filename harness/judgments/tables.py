@@ -1,0 +1,101 @@
+"""Records of judgment files in any of the usual formats, and values in them by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from harness.contracts import Parameters
+from harness.errors import InputError, did_you_mean, nearest_name, require
+from harness.files.delimited import delimited_rows, is_delimited
+from harness.files.records import Record, existing, is_parquet, records
+from harness.files.yaml_source import YamlValue
+from harness.spec.judgment_models import HuggingFaceSource
+
+WHAT = "file of judgments"
+
+
+def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> Iterator[Record]:
+    """Yield the records of files, one file after the other, or of a Hugging Face data set.
+
+    CSV and TSV are recognised by their name, JSON, JSON Lines and Parquet by their content. Raises :class:`InputError` with the
+    place of a mistake.
+    """
+    if hf is not None:
+        yield from _hf_rows(hf)
+    for path in paths:
+        file = existing(path, WHAT)
+        if file.suffix.lower() == ".parquet" and not is_parquet(file):
+            raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
+        yield from delimited_rows(file) if is_delimited(file) else records(file)
+
+
+def _hf_rows(source: HuggingFaceSource) -> Iterator[Record]:
+    datasets = require("datasets", extra="datasets", needed_by="judgments from Hugging Face")
+    try:
+        if (Path(source.name) / "state.json").is_file() or (Path(source.name) / "dataset_dict.json").is_file():
+            loaded = datasets.load_from_disk(source.name)
+        else:
+            loaded = datasets.load_dataset(source.name, source.config, split=source.split, revision=source.revision)
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"the datasets library cannot load it: {reason}", source.name) from error
+    if isinstance(loaded, dict):
+        splits = cast("Mapping[str, Any]", loaded)
+        name = source.split or (next(iter(splits)) if len(splits) == 1 else "")
+        if name not in splits:
+            raise InputError(f"expected hf.split to be one of {', '.join(splits)}; found {name!r}", source.name)
+        loaded = splits[name]
+    for number, row in enumerate(loaded, 1):
+        yield Record(f"{source.name}: record {number}", row)
+
+
+def lookup(fields: Parameters, path: str) -> YamlValue:
+    """Return the value at a path such as ``a.b.*.c``; None where a step is missing. ``*`` collects from every item of a list.
+
+    >>> lookup({"votes": [{"grade": 1}, {"grade": 3}]}, "votes.*.grade")
+    [1, 3]
+    """
+    if path in fields:
+        return fields[path]
+    here: YamlValue = fields
+    steps = path.split(".")
+    for depth, step in enumerate(steps):
+        if step == "*":
+            if not isinstance(here, (list, tuple)):
+                return None
+            rest = ".".join(steps[depth + 1 :])
+            items = cast("Sequence[Any]", here)
+            return [
+                lookup(cast("Parameters", item), rest) if rest and isinstance(item, Mapping) else item for item in items
+            ]
+        if isinstance(here, Mapping):
+            here = cast("Mapping[str, Any]", here).get(step)
+        elif isinstance(here, (list, tuple)) and step.isdigit() and int(step) < len(cast("Sequence[Any]", here)):
+            here = cast("Sequence[Any]", here)[int(step)]
+        else:
+            return None
+    return here
+
+
+def column(given: str | None, usual: Sequence[str], first: Record, role: str, *, needed: bool = True) -> str | None:
+    """Return the column of a role: the given one, else the first usual name that the first record has.
+
+    Raises :class:`InputError` with the nearest column when the given one is missing, or when none is found and one is needed.
+    """
+    present = list(first.fields)
+    if given is not None:
+        if given not in present and given.split(".")[0] not in present:
+            raise InputError(
+                f"no column '{given}'{did_you_mean(given, present)}; the record has {', '.join(present)}",
+                first.where, value=given, expected=present, nearest=nearest_name(given, present),
+            )  # fmt: skip
+        return given
+    name = next((name for name in usual if name in present), None)
+    if name is None and needed:
+        raise InputError(
+            f"no column for the {role}; the record has {', '.join(present)} (name it with judgments.columns)",
+            first.where, expected=present,
+        )  # fmt: skip
+    return name

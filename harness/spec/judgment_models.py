@@ -1,0 +1,263 @@
+"""Models of a task of human judgments (``judgments:`` in place of ``dataset:`` and ``models:``)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from harness.contracts import Values
+from harness.files.yaml_source import YamlValue
+from harness.spec.models import BootstrapSpec, Component, Count, Strict
+
+Form = Literal["captions", "pairs", "foil", "keyed-pairs", "best-worst"]
+Own = Literal["caption", "pair", "item", "keep"]
+SYSTEM_STATISTICS = (
+    "pearson_system",
+    "spearman_system",
+    "kendall_system",
+    "accuracy_system",
+    "soft_pairwise_accuracy",
+)
+"""Statistics over systems."""
+CAPTION_STATISTICS = ("kendall_b", "kendall_c", "spearman", "pearson", "kendall_within")
+"""Statistics over rated captions."""
+LABEL_STATISTICS = ("average_precision", "auc")
+"""Statistics over captions with a label."""
+PAIR_STATISTICS = ("accuracy",)
+"""Statistics over pairs of captions."""
+STATISTICS = (*CAPTION_STATISTICS, *PAIR_STATISTICS, *LABEL_STATISTICS, *SYSTEM_STATISTICS)
+Statistic = Literal[
+    "kendall_b", "kendall_c", "spearman", "pearson", "kendall_within", "accuracy", "average_precision", "auc",
+    "pearson_system", "spearman_system", "kendall_system", "accuracy_system", "soft_pairwise_accuracy",
+]  # fmt: skip
+
+
+def _texts(value: YamlValue) -> YamlValue:
+    """Return a mapping with its keys as texts: labels such as 1 are numbers in YAML."""
+    if isinstance(value, dict):
+        return {str(key): item for key, item in cast("dict[Any, Any]", value).items()}
+    return value
+
+
+def _as_list(value: YamlValue) -> YamlValue:
+    return cast("list[Any]", value) if isinstance(value, list) else [value]
+
+
+def _by(value: YamlValue) -> YamlValue:
+    return {"by": value} if isinstance(value, str) else value
+
+
+class JudgmentColumns(Strict):
+    """Columns of a file of judgments by name; a path such as ``a.b.*.c`` leads into objects and lists (``*``: every item)."""
+
+    item: str | None = None
+    """Id of the item (image, video, source text)."""
+    references: str | None = None
+    media: str | None = None
+    source: str | None = None
+    captions: str | None = None
+    """List of caption records, or mapping system -> caption record, within the record of an item."""
+    caption: str | None = None
+    system: str | None = None
+    score: str | None = None
+    """Human score, list of the raters' scores, or label (true, false)."""
+    own_reference: str | Values | None = None
+    """Column that marks a caption as one of the references, ``{column: value}``, or ``match``: equal to a reference."""
+    first: str | None = None
+    second: str | None = None
+    preference: str | None = None
+    """Votes (+1 for the first caption, -1 for the second) as a list or a sum."""
+    system_first: str | None = None
+    system_second: str | None = None
+    own_first: Values | None = None
+    """``{column: value}`` that marks the first caption of a pair as one of the references."""
+    own_second: Values | None = None
+    correct: str | None = None
+    foil: str | None = None
+    best: str | None = None
+    """Position, system or text of the best caption of an item; a list for several raters."""
+    worst: str | None = None
+
+
+class ReferenceTable(Strict):
+    """A file with the references of the items, where the judgments have none."""
+
+    path: str
+    item: str | None = None
+    references: str | None = None
+
+
+class SystemScores(Strict):
+    """A file with one human score per system."""
+
+    path: str
+    system: str = "system"
+    score: str = "score"
+
+
+class HuggingFaceSource(Strict):
+    """A Hugging Face data set, by hub name or local path."""
+
+    name: str
+    config: str | None = None
+    split: str | None = None
+    revision: str | None = None
+
+
+class JudgmentSource(Strict):
+    """Files of judgments and their form."""
+
+    form: Form
+    path: str | list[str] = Field(default_factory=list[str])
+    """One or several files: CSV, TSV, JSON, JSON Lines, Parquet, gzipped or not."""
+    hf: HuggingFaceSource | None = None
+    references: ReferenceTable | None = None
+    system_scores: SystemScores | None = None
+    columns: JudgmentColumns = JudgmentColumns()
+    keys: list[str] = Field(default_factory=list[str])
+    """Keys of the pairs in a record of ``keyed-pairs``; ``MM_*`` stands for all that begin so, and ``MM`` is the category."""
+    where: Annotated[dict[str, str | int | bool], BeforeValidator(_texts)] = Field(
+        default_factory=dict[str, "str | int | bool"]
+    )
+    """Column -> value: only these records are read."""
+    raters: Literal["mean", "each"] = "mean"
+    """``mean``: one row per caption; ``each``: one row per rating."""
+    mean_of: Count | None = None
+    """Number of raters whose whole-number votes a score is the mean of; the votes closest to each other with this mean are used."""
+    higher_is_better: bool = True
+    """False where a high score or a true label means a bad caption."""
+    media_root: str | None = None
+    get: str = ""
+    """Text that tells how to get the files."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> JudgmentSource:
+        if bool(self.path) == (self.hf is not None):
+            raise ValueError("judgments take either 'path' or 'hf'; found " + ("both" if self.path else "neither"))
+        if self.form == "keyed-pairs" and not self.keys:
+            raise ValueError("form: keyed-pairs needs 'keys', such as [HC, HI, 'MM_*']")
+        return self
+
+    @property
+    def paths(self) -> list[str]:
+        """The files as a list."""
+        return [self.path] if isinstance(self.path, str) else list(self.path)
+
+
+class ReferencePolicy(Strict):
+    """References with which a judged caption is scored."""
+
+    own: Own | dict[str, Own] = "caption"
+    """A caption that is one of the references: the reference is removed for this caption alone (``caption``), for both captions of a
+    pair (``pair``), for all captions of the item (``item``), or not at all (``keep``). A mapping chooses by category."""
+    sample: Count | None = None
+    """Number of references that are sampled for each caption or pair; the statistic is the mean over ``draws`` samples."""
+    draws: Count = 1
+    rotate: Count | None = None
+    """Number of references: every selection of so many consecutive left-out ones is scored in turn, and the mean score is used;
+    fewer references are filled up from the first."""
+    corpus: Literal["items", "sets"] | list[list[str]] = "items"
+    """Corpus on which document frequencies are counted: the references of the items (``items``), or the reference lists as they are
+    scored (``sets``). Lists of categories: the pairs of the categories of one list, and each side of these pairs, have a corpus of
+    their own, as when a toolkit is called once for the first captions and once for the second ones."""
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> ReferencePolicy:
+        if self.sample is not None and self.rotate is not None:
+            raise ValueError("references are sampled or rotated; found both 'sample' and 'rotate'")
+        if self.draws > 1 and self.sample is None:
+            raise ValueError(f"draws belongs to 'sample'; found draws: {self.draws} without it")
+        return self
+
+    def describe(self) -> str:
+        """Return the policy as part of a signature.
+
+        >>> ReferencePolicy(own="item", sample=5, draws=3).describe()
+        'own:item,sample:5x3'
+        """
+        own = self.own if isinstance(self.own, str) else "+".join(f"{k}={v}" for k, v in sorted(self.own.items()))
+        parts = [f"own:{own}"]
+        if self.sample is not None:
+            parts.append(f"sample:{self.sample}x{self.draws}")
+        if self.rotate is not None:
+            parts.append(f"rotate:{self.rotate}")
+        if self.corpus != "items":
+            text = self.corpus if isinstance(self.corpus, str) else "/".join("+".join(part) for part in self.corpus)
+            parts.append(f"corpus:{text}")
+        return ",".join(parts)
+
+
+class GroupsSpec(Strict):
+    """Groups of judgments that get statistics of their own."""
+
+    by: str
+    """Column of the records."""
+    labels: Annotated[dict[str, str], BeforeValidator(_texts)] = Field(default_factory=dict[str, str])
+    """Value -> name of the group."""
+    headline: Literal["all", "mean"] = "all"
+    """Group that stands for the set in the league table: all judgments, or the mean of the groups."""
+
+
+class PublishedSpec(Strict):
+    """Published values beside ours."""
+
+    reference: Annotated[str, Field(min_length=1)]
+    """Source of the values."""
+    values: dict[str, float | tuple[float, float]]
+    """Metric label -> value times 100, as it is printed; two numbers are the range over papers."""
+    statistic: Statistic | None = None
+    """Default: the first statistic of the task."""
+    group: str | None = None
+    """Default: the headline group."""
+    note: str = ""
+
+
+class MetricTestsSpec(Strict):
+    """Tests between metrics; 0 draws: none."""
+
+    draws: Annotated[int, Field(ge=0)] = 1000
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+
+class JudgmentSpec(Strict):
+    """One task of human judgments: a judgment set, the references that a caption is scored with, statistics, metrics."""
+
+    task: Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    description: str = ""
+    notice: str = ""
+    judgments: JudgmentSource
+    references: ReferencePolicy = ReferencePolicy()
+    statistics: Annotated[list[Statistic], Field(min_length=1)]
+    """The first one is the headline of the task."""
+    ties: Literal["half", "wrong", "skip", "epsilon"] = "half"
+    """Credit of a tie of the metric in ``accuracy``."""
+    groups: Annotated[GroupsSpec | None, BeforeValidator(_by)] = None
+    metrics: Annotated[list[Component], Field(min_length=1)]
+    published: Annotated[list[PublishedSpec], BeforeValidator(_as_list)] = Field(default_factory=list[PublishedSpec])
+    bootstrap: BootstrapSpec = BootstrapSpec()
+    tests: MetricTestsSpec = MetricTestsSpec()
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    limit: Annotated[int, Field(ge=0)] | None = None
+    """Number of items that are used, from the first; None: all."""
+    variant: str = ""
+
+    @field_validator("statistics")
+    @classmethod
+    def _distinct(cls, value: list[str]) -> list[str]:
+        return list(dict.fromkeys(value))
+
+    @property
+    def headline(self) -> tuple[str, str]:
+        """Statistic and group that stand for the set."""
+        return self.statistics[0], self.groups.headline if self.groups else "all"
+
+
+def looks_like_number(label: str) -> bool:
+    """Return True for a label that reads as a number.
+
+    >>> looks_like_number("1"), looks_like_number("2.0"), looks_like_number("HC")
+    (True, True, False)
+    """
+    return re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", label) is not None

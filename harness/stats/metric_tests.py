@@ -1,0 +1,239 @@
+"""Tests between two metrics that were judged on the same data, and clusters of metrics that no test separates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+ScoreStatistic = Callable[[np.ndarray], np.ndarray]
+"""Map from score vectors (W, n) to the statistic of each with the judgments, shape (W,)."""
+STOP_AFTER = 40
+"""Number of draws at least as extreme as the observed difference after which drawing ends."""
+CHUNK = 50
+"""Number of draws evaluated in one call."""
+
+
+@dataclass(frozen=True)
+class Williams:
+    """Williams' test of r(judgments, a) = r(judgments, b)."""
+
+    t: float
+    """Student's t with n - 3 degrees of freedom; positive where metric a has the larger correlation."""
+    p_value: float
+    """Two-sided p-value."""
+
+
+def williams(r_a: float, r_b: float, r_ab: float, n: int) -> Williams:
+    """Return Williams' test of two dependent Pearson correlations that share the judgments.
+
+    Parameters
+    ----------
+    r_a, r_b : float
+        Correlation of each metric with the judgments.
+    r_ab : float
+        Correlation of the metrics with each other.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    Williams
+        NaN for fewer than four rows or an undefined correlation; p = 1 where both metrics give the same ranking values.
+
+    References
+    ----------
+    Williams, "Regression Analysis" (1959); Steiger, "Tests for comparing elements of a correlation matrix" (1980), equation 7;
+    Graham and Baldwin, "Testing for significance of increased correlation with human judgment" (EMNLP 2014).
+
+    Examples
+    --------
+    >>> result = williams(0.4, 0.5, 0.1, 103)
+    >>> round(result.t, 2), round(result.p_value, 2)
+    (-0.89, 0.37)
+    """
+    from scipy.special import betainc  # pyright: ignore[reportMissingTypeStubs]
+
+    if n < 4 or any(math.isnan(r) for r in (r_a, r_b, r_ab)):
+        return Williams(math.nan, math.nan)
+    difference = r_a - r_b
+    if abs(difference) < 1e-14:
+        return Williams(0.0, 1.0)
+    determinant = max(0.0, 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab)
+    mean = (r_a + r_b) / 2
+    variance = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_ab) ** 3
+    if variance <= 0:
+        return Williams(math.copysign(math.inf, difference), 0.0)
+    t = difference * math.sqrt((n - 1) * (1 + r_ab) / variance)
+    degrees = n - 3
+    return Williams(t, float(betainc(degrees / 2, 0.5, degrees / (degrees + t * t))))
+
+
+def permute_both(
+    statistic: ScoreStatistic, a: np.ndarray, b: np.ndarray, *, unit: np.ndarray | None = None, draws: int = 1000,
+    seed: int = 0,
+) -> float:  # fmt: skip
+    """Return the two-sided p-value of PERM-BOTH for the difference ``statistic(a) - statistic(b)``; NaN where undefined.
+
+    The scores are standardised, and the two scores of each row are exchanged at random. Drawing ends early when the result is
+    clear (sequential Monte Carlo p-value).
+
+    Parameters
+    ----------
+    statistic : callable
+        Map from score vectors (W, n) to values (W,).
+    a, b : ndarray
+        Scores of two metrics on the same rows, shape (n,), higher is better, without NaN.
+    unit : ndarray, optional
+        Caption of each row, integers, shape (n,): the rows of one caption (its ratings) are exchanged together. Default: every row
+        is a caption of its own.
+    draws : int
+        Maximum number of random exchanges.
+    seed : int
+        Seed of the exchanges.
+
+    References
+    ----------
+    Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics using resampling methods" (TACL 2021),
+    section 4.2; Besag and Clifford, "Sequential Monte Carlo p-values" (Biometrika 1991).
+    """
+    a, b = _standardised(a), _standardised(b)
+    values = statistic(np.stack([a, b]))
+    observed = abs(float(values[0] - values[1]))
+    if math.isnan(observed):
+        return math.nan
+    of_unit = np.arange(len(a)) if unit is None else np.unique(unit, return_inverse=True)[1]
+    units = int(of_unit.max()) + 1
+    rng = np.random.default_rng([seed, units])
+    extreme = drawn = 0
+    while drawn < draws and extreme < STOP_AFTER:
+        keep = rng.integers(0, 2, size=(min(CHUNK, draws - drawn), units)).astype(bool)[:, of_unit]
+        both = statistic(np.concatenate([np.where(keep, a, b), np.where(keep, b, a)]))
+        shift = np.abs(both[: len(keep)] - both[len(keep) :])
+        extreme += int(np.sum(shift >= observed - 1e-12 * max(observed, 1.0)))
+        drawn += len(keep)
+    return (1 + extreme) / (1 + drawn)
+
+
+def permute_credit(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, *, draws: int = 1000, seed: int = 0) -> float:
+    """Return the two-sided p-value of PERM-BOTH for the difference of two mean credits, both scores of a pair exchanged at once.
+
+    The pairs of one item are exchanged together, because judgments on one item depend on each other.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Credits of two metrics for the same pairs, shape (P,); pairs with NaN in one of them are left out.
+    cluster : ndarray
+        Item of each pair, integers, shape (P,).
+    draws, seed : int
+        Number and seed of the random exchanges.
+    """
+    usable = ~(np.isnan(a) | np.isnan(b))
+    if not usable.any():
+        return math.nan
+    sums = np.bincount(cluster[usable], (a - b)[usable])
+    observed = abs(float(sums.sum())) - 1e-9
+    rng = np.random.default_rng([seed, len(sums)])
+    extreme = 0
+    for start in range(0, draws, CHUNK):
+        signs = 1 - 2 * rng.integers(0, 2, size=(min(CHUNK, draws - start), len(sums)))
+        extreme += int(np.sum(np.abs(signs @ sums) >= observed))
+    return (1 + extreme) / (1 + draws)
+
+
+def _standardised(scores: np.ndarray) -> np.ndarray:
+    centred = np.asarray(scores - scores.mean(), dtype=np.float64)
+    scale = float(np.linalg.norm(centred)) / len(centred) ** 0.5
+    return centred / (scale or 1.0)
+
+
+def clusters(values: Sequence[float], p_values: np.ndarray, level: float = 0.05) -> list[int | None]:
+    """Return the rank of each metric's significance cluster: 1 for the best; None where the value is NaN.
+
+    Metrics are visited from the best to the worst. A metric that is significantly worse than a member of the present cluster begins
+    the next one.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Statistic of each metric, higher is better, length k.
+    p_values : ndarray
+        Corrected p-values between metrics, shape (k, k), symmetric; NaN counts as not significant.
+    level : float
+        Level of significance.
+
+    Examples
+    --------
+    >>> p = np.array([[1, 0.2, 0.01], [0.2, 1, 0.3], [0.01, 0.3, 1]])
+    >>> clusters([0.5, 0.4, 0.3], p)
+    [1, 1, 2]
+    """
+    order = sorted((k for k, value in enumerate(values) if not math.isnan(value)), key=lambda k: -values[k])
+    ranks: list[int | None] = [None] * len(values)
+    members: list[int] = []
+    rank = 1
+    for k in order:
+        if any(p_values[k, other] <= level for other in members):
+            rank, members = rank + 1, []
+        members.append(k)
+        ranks[k] = rank
+    return ranks
+
+
+class KendallOfScores:
+    """Kendall's tau of many score vectors with the same judgments.
+
+    Parameters
+    ----------
+    judgments : ndarray
+        Judgments, shape (n,), without NaN.
+    variant : {"b", "c"}
+        Correction for ties.
+    unit : ndarray, optional
+        Caption of each row, integers, shape (n,): rows of one caption (its ratings) have one score. Default: every row is a caption.
+    """
+
+    MAX_LEVELS = 32
+    """Maximum number of distinct judgments for counting by a table of levels."""
+
+    def __init__(self, judgments: np.ndarray, variant: str = "b", unit: np.ndarray | None = None) -> None:
+        levels, rank, counts = np.unique(judgments, return_inverse=True, return_counts=True)
+        self._variant, self._judgments = variant, judgments
+        self._levels = len(levels)
+        self._untied = len(judgments) ** 2 - int((counts.astype(np.int64) ** 2).sum())
+        rows = np.arange(len(judgments)) if unit is None else unit
+        self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[1:]
+        self._table = np.zeros((0, 0), dtype=np.int64)
+        if self._levels <= self.MAX_LEVELS:  # number of ratings of each level that each caption has
+            cells = np.bincount(of_unit * self._levels + rank, minlength=len(self._first) * self._levels)
+            self._table = cells.reshape(len(self._first), self._levels)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return tau for scores (W, n), shape (W,); NaN where undefined."""
+        if self._levels > self.MAX_LEVELS:
+            from harness.stats.weighted_correlation import Kendall
+
+            ones = np.ones((1, len(self._judgments)))
+            return np.array([Kendall(row, self._judgments, self._variant)(ones)[0] for row in scores])
+        return np.array([self._one(row) for row in scores[:, self._first]])
+
+    def _one(self, scores: np.ndarray) -> float:
+        """Return tau of one score per caption, shape (captions,)."""
+        order = np.argsort(scores)
+        ordered = scores[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        # Ratings of each level in each group of tied scores, then in all groups below it.
+        table = self._table[order] if len(starts) == len(order) else np.add.reduceat(self._table[order], starts, axis=0)
+        below = np.cumsum(table, axis=0) - table
+        up_to = np.cumsum(below, axis=1)
+        difference = 2 * int((table * (2 * up_to - below - up_to[:, -1:])).sum())
+        n = len(self._judgments)
+        if self._variant == "b":
+            sizes = table.sum(axis=1)
+            scale = math.sqrt(n * n - int((sizes**2).sum())) * math.sqrt(self._untied)
+            return difference / scale if scale else math.nan
+        classes = min(len(starts), self._levels)
+        return difference * classes / (n * n * (classes - 1)) if classes > 1 else math.nan

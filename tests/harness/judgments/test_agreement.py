@@ -1,0 +1,177 @@
+"""Agreement: orientation, groups, clusters of the bootstrap, draws, undefined scores, systems."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
+from harness.errors import InputError
+from harness.judgments.agreement import agreements
+from harness.judgments.metric_scores import MetricScores
+from harness.judgments.rows import JudgmentRows
+from harness.spec.judgment_models import JudgmentSpec
+
+
+def spec(**keys):
+    judgments = {"form": "captions", "path": "f", **keys.pop("judgments", {})}
+    return JudgmentSpec.model_validate(
+        {"task": "t", "metrics": ["m"], "statistics": ["kendall_b"], "judgments": judgments, **keys}
+    )
+
+
+def rated_rows(seed=0, items=12, **keys):
+    rng = np.random.default_rng(seed)
+    captions = [
+        JudgedCaption(item, (f"{item}{k}",), f"s{k}", (float(rng.integers(1, 5)), float(rng.integers(1, 5))), (), {}, {"kind": "ab"[k % 2]})
+        for item in range(items)
+        for k in range(3)
+    ]  # fmt: skip
+    judgments = Judgments("f", tuple(JudgedItem(str(i), ("r",)) for i in range(items)), tuple(captions))
+    return JudgmentRows(judgments, spec(**keys)), rng.normal(size=(len(captions), 1))
+
+
+def value(rows, scores, statistic, group="all", weights=None):
+    reduce = agreements(rows, MetricScores(scores), statistic)[group].reduce
+    return float(reduce(np.ones((1, rows.items)) if weights is None else weights[None].astype(float))[0])
+
+
+@pytest.mark.parametrize("statistic", ["kendall_b", "kendall_c", "spearman", "pearson"])
+def test_item_weights_repeat_whole_items(statistic):
+    rows, scores = rated_rows()
+    human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
+    item = np.array([c.item for c in rows.judgments.captions])
+    weights = np.random.default_rng(1).integers(0, 3, rows.items)
+    x, h = (np.repeat(v, weights[item]) for v in (scores[:, 0], human))
+    oracle = {
+        "kendall_b": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr,
+        "kendall_c": lambda a, b: stats.kendalltau(a, b, variant="c"),
+    }[statistic]  # fmt: skip
+    assert value(rows, scores, statistic, weights=weights) == pytest.approx(oracle(x, h)[0])
+
+
+def test_ratings_one_by_one():
+    rows, scores = rated_rows(judgments={"raters": "each"})
+    votes = np.array([r for c in rows.judgments.captions for r in c.ratings])
+    assert agreements(rows, MetricScores(scores), "kendall_b")["all"].n == len(votes)
+    assert value(rows, scores, "kendall_b") == pytest.approx(stats.kendalltau(np.repeat(scores[:, 0], 2), votes)[0])
+
+
+def test_bad_scores_and_groups():
+    rows, scores = rated_rows()
+    flipped, _ = rated_rows(judgments={"higher_is_better": False})
+    assert value(rows, scores, "pearson") == pytest.approx(-value(flipped, scores, "pearson"))
+    grouped, _ = rated_rows(groups="kind")
+    assert grouped.group_names == ("all", "a", "b", "mean")
+    parts = [value(grouped, scores, "kendall_b", g) for g in ("a", "b")]
+    assert value(grouped, scores, "kendall_b", "mean") == pytest.approx(np.mean(parts))
+    keep = np.array([c.meta["kind"] == "a" for c in rows.judgments.captions])
+    human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
+    assert parts[0] == pytest.approx(stats.kendalltau(scores[keep, 0], human[keep])[0])
+
+
+def test_undefined_scores_are_left_out_and_counted():
+    rows, scores = rated_rows()
+    scores[[0, 5]] = np.nan
+    result = agreements(rows, MetricScores(scores), "kendall_b")["all"]
+    assert (result.n, result.skipped) == (34, 2)
+    everything = agreements(rows, MetricScores(np.full_like(scores, np.nan)), "pearson")["all"]
+    assert np.isnan(everything.reduce(np.ones((1, rows.items)))).all() and everything.n == 0
+
+
+def test_the_mean_over_draws():
+    rows, first = rated_rows()
+    second = np.random.default_rng(9).normal(size=first.shape)
+    both = np.concatenate([first, second], axis=1)
+    expected = (value(rows, first, "kendall_c") + value(rows, second, "kendall_c")) / 2
+    assert value(rows, both, "kendall_c") == pytest.approx(expected)
+
+
+# ------------------------------------------------------------------ pairs
+def pair_rows(**keys):
+    captions = tuple(JudgedCaption(k // 4, (str(k),)) for k in range(8))
+    pairs = tuple(
+        JudgedPair(first, second, preference, {"code": code})
+        for first, second, preference, code in ((0, 1, 3, 1), (2, 3, -1, 2), (4, 5, 0, 1), (6, 7, 1, 2))
+    )
+    judgments = Judgments("f", (JudgedItem("a", ("r",)), JudgedItem("b", ("r",))), captions, pairs)
+    keys = {"statistics": ["accuracy"], "judgments": {"form": "pairs"}, **keys}
+    return JudgmentRows(judgments, spec(**keys))
+
+
+SCORES = np.array([[2.0], [1], [5], [4], [1], [1], [3], [3]])
+
+
+@pytest.mark.parametrize(
+    ("ties", "expected", "n"), [("half", 0.5, 3), ("wrong", 1 / 3, 3), ("skip", 0.5, 2), ("epsilon", 0.5, 4)]
+)
+def test_accuracy(ties, expected, n):
+    result = agreements(pair_rows(ties=ties), MetricScores(SCORES), "accuracy")["all"]
+    assert result.reduce(np.ones((1, 2)))[0] == pytest.approx(expected)
+    assert result.n == n and result.details["ties"] == pytest.approx(1 / 3)
+
+
+def test_accuracy_by_group_and_item():
+    rows = pair_rows(groups={"by": "code", "labels": {1: "HC", 2: "MM"}})
+    assert rows.group_names == ("all", "HC", "MM", "mean")
+    assert [value(rows, SCORES, "accuracy", g) for g in ("HC", "MM", "mean")] == [1.0, 0.25, 0.625]
+    assert value(rows, SCORES, "accuracy", weights=np.array([0, 1])) == 0.5
+
+
+def test_pairs_of_rated_captions():
+    rows, scores = rated_rows(statistics=["accuracy"])
+    human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
+    right = total = 0.0
+    for i in range(36):
+        for j in range(i + 1, 36):
+            if i // 3 == j // 3 and human[i] != human[j]:
+                total += 1
+                right += (scores[i, 0] - scores[j, 0]) * (human[i] - human[j]) > 0
+    assert value(rows, scores, "accuracy") == pytest.approx(right / total)
+
+
+# ------------------------------------------------------------------ labels and systems
+def test_a_true_label_may_mean_a_bad_caption():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(4)
+    label, scores = rng.random(30) < 0.4, rng.normal(size=(30, 1))
+    captions = tuple(JudgedCaption(k // 3, ("x",), "", (float(v),)) for k, v in enumerate(label))
+    judgments = Judgments("f", tuple(JudgedItem(str(i), ("r",)) for i in range(10)), captions)
+    bad = JudgmentRows(judgments, spec(statistics=["auc"], judgments={"higher_is_better": False}))
+    good = JudgmentRows(judgments, spec(statistics=["auc"]))
+    assert value(bad, scores, "auc") == pytest.approx(metrics.roc_auc_score(label, -scores[:, 0]))
+    assert value(bad, scores, "average_precision") == pytest.approx(
+        metrics.average_precision_score(label, -scores[:, 0])
+    )
+    assert value(good, scores, "average_precision") == pytest.approx(
+        metrics.average_precision_score(label, scores[:, 0])
+    )
+
+
+def test_systems():
+    rows, scores = rated_rows(statistics=["kendall_system"])
+    human = np.array([np.mean(c.ratings) for c in rows.judgments.captions])
+    means = [[v[k::3].mean() for k in range(3)] for v in (scores[:, 0], human)]
+    assert value(rows, scores, "kendall_system") == pytest.approx(stats.kendalltau(*means)[0])
+    assert value(rows, scores, "pearson_system") == pytest.approx(stats.pearsonr(*means)[0])
+    assert 0 <= value(rows, scores, "soft_pairwise_accuracy") <= 1
+    assert value(rows, human[:, None], "soft_pairwise_accuracy") == 1.0
+    corpus = MetricScores(scores, lambda captions, weights: weights.sum(axis=1) * captions.sum())
+    result = agreements(rows, corpus, "accuracy_system")["all"]
+    assert result.n == 3 and 0 <= result.reduce(np.ones((1, 12)))[0] <= 1
+
+
+def test_systems_need_names_and_scores():
+    rows, scores = rated_rows(statistics=["kendall_system"])
+    nameless = Judgments(
+        "f", rows.judgments.items, tuple(JudgedCaption(c.item, c.texts, "", c.ratings) for c in rows.judgments.captions)
+    )
+    with pytest.raises(InputError, match=r"at least two systems; found none .*columns\.system"):
+        agreements(JudgmentRows(nameless, rows.spec), MetricScores(scores), "kendall_system")
+    other = Judgments("f", rows.judgments.items, rows.judgments.captions, (), {"s0": 1.0, "s1": 2.0, "s22": 0.0})
+    with pytest.raises(InputError, match="the system 's2' has no human score; did you mean 's22'"):
+        agreements(JudgmentRows(other, rows.spec), MetricScores(scores), "kendall_system")
+    fixed = Judgments("f", rows.judgments.items, rows.judgments.captions, (), {"s0": 1.0, "s1": 2.0, "s2": 3.0})
+    means = [scores[k::3, 0].mean() for k in range(3)]
+    assert value(JudgmentRows(fixed, rows.spec), scores, "kendall_system") == pytest.approx(
+        stats.kendalltau(means, [1, 2, 3])[0]
+    )

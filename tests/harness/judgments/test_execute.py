@@ -1,0 +1,148 @@
+"""Runs of judgments: records, costs and undefined metrics, sets of captions, third-party metrics, resuming."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness import api
+from harness.cli.main import main
+from harness.errors import HarnessError, InputError
+from harness.judgments.execute import execute
+
+RECORDS = [
+    {
+        "id": str(i), "system": s, "caption": "word " * (k + 1) + str(i), "human_score": k + (i % 2) * 0.5,
+        "references": ["a", "b"], "kind": s,
+    }
+    for i in range(6)
+    for k, s in enumerate("xyz")
+]  # fmt: skip
+
+
+@pytest.fixture
+def judgments(jsonl):
+    return {"form": "captions", "path": jsonl(RECORDS)}
+
+
+def test_a_cost_is_turned_round(plan, judgments, length):
+    run = execute(plan(judgments, [length(), length(sign=-1)]))
+    gain, cost = run.records
+    assert gain.value == cost.value > 0.8 and gain.ci95 == cost.ci95
+    assert cost.higher_is_better is False
+    assert gain.details["against"]["cost"]["perm_both"] == 1.0
+    assert (gain.details["cluster"], cost.details["cluster"]) == (1, 1)
+    assert run.samples.numbers("cost")[0] < 0  # samples hold the metric's own scores
+
+
+def test_records_and_groups(plan, judgments, length):
+    run = execute(plan(judgments, [length()], statistics=["kendall_c", "pearson"], groups="kind"))
+    assert [(r.statistic, r.group) for r in run.records] == [
+        (s, g) for s in ("kendall_c", "pearson") for g in ("all", "x", "y", "z", "mean")
+    ]
+    record = run.records[0].to_dict()
+    assert {"metric", "statistic", "group", "value", "ci95", "n"} <= record.keys()
+    assert record["signature"] == "length|kendall_c|own:caption"
+
+
+def test_undefined_metrics(plan, judgments, length):
+    texts = [record["caption"] for record in RECORDS]
+    run = execute(plan(judgments, [length(), length(sign=-1, undefined=texts[:4])]))
+    assert [r.skipped for r in run.records] == [0, 4]
+    some = execute(plan(judgments, [length(), length(sign=-1, undefined=texts)]))
+    assert np.isnan(some.records[1].value) and some.records[1].details["cluster"] is None
+    assert some.records[1].to_dict()["ci95"] is None
+    with pytest.raises(InputError, match="no metric has a kendall_b: the scores of length are constant or undefined"):
+        execute(plan(judgments, [length(undefined=texts)]))
+
+
+def test_no_intervals_and_no_tests(plan, judgments, length):
+    run = execute(plan(judgments, [length(), length(sign=-1)], bootstrap={"samples": 0}, tests={"draws": 0}))
+    assert run.records[0].ci95 is None and run.records[0].details["against"] == {}
+
+
+def test_sets_that_are_judged_as_a_whole(plan, jsonl, length):
+    records = [{**r, "caption": [r["caption"], "x" * (i % 7)]} for i, r in enumerate(RECORDS)]
+    run = execute(plan({"form": "captions", "path": jsonl(records)}, [length()]))
+    assert {len(row) for row in run.samples.lists("candidates")} == {2}
+    assert run.notes == []
+
+
+def test_a_second_metric_is_added_in_the_same_folder(plan, judgments, length, tmp_path):
+    first, second = length(), length(sign=-1)
+    execute(plan(judgments, [first]), output=tmp_path / "r")
+    calls = first.calls
+    run = execute(plan(judgments, [first, second]), output=tmp_path / "r")
+    assert first.calls == calls and second.calls > 0
+    assert [r.metric for r in run.records] == ["length", "cost"]
+    assert run.records[0].statistics and (tmp_path / "r/scores" / f"{run.records[0].statistics}.npz").is_file()
+    assert len(json.loads((tmp_path / "r/results.json").read_text())["results"]) == 2
+
+
+def test_a_metric_that_fails_is_named(plan, judgments, length):
+    class Broken(length):
+        def scores(self, batch, features, state):
+            raise ZeroDivisionError("no")
+
+    broken = Broken()
+    broken.__class__.__module__ = "elsewhere"
+    with pytest.raises(HarnessError, match="metric 'length' failed: ZeroDivisionError: no"):
+        execute(plan(judgments, [broken]))
+
+
+def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
+    (tmp_path / "mine_lengths.py").write_text(
+        "import numpy as np\nfrom harness.contracts import MeanMetric, MetricSpec\n"
+        "class Mine(MeanMetric):\n    spec = MetricSpec('mine', higher_is_better=True)\n"
+        "    def scores(self, batch, features, state):\n"
+        "        return np.array([float(len(s.candidates[0])) for s in batch.sets])\n"
+    )
+    (tmp_path / "registry.yaml").write_text("api: 1\nmetrics: {mine: {import: 'mine_lengths:Mine', summary: length}}\n")
+    (tmp_path / "task.yaml").write_text(
+        f"task: t\njudgments: {{form: captions, path: {judgments['path']}}}\nstatistics: [spearman]\nmetrics: [mine]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    from harness.registry import catalogue
+
+    catalogue._load.cache_clear()
+    try:
+        (record,) = api.evaluate("task.yaml").records
+        assert record.metric == "mine" and record.value > 0.8
+    finally:
+        catalogue._load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("statistics: [kendal_b]", "statistics.0"),
+        ("ties: halves", "ties"),
+        ("judgments: {form: captions, path: j.jsonl, colums: {}}", "unknown key 'colums'; did you mean 'columns'"),
+        ("judgments: {form: captions, path: j.jsonl, columns: {caption: txt}}", "no column 'txt'"),
+        (
+            "judgments: {form: captions, path: nothing.jsonl, get: ask us}",
+            "not there: nothing.jsonl; how to get it: ask us",
+        ),
+        ("judgments: {form: pairs, path: j.jsonl}", "kendall_b needs rated captions"),
+        ("judgments: {form: captions}", "either 'path' or 'hf'"),
+        ("references: {sample: 5, rotate: 4}", "sampled or rotated"),
+        ("groups: item", "a judgment has no 'item' to group by"),
+        ("groups: number", "the groups of 'number' are numbers"),
+        ("metrics: [metoer]", "did you mean 'meteor'"),
+        ("published: {values: {bleu1: 3}}", "published.0.reference"),
+    ],
+)
+def test_mistakes_are_one_line_and_code_2(change, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    records = [{**r, "number": i % 2} for i, r in enumerate(RECORDS)]
+    (tmp_path / "j.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    base = {
+        "task": "task: t", "judgments": "judgments: {form: captions, path: j.jsonl}", "statistics": "statistics: [kendall_b]",
+        "metrics": "metrics: [novelty]",
+    }  # fmt: skip
+    base[change.split(":")[0]] = change
+    (tmp_path / "t.yaml").write_text("\n".join(base.values()) + "\n")
+    assert main(["run", "t.yaml"]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1 and "Traceback" not in error
+    assert not (tmp_path / "runs").exists() or not any((tmp_path / "runs").rglob("manifest.json"))

@@ -1,0 +1,92 @@
+"""Reference policies: own references, samples, rotation, corpora."""
+
+import numpy as np
+import pytest
+
+from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
+from harness.errors import InputError
+from harness.judgments.reference_policy import scoring_sets
+from harness.spec.judgment_models import ReferencePolicy
+
+ITEMS = (JudgedItem("a", ("r0", "r1", "r2", "r3", "r4")), JudgedItem("b", ("s0", "s1", "s2")))
+
+
+def captions(*rows):
+    return tuple(JudgedCaption(item, (text,), own_references=own) for item, text, own in rows)
+
+
+SET = Judgments("f", ITEMS, captions((0, "x", (1,)), (0, "y", ()), (0, "z", (3,)), (1, "x", ())))
+PAIRS = Judgments(
+    "f", ITEMS, captions((0, "x", (1,)), (0, "y", (2,)), (1, "u", ()), (1, "v", ())),
+    (JudgedPair(0, 1, 1.0, {"category": "HC"}), JudgedPair(2, 3, -1.0, {"category": "MM"})),
+)  # fmt: skip
+
+
+def references(judgments, **policy):
+    sets = scoring_sets(judgments, ReferencePolicy(**policy), 0)
+    return [[sets.sets[k].references for k in row.ravel() if k >= 0] for row in sets.index]
+
+
+def test_own_reference():
+    one = [[r[0]] for r in references(SET, own="caption")]
+    assert one == [[("r0", "r2", "r3", "r4")], [ITEMS[0].references], [("r0", "r1", "r2", "r4")], [ITEMS[1].references]]
+    assert [r[0] for r in references(SET, own="item")][:3] == [("r0", "r2", "r4")] * 3
+    assert references(SET, own="keep")[0][0] == ITEMS[0].references
+    assert [r[0] for r in references(PAIRS, own="pair")][:2] == [("r0", "r3", "r4")] * 2
+    assert [r[0] for r in references(PAIRS, own="caption")][:2] == [("r0", "r2", "r3", "r4"), ("r0", "r1", "r3", "r4")]
+
+
+def test_own_by_category():
+    by = references(PAIRS, own={"HC": "pair", "MM": "keep"})
+    assert by[0][0] == ("r0", "r3", "r4")
+    with pytest.raises(InputError, match=r"references\.own has no entry for category 'MM'; found HC"):
+        references(PAIRS, own={"HC": "pair"})
+
+
+def test_equal_sets_are_scored_once():
+    same = Judgments("f", ITEMS, captions((0, "x", ()), (0, "x", ()), (1, "x", ())))
+    sets = scoring_sets(same, ReferencePolicy(), 0)
+    assert len(sets.sets) == 2 and sets.index[:, 0, 0].tolist() == [0, 0, 1]
+
+
+def test_samples_belong_to_pair_and_draw():
+    policy = ReferencePolicy(own="pair", sample=2, draws=4)
+    sets = scoring_sets(PAIRS, policy, 7)
+    assert sets.index.shape == (4, 4, 1)
+    chosen = [[sets.sets[k].references for k in row.ravel()] for row in sets.index]
+    assert chosen[0] == chosen[1] and chosen[2] == chosen[3]
+    assert len(set(chosen[0])) > 1 and all(len(r) == 2 for r in chosen[0])
+    again = scoring_sets(PAIRS, policy, 7)
+    assert [s.references for s in again.sets] == [s.references for s in sets.sets]
+    alone = Judgments("f", ITEMS[1:], captions((0, "u", ()), (0, "v", ())), (JudgedPair(0, 1, 1.0),))
+    short = scoring_sets(alone, policy, 7)  # the sample of an item does not depend on the other items
+    assert [short.sets[k].references for k in short.index[0].ravel()] == chosen[2]
+
+
+def test_rotation_and_filling():
+    five, three = references(SET, own="keep", rotate=4)[0], references(SET, own="keep", rotate=4)[3]
+    assert five == [tuple(r for r in ITEMS[0].references if r != f"r{k}") for k in range(5)]
+    assert three == [("s0", "s1", "s2", "s0")]
+    sets = scoring_sets(SET, ReferencePolicy(own="caption", rotate=4), 0)
+    assert (sets.index >= 0).sum(axis=(1, 2)).tolist() == [1, 5, 1, 1]
+    scores = sets.scores(np.arange(len(sets.sets), dtype=float))
+    rotations = sets.index[1, 0]
+    assert scores[1, 0] == rotations.mean() and scores[0, 0] == sets.index[0, 0, 0]
+
+
+def test_corpora():
+    items = scoring_sets(SET, ReferencePolicy(own="item"), 0).corpora
+    assert [list(c.references) for c in items] == [[ITEMS[0].references, ITEMS[1].references]]
+    (sets,) = scoring_sets(SET, ReferencePolicy(own="item", corpus="sets"), 0).corpora
+    assert len(sets.references) == 4 and sets.references[0] == ("r0", "r2", "r4")
+    split = scoring_sets(PAIRS, ReferencePolicy(own="pair", corpus=[["HC"], ["MM"]]), 0)
+    assert [len(c.references) for c in split.corpora] == [1, 1, 1, 1]
+    assert sorted(np.concatenate([c.positions for c in split.corpora]).tolist()) == [0, 1, 2, 3]
+    with pytest.raises(InputError, match=r"references\.corpus has no list with category 'MM'"):
+        scoring_sets(PAIRS, ReferencePolicy(corpus=[["HC"]]), 0)
+
+
+def test_no_reference_left():
+    bare = Judgments("f", (JudgedItem("a", ("r",)),), captions((0, "r", (0,))))
+    with pytest.raises(InputError, match="f: no reference is left for the caption 'r' of the item 'a'"):
+        references(bare, own="caption")

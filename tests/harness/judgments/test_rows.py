@@ -1,0 +1,78 @@
+"""Rows and groups of a judgment set, and sets that no metric can agree with."""
+
+import pytest
+
+from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
+from harness.errors import InputError
+from harness.judgments.rows import JudgmentRows
+from harness.spec.judgment_models import JudgmentSpec
+
+ITEMS = (JudgedItem("a", ("r",)), JudgedItem("b", ("r",)))
+
+
+def rows(captions, pairs=(), **keys):
+    content = {
+        "task": "t",
+        "metrics": ["m"],
+        "statistics": ["kendall_b"],
+        "judgments": {"form": "captions", "path": "f"},
+        **keys,
+    }
+    return JudgmentRows(Judgments("f", ITEMS, tuple(captions), tuple(pairs)), JudgmentSpec.model_validate(content))
+
+
+def caption(item, score=None, **meta):
+    return JudgedCaption(item, ("x",), "", () if score is None else (score,), (), {}, meta)
+
+
+def test_constant_scores():
+    with pytest.raises(InputError, match="f: all 2 human scores are 3: kendall_b is undefined"):
+        rows([caption(0, 3.0), caption(1, 3.0)]).check()
+
+
+def test_ratings_are_needed():
+    with pytest.raises(
+        InputError, match="the captions have no ratings, which kendall_b needs; pairs have the statistic accuracy"
+    ):
+        rows([caption(0), caption(1)]).check()
+
+
+def test_ties_everywhere():
+    pairs = [JudgedPair(0, 1, 0.0), JudgedPair(1, 0, 0.0)]
+    with pytest.raises(InputError, match="every pair is a tie"):
+        rows([caption(0), caption(0)], pairs, statistics=["accuracy"]).check()
+    with pytest.raises(InputError, match="no item has two judged captions"):
+        rows([caption(0, 1.0), caption(1, 2.0)], statistics=["accuracy"]).check()
+
+
+def test_labels_of_three_values():
+    with pytest.raises(InputError, match="auc needs labels of two values; the human scores have 3"):
+        rows([caption(0, 1.0), caption(1, 2.0), caption(0, 3.0)], statistics=["auc"]).check()
+
+
+@pytest.mark.parametrize("value", ["1", 1, 1.0, " 2e3 "])
+def test_groups_that_look_like_numbers(value):
+    with pytest.raises(InputError, match=r"the groups of 'code' are numbers .*labels: \{.*: NAME\}"):
+        rows([caption(0, 1.0, code=value), caption(1, 2.0, code=value)], groups="code").check()
+
+
+def test_groups_with_names():
+    named = rows(
+        [caption(0, 1.0, code=2), caption(1, 2.0, code="1"), caption(0, 2.0, code=2.0)],
+        groups={"by": "code", "labels": {1: "HC", 2: "HI", 3: "HM"}},
+    )
+    assert named.group_names == ("all", "HC", "HI", "mean")
+    assert named.rated.groups.tolist() == ["HI", "HC", "HI"]
+    with pytest.raises(InputError, match=r"groups\.labels has no name for code '2'; found 1"):
+        rows([caption(0, 1.0, code=2)], groups={"by": "code", "labels": {1: "HC"}}).check()
+    with pytest.raises(InputError, match="a judgment has no 'cod' to group by; did you mean 'code'"):
+        rows([caption(0, 1.0, code="x")], groups="cod").check()
+
+
+def test_ratings_of_one_caption_are_no_pair():
+    each = rows(
+        [JudgedCaption(0, ("x",), "", (1.0, 2.0)), JudgedCaption(0, ("y",), "", (3.0, 1.0))],
+        statistics=["accuracy"], judgments={"form": "captions", "path": "f", "raters": "each"},
+    )  # fmt: skip
+    assert len(each.pairs.human) == 4
+    assert (each.pairs.first != each.pairs.second).all()

@@ -1,0 +1,77 @@
+"""Models of judgment tasks, and their loading."""
+
+from typing import get_args
+
+import pytest
+from pydantic import ValidationError
+
+from harness.spec import judgment_models as models
+from harness.spec.loading import LoadedJudgments, load_tasks
+
+BASE = {"task": "t", "judgments": {"form": "captions", "path": "f"}, "statistics": ["pearson"], "metrics": ["m"]}
+
+
+def make(**keys):
+    return models.JudgmentSpec.model_validate({**BASE, **keys})
+
+
+def test_every_statistic_has_a_kind():
+    assert set(models.STATISTICS) == set(get_args(models.Statistic))
+
+
+def test_short_forms():
+    spec = make(
+        groups="kind", published={"reference": "R", "values": {"m": [1, 2]}}, statistics=["pearson", "auc", "pearson"]
+    )
+    assert spec.groups is not None and (spec.groups.by, spec.headline) == ("kind", ("pearson", "all"))
+    assert spec.published[0].values == {"m": (1, 2)} and spec.statistics == ["pearson", "auc"]
+    assert make(judgments={"form": "captions", "path": ["a", "b"]}).judgments.paths == ["a", "b"]
+    assert make(groups={"by": "k", "labels": {1: "a"}}).groups.labels == {"1": "a"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"judgments": {"form": "captions"}}, {"judgments": {"form": "captions", "path": "f", "hf": {"name": "x"}}},
+        {"judgments": {"form": "keyed-pairs", "path": "f"}}, {"references": {"draws": 3}}, {"statistics": []}, {"metrics": []},
+        {"published": {"values": {"m": 1}}}, {"tests": {"level": 0}}, {"models": ["human"]},
+    ],
+)  # fmt: skip
+def test_what_does_not_fit(keys):
+    with pytest.raises(ValidationError):
+        make(**keys)
+
+
+def test_paths_beside_the_file(tmp_path):
+    for name in ("j.jsonl", "r.jsonl"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "t.yaml").write_text(
+        "task: t\njudgments: {form: pairs, path: [j.jsonl, other.jsonl], references: {path: r.jsonl}}\n"
+        "statistics: [accuracy]\nmetrics: [novelty]\n"
+    )
+    (loaded,) = load_tasks(tmp_path / "t.yaml")
+    assert isinstance(loaded, LoadedJudgments)
+    assert loaded.spec.judgments.paths == [str(tmp_path / "j.jsonl"), "other.jsonl"]
+    assert loaded.spec.judgments.references.path == str(tmp_path / "r.jsonl")
+
+
+def test_a_suite_overrides_its_parts(tmp_path):
+    part = "task: {0}\njudgments: {{form: captions, path: f}}\nstatistics: [pearson]\nmetrics: [novelty]\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(part.format(name))
+    (tmp_path / "s.yaml").write_text("include: [a.yaml, b.yaml]\nmetrics: [vocabulary]\n")
+    assert [(x.spec.task, x.spec.metrics) for x in load_tasks(tmp_path / "s.yaml")] == [
+        ("a", ["vocabulary"]),
+        ("b", ["vocabulary"]),
+    ]
+
+
+def test_numbers_in_texts():
+    assert [models.looks_like_number(t) for t in ("1", "-2.5e3", " 7 ", "1a", "", "v2")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

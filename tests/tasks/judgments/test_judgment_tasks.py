@@ -1,0 +1,190 @@
+"""Every shipped judgment task runs on a small file of its form; the suite skips what is not there; pages and second looks."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import api
+from harness.cli.main import main
+from harness.errors import InputError
+from harness.judgments.suite import run_folders
+from harness.spec.loading import LoadedJudgments, load_tasks
+
+TASKS = Path(__file__).resolve().parents[3] / "tasks" / "judgments"
+NAMES = sorted(path.stem for path in TASKS.glob("*.yaml") if path.stem != "all")
+LISTED = {
+    "flickr8k-expert", "composite-coco", "composite-flickr8k", "composite-flickr30k", "pascal50s", "abstract50s", "capeval1k", "thumb",
+    "nocaps-foil", "hat", "fense-audiocaps", "fense-clotho",
+}  # fmt: skip
+FAST = {"metrics": [{"bleu2": {"tokenizer": "none"}}, {"bleu1": {"tokenizer": "none"}}]}
+
+
+def run(name, **more):
+    return api.evaluate(f"judgments/{name}", **{**FAST, **more})
+
+
+def test_all_tasks_are_there():
+    assert set(NAMES) >= LISTED
+    suite = (
+        [loaded.spec.task for loaded in load_tasks(TASKS / "all.yaml")]
+        if "HARNESS_DATA" in __import__("os").environ
+        else None
+    )
+    assert suite is None or {task.removeprefix("judgments/") for task in suite} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_runs_on_a_file_of_its_form(name, judged):
+    (loaded,) = load_tasks(f"judgments/{name}")
+    assert isinstance(loaded, LoadedJudgments)
+    result = run(name)
+    spec = loaded.spec
+    head = {r.metric: r for r in result.records if (r.details or {}).get("headline")}
+    assert {(r.statistic, r.group) for r in head.values()} == {spec.headline}
+    assert {r.statistic for r in result.records} == set(spec.statistics)
+    bleu = head["bleu1"]
+    low, high = bleu.ci95
+    if spec.statistics[0] == "average_precision":  # four bad captions among eight, all of them at the bottom
+        assert bleu.value == 1.0
+    assert 0.3 < bleu.value <= 1 and low <= bleu.value + 1e-9 and high >= bleu.value - 1e-9
+    assert not math.isnan(head["bleu2"].value)
+    record = bleu.to_dict()
+    assert list(record)[4:7] == ["metric", "statistic", "group"]
+    assert record["n"] > 0 and "own:" in record["signature"]
+
+
+def test_published_values_stand_beside_ours(judged):
+    result = run("flickr8k-expert", metrics=["bleu1"])
+    (record,) = [r for r in result.records if r.statistic == "kendall_c"]
+    assert record.details["published"] == pytest.approx(0.323)
+    assert "Hessel" in record.details["reference"]
+    assert record.n == 36  # three votes for each of twelve captions
+
+
+def test_pascal_leaves_out_votes_that_tie_and_its_own_captions(judged):
+    result = run("pascal50s")
+    by = {(r.metric, r.group): r for r in result.records}
+    assert [r.group for r in result.records if r.metric == "bleu1"] == ["all", "HC", "HI", "HM", "MM", "mean"]
+    assert by["bleu1", "MM"].n == 3  # one pair of the four is a tie
+    assert by["bleu1", "mean"].value == pytest.approx(sum(by["bleu1", g].value for g in ("HC", "HI", "HM", "MM")) / 4)
+    for row in result.samples.lists("references"):
+        assert len(row) == 5 and len(set(row)) == 5
+    for candidates, references in zip(result.samples.lists("candidates"), result.samples.lists("references")):
+        assert candidates[0] not in references
+
+
+def test_fense_scores_four_references(judged):
+    result = run("fense-audiocaps")
+    for candidates, references in zip(result.samples.lists("candidates"), result.samples.lists("references")):
+        assert len(references) == 4 and candidates[0] not in references
+    by = {(r.metric, r.group): r.n for r in result.records}
+    assert by["bleu1", "HC"] == 3 and by["bleu1", "HM"] == 3 and by["bleu1", "MM"] == 8
+
+
+def test_composite_removes_the_human_caption_for_all_captions_of_its_image(judged):
+    item = run("composite-coco", metrics=["bleu1"])
+    assert {len(row) for row in item.samples.lists("references")} == {4}
+    own = run("composite-coco", metrics=["bleu1"], references={"own": "caption"})
+    assert sorted({len(row) for row in own.samples.lists("references")}) == [4, 5]
+    assert item.records[0].signature != own.records[0].signature
+
+
+def test_three_sets_are_one(judged):
+    assert run("composite").manifest["data"]["examples"] == 12
+
+
+# ------------------------------------------------------------------ the suite
+def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
+    for folder in ("pascal50s", "aloha_hat", "composite_coco"):
+        shutil.rmtree(judged / folder)
+    output = tmp_path / "j"
+    call = [
+        "run",
+        "judgments/all",
+        "--limit",
+        "3",
+        "--output",
+        str(output),
+        "--set",
+        "metrics=[{bleu2: {tokenizer: none}}, {bleu1: {tokenizer: none}}]",
+    ]
+    assert main(call) == 0
+    printed = capsys.readouterr()
+    lines = [line for line in printed.err.splitlines() if "not there" in line]
+    assert len(lines) == 4  # composite-coco, the three sets together, pascal50s, hat
+    assert all("how to get it" in line for line in lines)
+    assert "League table" in printed.out
+    folders, absent = run_folders(output)
+    assert len(folders) == len(NAMES) - 4 and len(absent) == 4
+    assert main(["report", str(output), "--tables", str(tmp_path / "t")]) == 0
+    page = (output / "report.html").read_text()
+    assert "What to use when" in page and "Sets that are not there" in page and "nocaps-foil" in page
+    assert (tmp_path / "t/league.csv").read_text().startswith("set,statistic,metric,value")
+
+
+def test_one_task_without_its_file_is_an_error(judged, capsys):
+    shutil.rmtree(judged / "pascal50s")
+    assert main(["run", "judgments/pascal50s"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "pascal50s: not there" in error and "how to get it: Pascal-50S" in error
+
+
+def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="no set of the suite is there"):
+        api.evaluate("judgments/all")
+
+
+# ------------------------------------------------------------------ a second look
+def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
+    output = tmp_path / "t"
+    first = api.evaluate("judgments/thumb", output=output, **FAST)
+    from harness.run import score as scoring
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("scored again")
+
+    monkeypatch.setattr(scoring, "score", refuse)
+    again = api.evaluate("judgments/thumb", output=output, **FAST)
+    assert [r.value for r in again.records] == [r.value for r in first.records]
+    looked = api.evaluate("judgments/thumb", output=output, statistics=["kendall_c", "accuracy"], ties="skip", **FAST)
+    assert {r.statistic for r in looked.records} == {"kendall_c", "accuracy"}
+    assert json.loads((output / "manifest.json").read_text())["spec"]["ties"] == "skip"
+    monkeypatch.undo()
+    monkeypatch.setenv("HARNESS_DATA", str(judged))
+    more = api.evaluate("judgments/thumb", output=output, metrics=[*FAST["metrics"], "rouge"])
+    assert {r.metric for r in more.records} == {"bleu2", "bleu1", "rouge"}
+    with pytest.raises(InputError, match="holds another run"):
+        api.evaluate("judgments/thumb", output=output, limit=2, **FAST)
+
+
+def test_samples_hold_scores_and_people(judged, tmp_path, capsys):
+    run("thumb", output=tmp_path / "r")
+    call = ["correlate", str(tmp_path / "r"), "--rows", "example", "--x", "*", "--y", "human", "--json"]
+    assert main(call) == 0
+    rows = json.loads(capsys.readouterr().out)["correlations"]
+    assert {row["x"] for row in rows} == {"bleu2", "bleu1"}  # no ids, no metadata, not the human score itself
+
+
+def test_other_verbs_refuse_a_run_of_judgments(judged, tmp_path, capsys):
+    run("thumb", output=tmp_path / "r")
+    for verb in ("compare", "power"):
+        assert main([verb, str(tmp_path / "r")]) == 2
+        assert "is a run of judgments" in capsys.readouterr().err
+
+
+def test_validate_lists_statistics(judged, capsys):
+    assert main(["validate", "judgments/thumb"]) == 0
+    assert "statistics: pearson" in capsys.readouterr().out
+
+
+def test_a_task_of_judgments_meets_the_contract_of_tasks(judged):
+    from harness.testing.tasks import TASK_CHECKS, TaskSubject
+
+    failures = [outcome for outcome in TASK_CHECKS.run(TaskSubject(TASKS / "hat.yaml")) if outcome.failed]
+    assert not failures
