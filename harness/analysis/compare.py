@@ -350,6 +350,7 @@ def _row(pair: Pair, metric: str, outcome: PairedTests) -> Values:
         "exact": bool(reported and reported.exact),
         "note": outcome.note,
         "n": outcome.n,
+        "left_out": len(set(pair.a.examples) | set(pair.b.examples)) - outcome.n,
         "sign_p_value": signs.p_randomisation if signs else None,
         "a_larger": outcome.a_larger,
         "b_larger": outcome.b_larger,

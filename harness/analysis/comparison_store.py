@@ -15,7 +15,7 @@ from harness.run.finished import Run
 from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
 from harness.rundir.pieces import content_digest
 
-SCHEMA = 1
+SCHEMA = 2
 """Schema version of comparisons.json."""
 _log = logging.getLogger(__name__)
 

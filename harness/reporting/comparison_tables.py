@@ -12,7 +12,7 @@ from harness.reporting.tables import Sheet
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
 _FULL = (
     "metric", "system_a", "system_b", "a", "b", "difference", "low", "high", "p_value", "p_holm", "p_bh", "p_bootstrap",
-    "sign_p_value", "a_larger", "ties", "b_larger", "n", "better", "note",
+    "sign_p_value", "a_larger", "ties", "b_larger", "n", "left_out", "better", "note",
 )  # fmt: skip
 
 
@@ -80,4 +80,6 @@ def _notes(rows: Sequence[Parameters]) -> list[str]:
     sizes = sorted({row["n"] for row in rows})
     examples = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     tests = f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
-    return [*notes, f"{examples} examples{tests}"]
+    most = max((row["left_out"] for row in rows), default=0)
+    missing = [f"up to {most} examples are missing or undefined for one system and are left out"] if most else []
+    return [*notes, *missing, f"{examples} examples{tests}"]

@@ -100,14 +100,14 @@ def test_examples_that_one_system_lacks_are_left_out(project):
     models = [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long", "fail": ["e2"]}}]
     harness.evaluate({**SPEC, "models": models}, output="r")
     (row,) = compare_runs(["r"])
-    assert row["n"] == 5
+    assert (row["n"], row["left_out"]) == (5, 1)
 
 
 def test_undefined_examples_of_one_system_are_left_out(project):
     metrics = [{"length": {"undefined": ["e1", "e4"]}}]
     harness.evaluate({**SPEC, "metrics": metrics}, output="r")
     (row,) = compare_runs(["r"])
-    assert row["n"] == 4
+    assert (row["n"], row["left_out"]) == (4, 2)
 
 
 def test_set_metrics_of_different_sizes_have_no_better(project):

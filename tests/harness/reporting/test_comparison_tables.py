@@ -8,7 +8,7 @@ from harness.reporting.comparison_tables import HEADERS, cluster_sheet, comparis
 ROW = {
     "metric": "bleu4", "system_a": "one", "system_b": "two", "higher_is_better": True, "a": 0.25, "b": 0.2, "difference": 0.05,
     "ci95": [0.01, 0.09], "p_value": 0.012, "p_holm": 0.024, "p_bh": 0.012, "p_bootstrap": 0.02, "sign_p_value": 0.2,
-    "a_larger": 7, "ties": 2, "b_larger": 3, "n": 12, "better": "A", "note": "", "draws": 1000, "exact": False,
+    "a_larger": 7, "ties": 2, "b_larger": 3, "n": 12, "left_out": 0, "better": "A", "note": "", "draws": 1000, "exact": False,
 }  # fmt: skip
 UNTESTED = {
     **ROW, "metric": "mauve", "a": None, "b": None, "difference": None, "ci95": None, "p_value": None, "p_holm": None, "p_bh": None,
@@ -39,3 +39,8 @@ def test_a_ranking_has_letters():
     sheet = cluster_sheet("bleu4", [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)], True)
     assert sheet.title == "bleu4 ↑"
     assert list(sheet.rows[1]) == ["two", "0.2000", "b", "0", "1"]
+
+
+def test_examples_that_are_left_out_are_counted():
+    (sheet,) = pair_sheets([ROW, {**ROW, "metric": "cider", "left_out": 3}])
+    assert sheet.notes[0] == "up to 3 examples are missing or undefined for one system and are left out"
