@@ -1,4 +1,4 @@
-"""Decoder of left-to-right models: greedy, beam, diverse beam, and sampling with temperature, top-k and top-p.
+"""Decoder of left-to-right models: greedy, beam, diverse beam, and sampling with temperature and truncation.
 
 Rows are batched over examples and candidates: the prefix is computed once per example and its state is expanded. A caption depends on
 the seed of its example and the index of the candidate only, not on batch size, order or sharding. Each caption has the
@@ -8,7 +8,9 @@ Strategies (``Decoding.strategy``):
 
 - ``greedy``: the most likely token at each step;
 - ``beam``, ``diverse-beam``: see :mod:`harness.adapters.shared.decoding.beam`;
-- ``sample``: independent draws, filtered by ``top_k`` and ``top_p`` if set; ``nucleus``: the same, ``top_p`` is required.
+- ``sample``: independent draws, filtered by ``top_k`` and ``top_p`` if set, and by ``options.min_p``, ``options.typical_p`` and
+  ``options.eta`` (:mod:`harness.adapters.shared.decoding.truncation`); ``nucleus``: the same, ``top_p`` is required;
+- ``min-p``, ``typical``, ``eta``: the same, the option of that name is required.
 
 Greedy and beam search ignore temperature, top_k and top_p. ``options.min_length`` forbids the end token before that many tokens. For
 several candidates greedy search repeats its caption, and beam search returns its n best (``options.repeat: true``: its best, n times).
@@ -207,5 +209,8 @@ STRATEGIES: dict[str, Strategy] = {
     "diverse-beam": diverse_beam_search,
     "sample": sample,
     "nucleus": sample,
+    "min-p": sample,
+    "typical": sample,
+    "eta": sample,
 }
 """Shared strategies by name; adapters add their own through ``decode(..., strategies=...)``."""
