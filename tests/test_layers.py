@@ -48,6 +48,7 @@ PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files"}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
     ("harness.adapters.baselines.central", "harness.run.features"),  # chooses captions by distances, as a metric does
+    ("harness.adapters.mbr.adapter", "harness.run.features"),  # likewise
     ("harness.adapters.textspace.adapter", "harness.plugins.crnrr.textspace"),  # distributions of the CR/NRR/CND paper
     ("harness.adapters.textspace.adapter", "harness.plugins.discrepancy.frontier"),
     ("harness.adapters.epsilon_mixture.adapter", "harness.plugins.discrepancy.mixing"),

@@ -12,16 +12,43 @@ from typing import Any
 import torch
 
 from harness.adapters.shared.decoding.types import select_rows
+from harness.errors import HarnessError
 
 
-class CausalStep:
+class _Watched:
+    """Base of the steps, which keeps the vectors from which the last call predicted the next tokens."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._hidden: torch.Tensor | None = None
+        head = self.language().get_output_embeddings()
+        if head is not None:
+            head.register_forward_pre_hook(self._keep)
+
+    def language(self) -> Any:
+        """Return the model whose output layer predicts the tokens."""
+        return self.model
+
+    def _keep(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+        self._hidden = inputs[0][:, -1]
+
+    def last_hidden(self) -> torch.Tensor:
+        """Return the vectors (R, d) that gave the logits of the last call; raise :class:`HarnessError` if the model hides them."""
+        if self._hidden is None:
+            raise HarnessError(
+                "transformers: the output layer of this model cannot be watched; contrastive search needs it"
+            )
+        return self._hidden
+
+
+class CausalStep(_Watched):
     """Step of a decoder-only model: the first call passes the output of the processor, later calls a token and the cache.
 
     The state is ``{"inputs"}`` before the first call, then ``{"past", "length", "rope"}``.
     """
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        super().__init__(model)
         self.core = getattr(model, "model", model)
         self.takes_positions = "position_ids" in inspect.signature(model.forward).parameters
 
@@ -55,14 +82,14 @@ class CausalStep:
         return {**state, "past": select_rows(state["past"], index), "rope": select_rows(state["rope"], index)}
 
 
-class EncoderDecoderStep:
+class EncoderDecoderStep(_Watched):
     """Step of an encoder-decoder model: the encoder runs once, the first call passes the start tokens of the decoder.
 
     The state is ``{"encoder", "mask", "prompt", "past"}``.
     """
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        super().__init__(model)
         self.vision = not hasattr(model.config, "vocab_size") and hasattr(model.config, "encoder")
 
     def start(self, inputs: dict[str, torch.Tensor], prompt: torch.Tensor) -> dict[str, Any]:
@@ -90,11 +117,12 @@ class EncoderDecoderStep:
         return out.logits.float(), {**state, "past": out.past_key_values}
 
 
-class BlipStep:
+class BlipStep(_Watched):
     """Step of BLIP, a text decoder with cross-attention to the patches of the image. The state is ``{"image", "prompt", "past"}``."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    def language(self) -> Any:
+        """Return the text decoder."""
+        return self.model.text_decoder
 
     def start(self, pixels: torch.Tensor, prompt: torch.Tensor) -> dict[str, Any]:
         """Return the state for pixels (R, 3, height, width) and prompt tokens (R, T)."""
@@ -140,14 +168,11 @@ def blip2_embeddings(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tenso
     return words.masked_scatter(here[..., None], image)
 
 
-class PromptedStep:
+class PromptedStep(_Watched):
     """Step of a decoder-only model after a prefix of embeddings (BLIP-2 with OPT).
 
     The state is ``{"embeddings"}`` before the first call, then ``{"past", "length"}``.
     """
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
 
     def __call__(self, tokens: torch.Tensor | None, state: dict[str, Any]) -> tuple[torch.Tensor, dict[str, Any]]:
         if "embeddings" in state:

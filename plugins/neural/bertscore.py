@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -99,6 +99,10 @@ class TokenEncoder:
                     digest.update(name.encode() + hashlib.file_digest(content, "sha256").digest())
         return digest.hexdigest()[:12]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the loaded model; another process loads the model itself."""
+        return {name: value for name, value in self.__dict__.items() if name != "_loaded"}
+
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         from harness.registry.torchvision_guard import guard_torchvision
@@ -166,6 +170,11 @@ class BertScore(BestMatchMetric):
     Zhang et al. 2020, *BERTScore: Evaluating Text Generation with BERT*, section 3. Values equal those of the library
     bert-score without idf weights and without rescaling.
     """
+
+    expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("bounds", "candidate-order", "reference-order", "shards", "odd-texts"),
+        "token vectors are float32 and depend on the padding of their batch by up to 1e-7",
+    )
 
     def __init__(
         self,

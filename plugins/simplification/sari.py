@@ -33,7 +33,7 @@ def sari(source: Words, candidate: Words, references: Sequence[Words]) -> float:
     Examples
     --------
     >>> round(sari("about 95 are accepted".split(), "about 95 are in".split(), ["about 95 are known".split()]), 4)
-    0.5917
+    0.6667
     """
     total = 0.0
     for order in range(1, ORDERS + 1):

@@ -24,8 +24,12 @@ class Recurrent(nn.Module):
 
     def __call__(self, tokens, state):
         """Return logits (R, V) of the next token and the hidden vector (R, H), in float64."""
-        hidden = self.cell(self.embed(tokens), state)
+        hidden = self.hidden = self.cell(self.embed(tokens), state)
         return self.head(hidden), hidden
+
+    def last_hidden(self) -> torch.Tensor:
+        """Return the hidden vectors (R, H) of the last call."""
+        return self.hidden
 
     def prefix(self, examples: int, seed: int = 0) -> torch.Tensor:
         """Return random hidden vectors, shape (examples, H)."""

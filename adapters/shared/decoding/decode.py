@@ -1,4 +1,4 @@
-"""Decoder of left-to-right models: greedy, beam, diverse beam, and sampling with temperature, top-k and top-p.
+"""Decoder of left-to-right models: greedy, beam, diverse beam, and sampling with temperature and truncation.
 
 Rows are batched over examples and candidates: the prefix is computed once per example and its state is expanded. A caption depends on
 the seed of its example and the index of the candidate only, not on batch size, order or sharding. Each caption has the
@@ -8,7 +8,10 @@ Strategies (``Decoding.strategy``):
 
 - ``greedy``: the most likely token at each step;
 - ``beam``, ``diverse-beam``: see :mod:`harness.adapters.shared.decoding.beam`;
-- ``sample``: independent draws, filtered by ``top_k`` and ``top_p`` if set; ``nucleus``: the same, ``top_p`` is required.
+- ``sample``: independent draws, filtered by ``top_k`` and ``top_p`` if set, and by ``options.min_p``, ``options.typical_p`` and
+  ``options.eta`` (:mod:`harness.adapters.shared.decoding.truncation`); ``nucleus``: the same, ``top_p`` is required;
+- ``min-p``, ``typical``, ``eta``: the same, the option of that name is required;
+- ``contrastive``: see :mod:`harness.adapters.shared.decoding.contrastive`.
 
 Greedy and beam search ignore temperature, top_k and top_p. ``options.min_length`` forbids the end token before that many tokens. For
 several candidates greedy search repeats its caption, and beam search returns its n best (``options.repeat: true``: its best, n times).
@@ -23,7 +26,9 @@ import numpy as np
 import torch
 
 from harness.adapters.shared.decoding.beam import beam_search, diverse_beam_search
+from harness.adapters.shared.decoding.contrastive import check_contrastive, contrastive_search
 from harness.adapters.shared.decoding.filters import check_filters, draw, uniforms
+from harness.adapters.shared.decoding.record import Record
 from harness.adapters.shared.decoding.types import (
     Decoded,
     DecodingBatch,
@@ -99,6 +104,7 @@ def decode(
 def check_decoding(decoding: Decoding) -> None:
     """Raise :class:`HarnessError` for a count or a filter out of range."""
     check_filters(decoding)
+    check_contrastive(decoding)
     for name in ("candidates", "beams", "max_length"):
         value = getattr(decoding, name)
         if value is not None and value < 1:
@@ -143,7 +149,7 @@ def rollout(
     if candidates > 1:
         index = (rows // candidates).to(logits.device)
         logits, state = logits.index_select(0, index), reorder(step, state, index)
-    record = _Record(len(rows), limit)
+    record = Record(len(rows), limit)
     stop = torch.tensor(batch.stop, dtype=torch.long, device=logits.device)
     alive = torch.ones(len(rows), dtype=torch.bool)
     for position in range(limit):
@@ -166,36 +172,6 @@ def rollout(
     return tuple(tuple(hypotheses[e * candidates : (e + 1) * candidates]) for e in range(len(batch)))
 
 
-class _Record:
-    """Tokens, log-probabilities and ranks of R growing rows, arrays of shape (R, limit)."""
-
-    def __init__(self, rows: int, limit: int) -> None:
-        self.tokens = np.zeros((rows, limit), dtype=np.int64)
-        self.log_probs = np.zeros((rows, limit))
-        self.ranks = np.zeros((rows, limit), dtype=np.int64)
-        self.lengths = np.zeros(rows, dtype=np.int64)
-
-    def add(
-        self, position: int, rows: torch.Tensor, logits: torch.Tensor, tokens: torch.Tensor, alive: torch.Tensor
-    ) -> None:
-        logits, tokens = logits[alive.to(logits.device)], tokens[alive.to(tokens.device)]
-        index = rows.numpy()
-        self.tokens[index, position] = tokens.cpu().numpy()
-        self.log_probs[index, position] = log_prob_of(logits, tokens).cpu().numpy()
-        self.ranks[index, position] = rank_of(logits, tokens).cpu().numpy()
-        self.lengths[index] = position + 1
-
-    def hypotheses(self, stop: set[int]) -> list[Hypothesis]:
-        result = []
-        for row, length in enumerate(self.lengths.tolist()):
-            tokens, log_probs = self.tokens[row, :length].copy(), self.log_probs[row, :length].copy()
-            reason = "stop" if length and int(tokens[-1]) in stop else "length"
-            result.append(
-                Hypothesis(tokens, log_probs, self.ranks[row, :length].copy(), reason, float(log_probs.sum()))
-            )
-        return result
-
-
 def forced_scores(logits: torch.Tensor, tokens: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Return log-probabilities (L,), float64, and ranks (L,), int64, of ``tokens`` (L,) under the ``logits`` (L, V) that predict them."""
     return log_prob_of(logits, tokens).cpu().numpy(), rank_of(logits, tokens).cpu().numpy()
@@ -207,5 +183,9 @@ STRATEGIES: dict[str, Strategy] = {
     "diverse-beam": diverse_beam_search,
     "sample": sample,
     "nucleus": sample,
+    "min-p": sample,
+    "typical": sample,
+    "eta": sample,
+    "contrastive": contrastive_search,
 }
 """Shared strategies by name; adapters add their own through ``decode(..., strategies=...)``."""

@@ -1,4 +1,4 @@
-"""Sampling of a token from logits: temperature, then top-k, then top-p, then inversion of the CDF in float64.
+"""Sampling of a token from logits: temperature, top-k, top-p, further truncation, then inversion of the CDF in float64.
 
 Random numbers are counter-based: each (example seed, candidate index) has its own stream. A caption therefore does not depend on the
 other examples of a batch, and the set of n + 1 candidates is the set of n candidates plus one.
@@ -11,13 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from harness.adapters.shared.decoding.truncation import check_truncation, truncated
 from harness.adapters.shared.decoding.types import rows_at_once
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 
 
 def check_filters(decoding: Decoding) -> None:
-    """Raise :class:`HarnessError` for a temperature, top-k or top-p out of range."""
+    """Raise :class:`HarnessError` for a temperature, top-k, top-p or further truncation out of range."""
     if not np.isfinite(decoding.temperature) or decoding.temperature <= 0:
         raise HarnessError(
             f"decoding: temperature must be a number above 0, found {decoding.temperature}; "
@@ -27,6 +28,7 @@ def check_filters(decoding: Decoding) -> None:
         raise HarnessError(f"decoding: top_p must be above 0 and at most 1, found {decoding.top_p}")
     if decoding.top_k is not None and decoding.top_k < 1:
         raise HarnessError(f"decoding: top_k must be at least 1, found {decoding.top_k}")
+    check_truncation(decoding)
 
 
 def uniforms(seeds: Sequence[int], candidates: int, length: int) -> np.ndarray:
@@ -131,7 +133,7 @@ def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> tor
     uniform
         Random numbers in [0, 1), shape (R,), float64.
     decoding
-        Settings; ``temperature``, ``top_k`` and ``top_p`` are used.
+        Settings; ``temperature``, ``top_k``, ``top_p`` and the rules of :mod:`harness.adapters.shared.decoding.truncation` are used.
     """
     chunk = rows_at_once(logits)
     parts = []
@@ -139,7 +141,7 @@ def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> tor
         mass, ids = filtered_probabilities(
             logits[start : start + chunk], decoding.temperature, decoding.top_k, decoding.top_p
         )
-        cdf = mass.cumsum(-1)
+        cdf = truncated(mass, decoding).cumsum(-1)
         goal = uniform[start : start + chunk, None] * cdf[:, -1:]
         index = torch.searchsorted(cdf, goal, right=True)
         last = (cdf < cdf[:, -1:]).sum(-1, keepdim=True)  # last entry with mass; `goal` may round up to the total

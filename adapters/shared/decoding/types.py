@@ -31,7 +31,8 @@ class Step(Protocol):
 
     A step may also define ``reorder(state, index) -> state``: row ``i`` of the new state is row ``index[i]`` of the old state.
     ``index`` is an int64 tensor (R',); it may repeat, drop and exchange rows. Without ``reorder`` the decoder uses
-    :func:`select_rows`. The decoder does not use the old state again.
+    :func:`select_rows`. The decoder does not use the old state again. A step may define ``last_hidden() -> (R, d)``, the vectors that gave
+    the logits of the last call, which contrastive search compares.
     """
 
     def __call__(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:

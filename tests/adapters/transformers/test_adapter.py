@@ -111,6 +111,16 @@ def test_reference_scores_equal_a_loop_over_steps(folders, name):
             assert score.tokens[-1] == "</s>"
 
 
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_contrastive_search_does_not_depend_on_the_batch(folders, name):
+    adapter = build(folders, name)
+    search = Decoding("contrastive", options={"alpha": 0.8}, max_length=8)
+    together = captions(adapter, search)
+    assert captions(adapter, search, EXAMPLES[:1], [0]) == together[:1]
+    greedy = captions(adapter, Decoding("greedy", max_length=8))
+    assert captions(adapter, Decoding("contrastive", options={"alpha": 0}, max_length=8)) == greedy
+
+
 def test_chat_templates_are_used(folders):
     adapter = build(folders, "gpt2", chat=None, system="the dog")
     assert adapter.chat

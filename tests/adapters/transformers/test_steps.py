@@ -59,6 +59,19 @@ def prompted(folder) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("case", [causal, encoder_decoder, blip, prompted])
+def test_the_last_hidden_vectors_give_the_logits(tmp_path, case):
+    step, start = case(tmp_path)
+    with torch.inference_mode():
+        logits, state = step(None, start)
+        for t in range(2):
+            hidden = step.last_hidden()
+            assert hidden.shape[0] == len(logits)
+            ranks = step.language().get_output_embeddings()(hidden).argsort(-1)
+            torch.testing.assert_close(ranks[:, -1], logits.argmax(-1))
+            logits, state = step(TOKENS[:, t], state)
+
+
+@pytest.mark.parametrize("case", [causal, encoder_decoder, blip, prompted])
 def test_several_tokens_equal_single_tokens(tmp_path, case):
     step, start = case(tmp_path)
     with torch.inference_mode():

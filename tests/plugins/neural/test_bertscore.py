@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -133,6 +135,7 @@ def test_the_default_model_is_minilm():
     scores = metric.scores(features.batch(sets), features, None)
     assert scores[0] == pytest.approx(1.0, abs=1e-5)
     assert scores[1] < 0.8
+    assert pickle.loads(pickle.dumps(metric)).scores(features.batch(sets), features, None) == pytest.approx(scores)
 
 
 def test_missing_parts_are_named(model, tmp_path):

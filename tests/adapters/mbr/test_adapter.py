@@ -1,0 +1,82 @@
+"""``mbr``: the choice by hand, repeated captions, failures, fields of a generation."""
+
+import numpy as np
+import pytest
+
+from harness.adapters.mbr.adapter import Mbr, chosen
+from harness.contracts import Decoding, Example, Failure, Generation, TaskView
+from harness.errors import HarnessError
+
+POOL = ("a dog runs", "a red bus", "a dog runs", "a dog sits", "the dog runs fast")
+
+
+class Model:
+    """Adapter with fixed captions, which records the decoding that it gets."""
+
+    def __init__(self, results):
+        self.results, self.decodings = results, []
+
+    def fingerprint(self):
+        return "model"
+
+    def prepare(self, task):
+        self.decodings.append(task.decoding)
+
+    def generate(self, examples, decoding, seeds):
+        self.decodings.append(decoding)
+        return iter(self.results)
+
+
+class Words:
+    """Distance by the number of words of the hypothesis that the reference lacks."""
+
+    name = "words"
+
+    def signature(self):
+        return "words"
+
+    def matrices(self, batch, features):
+        return np.array(
+            [[[float(len(set(h.split()) - set(r.split()))) for r in texts] for h in texts] for texts in batch.texts]
+        )
+
+
+EXAMPLE = Example("x", ("a dog", "a cat"))
+
+
+def test_the_smallest_risk_first_and_repeated_captions_last():
+    # sums of missing words: 4 ("a dog runs", twice), 9, 6 and 11
+    (order,) = chosen([(EXAMPLE, POOL)], Words(), [EXAMPLE.references])
+    assert order == [0, 3, 1, 4, 2]
+    assert chosen([(EXAMPLE, ("one",)), (EXAMPLE, ("a", "b"))], Words(), [("x",)]) == [[0], [0, 1]]
+
+
+def test_all_fields_follow_and_failures_pass():
+    generation = Generation(POOL, ("kept",), tuple(map(float, range(5))), tuple(range(5)), ("stop",) * 5)
+    model = Model([generation, Failure("no image"), POOL])
+    mbr = Mbr(model=model, distance=Words(), pool=5)
+    decoding = Decoding(strategy="sample", candidates=2)
+    mbr.prepare(TaskView([EXAMPLE] * 3, decoding))
+    first, failed, plain = mbr.generate([EXAMPLE] * 3, decoding, [1, 2, 3])
+    assert first == Generation((POOL[0], POOL[3]), ("kept",), (0.0, 3.0), (0, 3), ("stop", "stop"))
+    assert failed == Failure("no image")
+    assert plain.candidates == first.candidates
+    assert [d.candidates for d in model.decodings] == [5, 5]
+    (single,) = Mbr(model=Model([POOL]), distance=Words()).generate([EXAMPLE], Decoding(), [1])
+    assert single.candidates == (POOL[0],)
+
+
+def test_a_registered_distance_and_the_fingerprint():
+    mbr = Mbr(model=Model([POOL]), distance="bleu", pool=5)
+    assert mbr.fingerprint().startswith("mbr|pool=5|")
+    (result,) = mbr.generate([EXAMPLE], Decoding(candidates=1), [0])
+    assert result.candidates == ("a dog runs",)
+
+
+def test_mistakes():
+    with pytest.raises(HarnessError, match="mbr: pool is 1; expected an integer of at least 2"):
+        Mbr(model=Model([]), pool=1)
+    with pytest.raises(HarnessError, match="mbr: 20 candidates cannot be chosen from a pool of 16"):
+        list(Mbr(model=Model([]), distance="bleu").generate([EXAMPLE], Decoding(candidates=20), [0]))
+    with pytest.raises(HarnessError, match="mbr: Model does not score references"):
+        Mbr(model=Model([]), distance="bleu").score_references([EXAMPLE])
