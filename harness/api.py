@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Metric, Parameters, Values
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
@@ -324,18 +324,6 @@ def report(
     return [*files, *write_tables(runs, Path(tables))] if tables else files
 
 
-def _refuse_judgments(verb: str, runs: Sequence[str | Path]) -> None:
-    """Raise :class:`InputError` for a run of judgments, whose records are of metrics, not of models."""
-    from harness.rundir.format import MANIFEST, read_json_object
-
-    for run in runs:
-        manifest = Path(str(run).split("::")[0]) / MANIFEST
-        if manifest.is_file() and read_json_object(manifest).get("kind"):
-            raise InputError(
-                f"is a run of judgments, which harness {verb} does not read; harness report shows its tests", str(run)
-            )
-
-
 def compare(
     run_a: str | Path,
     run_b: str | Path | None = None,
@@ -373,10 +361,16 @@ def compare(
         See :func:`harness.analysis.compare.compare_runs`.
     """
     from harness.analysis.compare import compare_runs
+    from harness.judgments.suite import refuse_judgments
 
+<<<<<<< HEAD
     paths = [run_a, *([run_b] if run_b else [])]
     _refuse_judgments("compare", paths)
     return compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+=======
+    refuse_judgments("compare", [run_a, *([run_b] if run_b else [])])
+    return compare_runs([run_a, *([run_b] if run_b else [])], any_data=any_data, draws=draws, seed=seed)
+>>>>>>> judgments
 
 
 def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:
@@ -405,8 +399,9 @@ def power(run: str | Path, *, target_p: float | None = None, power: float | None
         A parameter is out of range, or the pilot has no p-values, or is too small to predict other sizes.
     """
     from harness.analysis.power import study_power
+    from harness.judgments.suite import refuse_judgments
 
-    _refuse_judgments("power", [run])
+    refuse_judgments("power", [run])
     return study_power(run, target_p=target_p, power=power, **options)
 
 

@@ -122,6 +122,8 @@ def _metric_names(text: str) -> list[str]:
 
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
     """Print one table per y: its best x columns with pooled coefficients, then R² within each group."""
+    from harness.reporting.numbers import p_text
+
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
     print(f"{study.source}: {len(study.x)} columns against {len(study.y)}; rows: {sizes}")
@@ -138,9 +140,7 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
         print(head + "".join(f"  {'R² ' + group:>12}" for group in inner))
         for name in names:
             row = study.record(name, y)
-            cells = (
-                f"{_number_text(row['r2'], '9.4f')} {_number_text(row['r'], '9.4f')} {_number_text(row['p'], '9.2g')}"
-            )
+            cells = f"{_number_text(row['r2'], '9.4f')} {_number_text(row['r'], '9.4f')} {p_text(row['p']):>9}"
             cells += f" {_number_text(row['spearman'], '9.4f')} {_number_text(row['kendall'], '9.4f')}"
             parts = "".join(f"  {_number_text(study.record(name, y, group)['r2'], '12.4f')}" for group in inner)
             print(f"{name:<{width}}  {cells}{parts}")

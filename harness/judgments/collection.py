@@ -60,8 +60,8 @@ class Collection:
     def name(self, role: str, usual: Sequence[str], first: Record, *, needed: bool = True) -> str | None:
         """Return the column of a role, found once by the first record."""
         if role not in self._names:
-            given = getattr(self.source.columns, role)
-            self._names[role] = column(given, usual, first, role.replace("_", " "), needed=needed)
+            name = getattr(self.source.columns, role)
+            self._names[role] = column(name, usual, first, role.replace("_", " "), needed=needed)
         return self._names[role]
 
     def item(self, record: Record, number: int) -> int | None:

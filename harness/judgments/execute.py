@@ -188,8 +188,8 @@ def _signature(spec: JudgmentSpec, metric: str, statistic: str) -> str:
 def _published(spec: JudgmentSpec, label: str, statistic: str, group: str) -> Values:
     """Return the published value of a metric with its source: a number, or the range over papers."""
     for table in spec.published:
-        wanted = (table.statistic or spec.statistics[0], table.group or spec.headline[1])
-        if wanted == (statistic, group) and label in table.values:
+        key = (table.statistic or spec.statistics[0], table.group or spec.headline[1])
+        if key == (statistic, group) and label in table.values:
             value = table.values[label]
             number = [end / 100 for end in value] if isinstance(value, tuple) else value / 100
             return {"published": number, "reference": table.reference}

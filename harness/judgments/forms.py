@@ -27,9 +27,9 @@ def read_captions(collection: Collection) -> None:
     nested: str | None = None
     for number_of, record in enumerate(collection.records()):
         if number_of == 0:
-            given = collection.source.columns.captions
+            name = collection.source.columns.captions
             usual = [name for name in NESTED_COLUMNS if _holds_objects(record.fields.get(name))]
-            nested = column(given, usual, record, "captions", needed=False)
+            nested = column(name, usual, record, "captions", needed=False)
         item = collection.item(record, number_of)
         if item is None:
             continue
@@ -80,11 +80,11 @@ def _rated(
         meta = {**scalars(outer.fields, [nested, *NESTED_COLUMNS, *used]), **meta}
     scores = {name: value for name, raw in record.fields.items() if (value := _plain(raw)) is not None}
     name = system if system is not None else str(lookup(record.fields, of_system) or "") if of_system else ""
-    own = collection.own(texts, item, record.fields, mark, record.where)
+    references = collection.own(texts, item, record.fields, mark, record.where)
     rated = ratings(lookup(record.fields, score), record.where, score) if score else ()
     if collection.source.mean_of is not None:
         rated = votes_of_mean(rated, collection.source.mean_of, record.where, str(score))
-    return JudgedCaption(item, texts, name, rated, own, scores, meta)
+    return JudgedCaption(item, texts, name, rated, references, scores, meta)
 
 
 def _plain(value: YamlValue) -> float | None:
@@ -137,8 +137,8 @@ def _side(
     collection: Collection, record: Record, item: int, name: str, system: str | None, mark: YamlValue
 ) -> JudgedCaption:
     texts = collection.texts(lookup(record.fields, name), record.where, name)
-    own = collection.own(texts, item, record.fields, mark, record.where)
-    return JudgedCaption(item, texts, str(lookup(record.fields, system) or "") if system else "", (), own)
+    references = collection.own(texts, item, record.fields, mark, record.where)
+    return JudgedCaption(item, texts, str(lookup(record.fields, system) or "") if system else "", (), references)
 
 
 def read_keyed_pairs(collection: Collection) -> None:

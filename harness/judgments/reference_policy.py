@@ -70,9 +70,9 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
     positions: dict[tuple[int, int, tuple[str, ...], tuple[int, ...]], int] = {}
     sets: list[CaptionSet] = []
     index: list[list[list[int]]] = []
-    for caption, own, ordinal, corpus in zip(judgments.captions, removed, ordinals, corpus_of):
+    for caption, left_out, ordinal, corpus in zip(judgments.captions, removed, ordinals, corpus_of):
         item = judgments.items[caption.item]
-        remaining = tuple(k for k in range(len(item.references)) if k not in own)
+        remaining = tuple(k for k in range(len(item.references)) if k not in left_out)
         if not remaining:
             raise InputError(
                 f"no reference is left for the caption {caption.texts[0]!r:.60} of the item '{item.id}' "
@@ -81,9 +81,9 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
             )
         draws: list[list[int]] = []
         for draw in range(policy.draws):
-            chosen = _sampled(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
+            positions_of_draw = _sampled(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
             rotations: list[int] = []
-            for part in _rotations(chosen, policy.rotate):
+            for part in _rotations(positions_of_draw, policy.rotate):
                 key = (corpus, caption.item, caption.texts, part)
                 if key not in positions:
                     positions[key] = len(sets)
@@ -142,8 +142,8 @@ def _padded(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
 def _sampled(positions: tuple[int, ...], count: int | None, key: Sequence[int]) -> tuple[int, ...]:
     if count is None or count >= len(positions):
         return positions
-    chosen = np.random.default_rng(list(key)).choice(len(positions), size=count, replace=False)
-    return tuple(positions[int(k)] for k in np.sort(chosen))
+    sample = np.random.default_rng(list(key)).choice(len(positions), size=count, replace=False)
+    return tuple(positions[int(k)] for k in np.sort(sample))
 
 
 def _rotations(positions: tuple[int, ...], count: int | None) -> Iterator[tuple[int, ...]]:
@@ -173,25 +173,25 @@ def _removed(judgments: Judgments, policy: ReferencePolicy, by: str) -> Iterator
         of_item[caption.item].update(caption.own_references)
     of_pair, meta = _of_pairs(judgments)
     for position, caption in enumerate(judgments.captions):
-        own = policy.own if isinstance(policy.own, str) else _choice(policy, meta[position], by, judgments.source)
-        if own == "item":
+        rule = policy.own if isinstance(policy.own, str) else _choice(policy, meta[position], by, judgments.source)
+        if rule == "item":
             yield frozenset(of_item[caption.item])
-        elif own == "pair":
+        elif rule == "pair":
             yield frozenset(of_pair[position])
         else:
-            yield frozenset(caption.own_references if own == "caption" else ())
+            yield frozenset(caption.own_references if rule == "caption" else ())
 
 
 def _of_pairs(judgments: Judgments) -> tuple[list[set[int]], list[Parameters]]:
     """Return for each caption its own references and those of the captions it is paired with, and the fields of its category."""
-    own = [set(caption.own_references) for caption in judgments.captions]
+    references = [set(caption.own_references) for caption in judgments.captions]
     meta: list[Parameters] = [caption.meta for caption in judgments.captions]
     for pair in judgments.pairs:
         both = {*judgments.captions[pair.first].own_references, *judgments.captions[pair.second].own_references}
         for position in (pair.first, pair.second):
-            own[position] |= both
+            references[position] |= both
             meta[position] = pair.meta
-    return own, meta
+    return references, meta
 
 
 def _choice(policy: ReferencePolicy, meta: Parameters, by: str, where: str) -> Own:

@@ -81,3 +81,13 @@ def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
         return [folder / name for name in cast("list[str]", content.get("runs") or [])], list(absent.values())
     inner = sorted(file.parent for file in folder.glob(f"**/{MANIFEST}"))
     return inner or [folder], []
+
+
+def refuse_judgments(verb: str, runs: Sequence[str | Path]) -> None:
+    """Raise :class:`InputError` for a run of judgments (or ``RUN::MODEL``), whose records are of metrics, not of models."""
+    for run in runs:
+        file = Path(str(run).split("::")[0]) / MANIFEST
+        if file.is_file() and read_json_object(file).get("kind"):
+            raise InputError(
+                f"is a run of judgments, which harness {verb} does not read; harness report shows its tests", str(run)
+            )

@@ -53,14 +53,14 @@ def _print_set(console: object, one: LeagueSet) -> None:
             details = record.details or {}
             name = statistic if group == "all" else f"{statistic} {group}"
             rank = cluster(record)
-            shown = [row.text(record.metric) for row in published] if details.get("headline") else []
+            printed = [row.text(record.metric) for row in published] if details.get("headline") else []
             cells = [
                 escape(name) if index == 0 else "",
                 escape(record.metric),
                 hundred(record.value),
                 interval_text(record),
                 "" if rank is None else str(rank),
-                *([", ".join(filter(None, shown))] if published else []),
+                *([", ".join(filter(None, printed))] if published else []),
                 str(record.n),
                 hundred(details["ties"]) + " %" if "ties" in details else "",
                 str(record.skipped or ""),

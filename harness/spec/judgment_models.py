@@ -177,8 +177,8 @@ class ReferencePolicy(Strict):
         >>> ReferencePolicy(own="item", sample=5, draws=3).describe()
         'own:item,sample:5x3'
         """
-        own = self.own if isinstance(self.own, str) else "+".join(f"{k}={v}" for k, v in sorted(self.own.items()))
-        parts = [f"own:{own}"]
+        rule = self.own if isinstance(self.own, str) else "+".join(f"{k}={v}" for k, v in sorted(self.own.items()))
+        parts = [f"own:{rule}"]
         if self.sample is not None:
             parts.append(f"sample:{self.sample}x{self.draws}")
         if self.rotate is not None:

@@ -1,6 +1,5 @@
 """The league table: order, clusters, advice, published rows, pages and consoles."""
 
-import json
 import math
 
 import pytest
@@ -66,55 +65,7 @@ def test_numbers():
 
 
 # ------------------------------------------------------------------ runs
-RECORDS = [
-    {"id": str(i), "caption": "x" * (1 + (i * k) % 7), "human_score": k + i % 2, "references": ["xx", "y"]}
-    for i in range(1, 8)
-    for k in (1, 2, 3)
-]  # fmt: skip
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch, capsys):
-    """Two finished runs of judgments below ``out``, and the printed text of each."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "j.jsonl").write_text("".join(json.dumps(r) + "\n" for r in RECORDS))
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.yaml").write_text(
-            f"task: judgments/{name}\njudgments: {{form: captions, path: j.jsonl}}\nstatistics: [kendall_c, pearson, accuracy]\n"
-            "metrics: [{bleu1: {tokenizer: none}}, {self-bleu: {n: 2, tokenizer: none}}, {rouge: {tokenizer: none}}]\n"
-            "published: {reference: A paper, values: {bleu1: 12.5, spice: 40}}\n"
-        )
-    (tmp_path / "all.yaml").write_text("include: [one.yaml, two.yaml]\n")
-    assert main(["run", "all.yaml", "--output", "out"]) == 0
-    return capsys.readouterr().out
-
-
-def test_the_console(runs):
-    assert "League table" in runs and "published: A paper" in runs and "12.5" in runs
-    assert "7 items, 21 captions" in runs and "a set of one" in runs
-
-
-def test_the_page(runs, tmp_path, capsys):
-    assert main(["report", "out", "--tables", "tables", "--title", "Mine"]) == 0
-    page = (tmp_path / "out/report.html").read_text()
-    for text in (
-        "<h1>Mine</h1>",
-        "League table",
-        "What to use when",
-        "spice (published only)",
-        "PERM-BOTH",
-        "judgments/two",
-    ):
-        assert text in page
-    table = (tmp_path / "tables/league.csv").read_text().splitlines()
-    assert len(table) == 7 and table[0].endswith("reference")
-    assert (tmp_path / "tables/league.md").is_file()
-    assert main(["report", "out/one"]) == 0
-    single = (tmp_path / "out/one/report.html").read_text()
-    assert "<h1>judgments/one</h1>" in single and "<h2>League table" not in single
-
-
-def test_runs_of_models_have_a_page_of_their_own(runs, tmp_path, project):
+def test_runs_of_models_have_a_page_of_their_own(judged_runs, tmp_path, project):
     assert main(["run", "spec.yaml", "--output", "models"]) == 0
     with pytest.raises(InputError, match="is a run of models"):
         open_league([tmp_path / "out/one", tmp_path / "models"])
