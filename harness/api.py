@@ -117,6 +117,7 @@ def evaluate_all(
         Called with the notice and the variant of a spec before it is run.
     """
     from harness.run.execute import execute
+    from harness.rundir.rundir import bugs_logged
 
     runs: list[Run] = []
     planned = plans(spec, overrides, **replace)
@@ -128,7 +129,8 @@ def evaluate_all(
             folder = output / plan.spec.task
         if plan.spec.notice and on_notice:
             on_notice(plan.spec.notice, plan.spec.variant)
-        runs.append(execute(plan, output=folder, mode=mode, show=show))
+        with bugs_logged(folder):
+            runs.append(execute(plan, output=folder, mode=mode, show=show))
     return runs
 
 

@@ -10,6 +10,8 @@ import yaml
 
 from harness.errors import InputError
 
+MAX_NODES = 100_000
+"""Maximum number of values in a YAML file, with aliases written out."""
 YamlValue = Any
 """A value of YAML as loaded, of any type."""
 Key = tuple[str | int | float | bool, ...]
@@ -62,7 +64,8 @@ def load(path: Path, shown: str | None = None) -> Located:
     Raises
     ------
     InputError
-        For a missing file, invalid YAML (with the line), or a key that occurs twice in one mapping.
+        For a missing file, invalid YAML (with the line), a key that occurs twice in one mapping, or aliases that make more than
+        :data:`MAX_NODES` values.
     """
     name = shown or str(path)
     try:
@@ -89,6 +92,8 @@ def loads(text: str, name: str) -> Located:
         raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     try:
         node = loader.get_single_node()
+        if node is not None and _size(node, {}) > MAX_NODES:
+            raise InputError(f"aliases (*name) make more than {MAX_NODES:,} values", name)
         located = Located(None)
         located.data = _build(loader, node, (), name, located.places) if node is not None else {}
         return located
@@ -102,6 +107,22 @@ def loads(text: str, name: str) -> Located:
         raise InputError("a value holds itself, or is nested too deeply", name) from None
     finally:
         loader.dispose()
+
+
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """Return the number of nodes at and below a node, aliases written out; raise RecursionError for a node in itself."""
+    if id(node) in sizes:
+        if not sizes[id(node)]:
+            raise RecursionError
+        return sizes[id(node)]
+    sizes[id(node)] = 0
+    children: list[yaml.Node] = []
+    if isinstance(node, yaml.SequenceNode):
+        children = node.value
+    elif isinstance(node, yaml.MappingNode):
+        children = [item for pair in node.value for item in pair]
+    sizes[id(node)] = 1 + sum(_size(child, sizes) for child in children)
+    return sizes[id(node)]
 
 
 def _build(

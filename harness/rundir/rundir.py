@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, cast
 
-from harness.errors import InputError
+from harness.errors import BUG_LOG, HarnessError, InputError
 from harness.rundir.format import (
     COMPARISONS,
     LOG,
@@ -206,6 +208,20 @@ class RunDir:
         line = json.dumps(plain({"time": round(time.time(), 3), "event": event, **values}), ensure_ascii=True)
         with open(self.path / LOG, "a", encoding="utf-8") as file:
             file.write(line + "\n")
+
+
+@contextmanager
+def bugs_logged(folder: Path | None) -> Generator[None]:
+    """Context of a run in ``folder``: the traceback of a bug goes into its log, whose path becomes an attribute of the exception."""
+    try:
+        yield
+    except (HarnessError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if folder is not None and folder.is_dir():
+            RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
+            setattr(error, BUG_LOG, str(folder / LOG))
+        raise
 
 
 def _is_temporary(name: str) -> bool:
