@@ -110,6 +110,10 @@ def _guarded(arguments: list[str], debug: bool) -> int:
         return _failure("terminated; run the same command again to continue", 143)
     except KeyboardInterrupt:
         return _failure("interrupted; run the same command again to continue", 130)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # rich ends the program where the reader of a table left
+            return 0
+        raise
     except OSError as error:  # a full disk or a folder without write permission, for example
         if reader_left():
             discard_output()

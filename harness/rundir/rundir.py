@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 import traceback
@@ -20,6 +21,7 @@ from harness.rundir.format import (
     COMPARISONS,
     LOG,
     MANIFEST,
+    PIECE_FOLDERS,
     RESULTS,
     RESULTS_SCHEMA,
     RUN_FILES,
@@ -36,6 +38,8 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
 from harness.rundir.samples import SampleTable, write_samples
 
+ATTEMPTS = 20
+"""Number of times that a folder which another process removes is created."""
 Mode = Literal["auto", "resume", "fresh"]
 
 
@@ -81,15 +85,42 @@ class RunDir:
             Another process writes the run.
         """
         run = cls(path)
-        held = run._held(mode)
-        run._check(held, manifest, mode)
-        path.mkdir(parents=True, exist_ok=True)
-        run._lock.acquire()
-        if mode == "fresh":
-            run._clear()
-        if held is None or mode == "fresh":
-            write_atomically(path / MANIFEST, to_json(manifest))
+        run._check(run._held(mode), manifest, mode)  # before anything is written
+        if run._take(manifest, mode):
+            try:
+                run._begin(manifest, mode)
+            except BaseException:
+                run.close()
+                raise
         return run
+
+    def _take(self, manifest: Mapping[str, object], mode: Mode) -> bool:
+        """Lock the directory and return True; return False for a finished run in a folder that cannot be written."""
+        for attempt in range(ATTEMPTS):
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+                return True
+            except FileNotFoundError:  # another process has removed the empty folder
+                if attempt == ATTEMPTS - 1:
+                    raise
+            except OSError as error:
+                held = self._held(mode)
+                readable = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and mode != "fresh"
+                if readable and held is not None and self.finished:
+                    return False
+                raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _begin(self, manifest: Mapping[str, object], mode: Mode) -> None:
+        """Bring the locked directory into the state of a run that begins or goes on."""
+        held = self._held(mode)  # another process may have written it before the lock was free
+        self._check(held, manifest, mode)
+        if mode == "fresh":
+            self._clear()
+        self._remove_temporary()
+        if held is None or mode == "fresh":
+            write_atomically(self.path / MANIFEST, to_json(manifest))
 
     def _held(self, mode: Mode) -> JsonObject | None:
         """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
@@ -124,10 +155,18 @@ class RunDir:
         for name in (RESULTS, COMPARISONS, SAMPLES, LOG, "report.html"):
             (self.path / name).unlink(missing_ok=True)
         self.pieces.clear()
-        for file in self.path.iterdir():
-            if _is_temporary(file.name):
-                file.unlink(missing_ok=True)
+        self._remove_temporary()
         (self.path / MANIFEST).unlink(missing_ok=True)
+
+    def _remove_temporary(self) -> None:
+        """Remove what a killed process was writing; only the holder of the lock writes these names."""
+        for folder, names in (
+            (self.path, (MANIFEST, RESULTS, SAMPLES)),
+            *((self.path / name, None) for name in PIECE_FOLDERS),
+        ):
+            for file in folder.glob(".*.tmp"):
+                if names is None or file.name.startswith(tuple(f".{name}." for name in names)):
+                    file.unlink(missing_ok=True)
 
     def discard_if_empty(self) -> None:
         """Remove the files of a run that failed before it had any captions or scores."""
