@@ -135,9 +135,11 @@ def _guarded(arguments: list[str], debug: bool) -> int:
 
 
 def _failure(text: str, code: int = 2) -> int:
-    """Print one line on stderr and return the exit code."""
+    """Print one line on stderr, without secrets, and return the exit code."""
+    from harness.files.secrets import redact
+
     with suppress(OSError):
-        print(f"harness: {' '.join(text.split())}", file=sys.stderr, flush=True)
+        print(f"harness: {redact(' '.join(text.split()))}", file=sys.stderr, flush=True)
     return code
 
 

@@ -73,9 +73,12 @@ def discard_output() -> None:
 
 def record_bug(error: BaseException) -> str:
     """Return the path of the log that has the traceback of ``error``: that of its run, or a new file in the temporary folder."""
+    from harness.files.secrets import redact
+
     log = getattr(error, BUG_LOG, None)
     if log is not None:
         return str(log)
     with tempfile.NamedTemporaryFile("w", prefix="harness-bug-", suffix=".log", delete=False, encoding="utf-8") as file:
-        file.write("".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace").decode("utf-8"))
+        text = redact("".join(traceback.format_exception(error)))
+        file.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     return file.name

@@ -109,7 +109,7 @@ def print_table(run: Run) -> None:
     for line in _footnotes(run.records):
         console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
-        console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
+        console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
         console.print(f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]")
     for line in interval_notes(run.records):

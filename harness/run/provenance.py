@@ -9,10 +9,11 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from harness import __version__
 from harness.contracts import Describes, Example
+from harness.files.secrets import redacted
 from harness.registry import current
 from harness.registry.local_code import is_below
 from harness.registry.manifest_schema import PluginFailure
@@ -41,7 +42,7 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
     reference_counts = sorted({len(example.references) for example in examples})
     reader = plan.reader
     local = local_code(plan)
-    return {
+    content = {
         "schema": MANIFEST_SCHEMA,
         "task": spec.task,
         "signature": signature(plan, reference_counts),
@@ -74,6 +75,7 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
         "plugins": plugins(plan, failures),
         **({"local_code": local} if local else {}),
     }
+    return cast(JsonObject, redacted(content))
 
 
 def digest(plan: Plan) -> str:
@@ -86,7 +88,7 @@ def digest(plan: Plan) -> str:
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
         "code": code_of(_components(plan)),
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(redacted(parts), sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _components(plan: Plan) -> list[object]:
