@@ -1,8 +1,8 @@
 """Secrets of a process: values that no file, page or message may contain.
 
-``${secret:NAME}`` in a spec declares the value of an environment variable. Values that look like keys are declared without it: variables
-whose names end with KEY, TOKEN, SECRET or PASSWORD, parameters such as ``api_key``, passwords in URLs, keys of known services. Whatever is written
-(:func:`harness.rundir.format.plain`) or printed as a message passes through :func:`redact`.
+``${secret:NAME}`` in a spec declares the value of an environment variable. Values that look like keys are declared without it:
+variables whose names end with KEY, TOKEN, SECRET or PASSWORD, parameters such as ``api_key``, passwords in URLs, keys of known
+services. Whatever is written (:func:`harness.rundir.format.plain`) or printed as a message passes through :func:`redact`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ import yaml
 
 from harness.errors import InputError
 
+MAX_BYTES = 1 << 22
+"""Maximum size of a YAML file."""
 MAX_NODES = 100_000
 """Maximum number of values in a YAML file, with aliases written out."""
 YamlValue = Any
@@ -69,7 +71,11 @@ def load(path: Path, shown: str | None = None) -> Located:
     """
     name = shown or str(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise InputError(f"a YAML file has at most {MAX_BYTES:,} bytes; found more", name)
+        text = data.decode("utf-8")
     except FileNotFoundError:
         raise InputError("no such YAML file", name) from None
     except IsADirectoryError:
@@ -103,6 +109,8 @@ def loads(text: str, name: str) -> Located:
         raise InputError(f"not valid YAML: {error.problem or error.context}", f"{name}{line}") from None
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", name) from None
+    except (ValueError, OverflowError) as error:  # a number or date that Python cannot represent
+        raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     except RecursionError:
         raise InputError("a value holds itself, or is nested too deeply", name) from None
     finally:

@@ -250,8 +250,11 @@ def split_spec(spec: object, kind: str) -> tuple[str, Values]:
 
 
 def create(kind: str, spec: object) -> Component:
-    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is."""
-    if not isinstance(spec, (str, Mapping)):
+    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is.
+
+    Raises :class:`HarnessError` for a number, a list or None, and as :meth:`Registry.component` does.
+    """
+    if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
         return Component(spec)
     name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)

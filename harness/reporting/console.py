@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from harness.files.secrets import redact
 from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.tables import Sheet, least_width, render, terminal_table
