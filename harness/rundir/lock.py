@@ -118,8 +118,11 @@ class RunLock:
 
     def release(self) -> None:
         """Release the lock and remove its file, which only the holder does."""
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
             with contextlib.suppress(OSError):  # the folder may have been removed
-                self._path.unlink(missing_ok=True)
+                os.unlink(self._path)
+        finally:
             os.close(self._file)
             self._file = None

@@ -41,6 +41,8 @@ from harness.rundir.samples import SampleTable, write_samples
 ATTEMPTS = 20
 """Number of times that a folder which another process removes is created."""
 Mode = Literal["auto", "resume", "fresh"]
+_MANIFEST_KEYS: dict[str, type] = {"task": str, "signature": str, "digest": str}
+"""Keys without which a manifest names no run, and the types of their values."""
 
 
 class RunDir:
@@ -189,7 +191,13 @@ class RunDir:
     @cached_property
     def provenance(self) -> Provenance:
         """Provenance of the run: spec, data, models, metrics, versions."""
-        return Provenance(read_json_object(self.path / MANIFEST))
+        content = read_json_object(self.path / MANIFEST)
+        for name, kind in _MANIFEST_KEYS.items():
+            if not isinstance(content.get(name), kind):
+                raise InputError(
+                    f"is no manifest of a run: '{name}' is {content.get(name)!r:.60}", str(self.path / MANIFEST)
+                )
+        return Provenance(content)
 
     @cached_property
     def _results(self) -> JsonObject:

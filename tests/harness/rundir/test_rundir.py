@@ -83,7 +83,7 @@ def test_a_temporary_file_of_a_killed_process_is_no_obstacle(tmp_path):
 def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
         RunDir.open(tmp_path)
-    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
     with pytest.raises(InputError, match=r"has no results\.json: the run has not finished; continue it with --resume"):
         RunDir.open(tmp_path)
     (tmp_path / "results.json").write_text("{")
@@ -187,3 +187,11 @@ def test_the_manifest_is_read_again_under_the_lock(tmp_path, monkeypatch):
         create(tmp_path / "r")
     assert not (tmp_path / "r" / ".lock").exists()
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
+
+
+@pytest.mark.parametrize("content", ["{}", '{"task": "t", "digest": 3, "signature": ""}', '{"task": ["t"]}'])
+def test_a_damaged_manifest_is_one_line(tmp_path, content):
+    finish(create(tmp_path / "r"))
+    (tmp_path / "r" / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match=r"manifest\.json: is no manifest of a run: '(task|digest)' is "):
+        RunDir.open(tmp_path / "r")
