@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
+import logging
 import time
 import traceback
 from collections.abc import Generator, Mapping, Sequence
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from harness.errors import BUG_LOG, HarnessError, InputError
+from harness.files.readable import DAMAGED
 from harness.rundir.format import (
     COMPARISONS,
     LOG,
@@ -38,9 +41,13 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
 from harness.rundir.samples import SampleTable, write_samples
 
+_log = logging.getLogger(__name__)
+
 ATTEMPTS = 20
 """Number of times that a folder which another process removes is created."""
 Mode = Literal["auto", "resume", "fresh"]
+SAMPLES_CHECKSUM = "samples_sha256"
+"""Key of results.json: SHA-256 of samples.parquet."""
 _MANIFEST_KEYS: dict[str, type] = {"task": str, "signature": str, "digest": str}
 """Keys without which a manifest names no run, and the types of their values."""
 
@@ -121,6 +128,7 @@ class RunDir:
         if mode == "fresh":
             self._clear()
         self._remove_temporary()
+        self._drop_damaged_results()
         if held is None or mode == "fresh":
             write_atomically(self.path / MANIFEST, to_json(manifest))
 
@@ -159,6 +167,17 @@ class RunDir:
         self.pieces.clear()
         self._remove_temporary()
         (self.path / MANIFEST).unlink(missing_ok=True)
+
+    def _drop_damaged_results(self) -> None:
+        """Remove results that cannot be read, so that the run goes on and writes them again from its pieces."""
+        if not self.finished:
+            return
+        probe = RunDir(self.path)
+        try:
+            _ = probe.records, len(probe.samples)
+        except (HarnessError, *DAMAGED) as error:
+            _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
+            (self.path / RESULTS).unlink()
 
     def _remove_temporary(self) -> None:
         """Remove what a killed process was writing; only the holder of the lock writes these names."""
@@ -213,8 +232,11 @@ class RunDir:
 
     @cached_property
     def samples(self) -> SampleTable:
-        """Captions and per-example scores."""
-        return SampleTable.open(self.path / SAMPLES)
+        """Captions and per-example scores; raises :class:`InputError` when the file is not the one that the run wrote."""
+        path, expected = self.path / SAMPLES, self._results.get(SAMPLES_CHECKSUM)
+        if expected is not None and (not path.is_file() or _sha256(path) != expected):
+            raise InputError("is damaged (its checksum differs); run the spec again to rebuild it", str(path))
+        return SampleTable.open(path)
 
     def require_samples(self, purpose: str) -> SampleTable:
         """Return the samples; raise :class:`InputError` when the run has none."""
@@ -242,6 +264,7 @@ class RunDir:
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,
             "digest": self.provenance.digest,
+            SAMPLES_CHECKSUM: _sha256(self.path / SAMPLES),
             "results": [record.to_dict() for record in records],
         }
         if failed:
@@ -269,6 +292,11 @@ def bugs_logged(folder: Path | None) -> Generator[None]:
             RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
             setattr(error, BUG_LOG, str(folder / LOG))
         raise
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_temporary(name: str) -> bool:

@@ -195,3 +195,26 @@ def test_a_damaged_manifest_is_one_line(tmp_path, content):
     (tmp_path / "r" / "manifest.json").write_text(content)
     with pytest.raises(InputError, match=r"manifest\.json: is no manifest of a run: '(task|digest)' is "):
         RunDir.open(tmp_path / "r")
+
+
+def damaged(data: bytes) -> bytes:
+    at = len(data) // 2
+    return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("name", ["samples.parquet", "results.json"])
+@pytest.mark.parametrize("damage", [lambda data: data[:40], lambda data: b"", lambda data: b"{}", damaged])
+def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(tmp_path, caplog, name, damage):
+    finish(create(tmp_path / "r"))
+    file = tmp_path / "r" / name
+    good = file.read_bytes()
+    file.write_bytes(b"{" + good[1:-9] if name == "results.json" and damage is damaged else damage(good))
+    with pytest.raises(InputError, match=name) as caught:
+        _ = RunDir.open(tmp_path / "r").samples
+    assert "\n" not in str(caught.value)
+    run = create(tmp_path / "r")
+    assert not run.finished
+    assert len(caplog.records) == 1
+    finish(run)
+    assert file.read_bytes() == good
+    assert create(tmp_path / "r").finished
