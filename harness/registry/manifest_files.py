@@ -73,7 +73,7 @@ def find_manifests(
             manifests.append(_read(local_file, directory.name, local=True))
         except (HarnessError, OSError) as problem:
             failures.append(_failure(directory.name, problem, local=True))
-    read = {built_in.resolve()} | ({local_file.resolve()} if local else set())
+    read = {path.resolve() for path in ((built_in, local_file) if local else (built_in,))}
     for file in files:
         if not file.is_file():
             raise HarnessError(f"{file}: no such registry file")

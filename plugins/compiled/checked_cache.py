@@ -74,7 +74,7 @@ def cached(function: Callable[..., Any]) -> Any:
     """
     dispatcher: Any = njit(cache=True, nogil=True)(function)
     cache = getattr(dispatcher, "_cache", None)  # none with NUMBA_DISABLE_JIT=1
-    if hasattr(cache, "_cache_file"):
+    if cache is not None and hasattr(cache, "_cache_file"):
         impl = cache._impl
         cache._cache_file = CheckedCacheFile(
             cache_path=cache._cache_path,
