@@ -127,6 +127,7 @@ def evaluate_all(
     from harness.judgments import suite
     from harness.judgments.plan import JudgmentPlan
     from harness.run.execute import execute
+    from harness.rundir.rundir import bugs_logged
 
     runs: list[Run] = []
     planned = plans(spec, overrides, **replace)
@@ -146,7 +147,8 @@ def evaluate_all(
             folder = output / plan.spec.task
         if plan.spec.notice and on_notice:
             on_notice(plan.spec.notice, plan.spec.variant)
-        runs.append(execute(plan, output=folder, mode=mode, show=show))
+        with bugs_logged(folder):
+            runs.append(execute(plan, output=folder, mode=mode, show=show))
     return runs
 
 
@@ -363,14 +365,9 @@ def compare(
     from harness.analysis.compare import compare_runs
     from harness.judgments.suite import refuse_judgments
 
-<<<<<<< HEAD
     paths = [run_a, *([run_b] if run_b else [])]
-    _refuse_judgments("compare", paths)
+    refuse_judgments("compare", paths)
     return compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
-=======
-    refuse_judgments("compare", [run_a, *([run_b] if run_b else [])])
-    return compare_runs([run_a, *([run_b] if run_b else [])], any_data=any_data, draws=draws, seed=seed)
->>>>>>> judgments
 
 
 def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:

@@ -1,7 +1,8 @@
 """Errors for mistakes of the user: one line with what was found, where, what was expected, and the nearest name.
 
-The command line prints a :class:`HarnessError` without a traceback and exits with code 2; any other exception is a bug of
-the harness and shows its traceback. Errors carry their parts as fields, so that callers never search in message texts.
+The command line prints a :class:`HarnessError` without a traceback and exits with code 2. Any other exception is a bug of
+the harness: exit code 3, one line, and the traceback in a log. Errors carry their parts as fields, so that callers never
+search in message texts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import difflib
 import importlib
 from collections.abc import Iterable
 from types import ModuleType
+
+BUG_LOG = "harness_log"
+"""Attribute of an exception: path of the log that has its traceback."""
 
 
 class HarnessError(Exception):

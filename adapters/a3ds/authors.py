@@ -41,7 +41,9 @@ def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise InputError(f"not a readable state dict ({str(error).splitlines()[0]})", str(path)) from error
+        raise InputError(
+            f"not a readable state dict ({(str(error) or type(error).__name__).splitlines()[0]})", str(path)
+        ) from error
     if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
         raise InputError("holds no plain state dict (names and tensors)", str(path))
     return {key: value.float() for key, value in state.items()}, meta

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from harness.contracts import Candidates, Decoding, Example, Generation, PathParam, Prepares, TaskView, TokenScores
 from harness.errors import HarnessError, InputError, did_you_mean
+from harness.files.records import is_parquet, open_binary, parquet_rows
 from harness.registry import resolve
 
 FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")
@@ -20,7 +20,7 @@ FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")
 
 
 class TokenScoresFile:
-    """Token scores from JSON Lines (``.jsonl``, ``.jsonl.gz``) or Parquet, one record per reference.
+    """Token scores from JSON Lines (gzipped or not) or Parquet, one record per reference.
 
     A record has ``id`` (of the example), ``probabilities`` or ``log_probs`` (natural logarithm), and ``ranks`` (0 = most probable), lists
     of equal length with one entry per predicted token, END included and START excluded. It may have ``reference`` (index of the
@@ -128,6 +128,8 @@ def _token_scores(record: Mapping[str, Any], where: str) -> TokenScores:
         raise InputError("expected one of 'probabilities' and 'log_probs'", where)
     values, ranks = _numbers(record, names[0], where), _numbers(record, "ranks", where)
     tokens = record.get("tokens")
+    if tokens is not None and not isinstance(tokens, (list, np.ndarray)):
+        raise InputError(f"'tokens' is {tokens!r:.80}, expected a list of texts", where)
     tokens = () if tokens is None else tuple(tokens)
     if not len(values):
         raise InputError("the reference has no tokens; expected at least END", where)
@@ -153,10 +155,10 @@ def _check(bad: np.ndarray, values: np.ndarray, what: str, expected: str, where:
 def _numbers(record: Mapping[str, Any], name: str, where: str) -> np.ndarray:
     value = record.get(name)
     if not isinstance(value, (list, np.ndarray)):
-        raise InputError(f"'{name}' is {value!r}, expected a list of numbers", where)
+        raise InputError(f"'{name}' is {value!r:.80}, expected a list of numbers", where)
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = None
     if array is None or array.ndim != 1 or any(isinstance(item, (str, bool)) for item in value):
         raise InputError(f"'{name}' is not a flat list of numbers", where)
@@ -165,28 +167,23 @@ def _numbers(record: Mapping[str, Any], name: str, where: str) -> np.ndarray:
 
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (location, record) of each line or row."""
-    if path.suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            file = pq.ParquetFile(path)
-            rows = (row for batch in file.iter_batches(4096) for row in batch.to_pylist())
-            for number, row in enumerate(rows, 1):
-                yield f"{path}: record {number}", {key: value for key, value in row.items() if value is not None}
-        except pa.ArrowInvalid as error:
-            raise InputError(f"not a readable Parquet file: {error}", str(path)) from error
+    if path.suffix == ".parquet" or is_parquet(path):
+        for where, row in parquet_rows(path):
+            yield where, {key: value for key, value in row.items() if value is not None}
         return
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
+    with open_binary(path) as file:
         for number, line in enumerate(file, 1):
             where = f"{path}:{number}"
             if not line.strip():
                 continue
             try:
-                record = json.loads(line)
+                record = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise InputError(f"not UTF-8 at byte {error.start} of the line: {error.reason}", where) from error
             except json.JSONDecodeError as error:
                 raise InputError(f"not JSON: {error.msg} at column {error.colno}", where) from error
+            except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists nested thousands deep
+                raise InputError(f"not readable as JSON: {error}", where) from error
             if not isinstance(record, dict):
                 raise InputError(f"found a {type(record).__name__}, expected an object", where)
             yield where, record

@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import InputError, require
+from harness.files.readable import readable
 
 EPS = 1e-5
 
@@ -125,7 +126,7 @@ class RegionFiles:
     def _arrays(self, stem: str, example: Example) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return features (n, region), class probabilities (n, k) and boxes (n, 6) of an image."""
         if self.layout == "npz":
-            with np.load(self.path, allow_pickle=False) as archive:
+            with readable(self.path, ".npz of arrays"), np.load(self.path, allow_pickle=False) as archive:
                 if f"{stem}.feat" not in archive.files:
                     raise self._missing(example, stem, self.path)
                 return archive[f"{stem}.feat"], archive[f"{stem}.cls"], archive[f"{stem}.bbox"]
@@ -136,7 +137,8 @@ class RegionFiles:
             for file in files:
                 if not file.is_file():
                     raise self._missing(example, stem, file)
-            return np.load(files[0], allow_pickle=False), np.load(files[1], allow_pickle=False), boxes
+            with readable(files[0], "pair of .npy arrays"):
+                return np.load(files[0], allow_pickle=False), np.load(files[1], allow_pickle=False), boxes
         digits = stem[-3:]
         feat, cls = (self.path.with_name(f"{self.path.name}_{kind}{digits}.h5") for kind in ("feat", "cls"))
         return self._h5(feat, stem, example), self._h5(cls, stem, example), boxes
@@ -145,13 +147,10 @@ class RegionFiles:
         h5py = require("h5py", extra="a3ds", needed_by="VLP's region features")
         if not file.is_file():
             raise self._missing(example, stem, file)
-        try:
-            with h5py.File(file, "r") as handle:
-                if stem not in handle:
-                    raise self._missing(example, stem, file)
-                return np.asarray(handle[stem])
-        except OSError as error:
-            raise InputError(f"not a readable h5 file ({error})", str(file)) from error
+        with readable(file, "h5 file of arrays"), h5py.File(file, "r") as handle:
+            if stem not in handle:
+                raise self._missing(example, stem, file)
+            return np.asarray(handle[stem])
 
     @staticmethod
     def _missing(example: Example, stem: str, file: Path) -> InputError:

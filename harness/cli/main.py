@@ -1,8 +1,9 @@
 """Entry point of the command line, ``harness VERB ...``.
 
 Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the module of the given verb is imported. A
-:class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed; 2 the spec or the input is wrong; 130
-interrupted (the run can be resumed).
+:class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed; 2 the spec or the input is wrong, or
+the system refuses something (a full disk, a folder that cannot be written); 3 a bug of the harness; 130 and 143 interrupted by
+Ctrl-C and SIGTERM (the run can be resumed).
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli.options import entry_module
 from harness.cli.parser import Parser
+from harness.cli.process import Terminated, discard_output, open_streams, reader_left, record_bug, terminable
+from harness.registry.manifest_files import LOCAL_PLUGINS
 
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
@@ -41,7 +45,7 @@ def _help(commands: dict[str, str]) -> str:
     width = max(map(len, commands))
     lines = [f"  {name:<{width}}  {text}" for name, text in commands.items()]
     return (
-        "usage: harness [--version] [--debug] VERB ...\n\n"
+        "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
         "Evaluate captions and other conditional text: distribution-aware metrics with exact p-values.\n\n"
         "verbs:\n"
         + "\n".join(lines)
@@ -65,29 +69,78 @@ def _exists(module: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with arguments ``argv`` (default: those of the process) and return its exit code."""
+    open_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
-    arguments = [item for item in arguments if item != "--debug"]
+    local = "--no-local-plugins" not in arguments
+    arguments = [item for item in arguments if item not in ("--debug", "--no-local-plugins")]
+    with terminable(), _local_plugins(local):
+        return _guarded(arguments, debug)
+
+
+@contextmanager
+def _local_plugins(use: bool) -> Generator[None]:
+    """Context without the ``registry.yaml`` of the working directory, in this process and its children, where ``use`` is false."""
+    before = os.environ.get(LOCAL_PLUGINS)
+    if not use:
+        os.environ[LOCAL_PLUGINS] = "0"
+    try:
+        yield
+    finally:
+        if not use:
+            os.environ.pop(LOCAL_PLUGINS)
+        if before is not None:
+            os.environ[LOCAL_PLUGINS] = before
+
+
+def _guarded(arguments: list[str], debug: bool) -> int:
+    """Run a verb and return its exit code, also where it raises."""
     from harness.errors import HarnessError
 
     try:
-        return _dispatch(arguments)
+        try:
+            return _dispatch(arguments)
+        finally:
+            sys.stdout.flush()
     except HarnessError as error:
         if debug:
             raise
-        print(f"harness: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+        return _failure(str(error))
+    except Terminated:
+        return _failure("terminated; run the same command again to continue", 143)
     except KeyboardInterrupt:
-        print("harness: interrupted; run the same command again to continue", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _failure("interrupted; run the same command again to continue", 130)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # rich ends the program where the reader of a table left
+            return 0
+        raise
     except OSError as error:  # a full disk or a folder without write permission, for example
+        if reader_left():
+            discard_output()
+            return 0
         if debug:
             raise
-        print(f"harness: {error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
-        return 2
+        return _failure(f"{error.filename or 'system'}: {error.strerror or error}")
+    except MemoryError as error:
+        if debug:
+            raise
+        return _failure(f"out of memory{f' ({error})' if str(error) else ''}; use --limit, or smaller sets")
+    except Exception as error:
+        if debug:
+            raise
+        text = f"{type(error).__name__}: {error}"[:300]
+        return _failure(
+            f"this is a bug of the harness: {text} (please report it with the traceback in {record_bug(error)})", 3
+        )
+
+
+def _failure(text: str, code: int = 2) -> int:
+    """Print one line on stderr, without secrets, and return the exit code."""
+    from harness.files.secrets import redact
+
+    with suppress(OSError):
+        print(f"harness: {redact(' '.join(text.split()))}", file=sys.stderr, flush=True)
+    return code
 
 
 def _dispatch(arguments: list[str]) -> int:

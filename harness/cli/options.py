@@ -12,9 +12,7 @@ def entry_module(kind: str, name: str) -> ModuleType:
     """Import and return the module of a registered command or trainer; raise :class:`HarnessError` when it cannot be imported."""
     from harness.registry import current
 
-    entry = current().get(kind, name)
-    current().load(kind, entry.full_name)
-    return sys.modules[entry.target.partition(":")[0]]
+    return current().load_module(kind, name)
 
 
 def add_registry(parser: argparse.ArgumentParser) -> None:

@@ -65,10 +65,12 @@ def entries_called(registry: Registry, text: str) -> list[Entry]:
 def card(entry: Entry) -> Values:
     """Return the catalogue entry of a component with its docstring and parameters, as JSON-compatible values.
 
-    For a component that cannot be imported, ``not_available`` gives the reason.
+    Docstring and parameters of a component of a local registry are read from its source, which is not imported. For a component that
+    cannot be imported or read, ``not_available`` gives the reason.
     """
     from harness.errors import HarnessError
     from harness.registry import current, parameters
+    from harness.registry.local_code import describe
 
     values: Values = {
         "name": current().bare_name(entry), "kind": entry.kind, "provider": entry.provider, "summary": entry.summary,
@@ -78,6 +80,9 @@ def card(entry: Entry) -> Values:
     if not entry.target:
         return {**values, "text": entry.file.read_text(encoding="utf-8")}
     try:
+        if entry.local:
+            text, defaults = describe(entry.folder, entry.target)
+            return {**values, "text": text, "parameters": defaults}
         factory = current().load(entry.kind, entry.full_name)
     except HarnessError as error:
         return {**values, "not_available": str(error)}

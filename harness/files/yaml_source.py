@@ -10,6 +10,10 @@ import yaml
 
 from harness.errors import InputError
 
+MAX_BYTES = 1 << 22
+"""Maximum size of a YAML file."""
+MAX_NODES = 100_000
+"""Maximum number of values in a YAML file, with aliases written out."""
 YamlValue = Any
 """A value of YAML as loaded, of any type."""
 Key = tuple[str | int | float | bool, ...]
@@ -62,11 +66,16 @@ def load(path: Path, shown: str | None = None) -> Located:
     Raises
     ------
     InputError
-        For a missing file, invalid YAML (with the line), or a key that occurs twice in one mapping.
+        For a missing file, invalid YAML (with the line), a key that occurs twice in one mapping, or aliases that make more than
+        :data:`MAX_NODES` values.
     """
     name = shown or str(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise InputError(f"a YAML file has at most {MAX_BYTES:,} bytes; found more", name)
+        text = data.decode("utf-8")
     except FileNotFoundError:
         raise InputError("no such YAML file", name) from None
     except IsADirectoryError:
@@ -89,6 +98,8 @@ def loads(text: str, name: str) -> Located:
         raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     try:
         node = loader.get_single_node()
+        if node is not None and _size(node, {}) > MAX_NODES:
+            raise InputError(f"aliases (*name) make more than {MAX_NODES:,} values", name)
         located = Located(None)
         located.data = _build(loader, node, (), name, located.places) if node is not None else {}
         return located
@@ -98,10 +109,28 @@ def loads(text: str, name: str) -> Located:
         raise InputError(f"not valid YAML: {error.problem or error.context}", f"{name}{line}") from None
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", name) from None
+    except (ValueError, OverflowError) as error:  # a number or date that Python cannot represent
+        raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     except RecursionError:
         raise InputError("a value holds itself, or is nested too deeply", name) from None
     finally:
         loader.dispose()
+
+
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """Return the number of nodes at and below a node, aliases written out; raise RecursionError for a node in itself."""
+    if id(node) in sizes:
+        if not sizes[id(node)]:
+            raise RecursionError
+        return sizes[id(node)]
+    sizes[id(node)] = 0
+    children: list[yaml.Node] = []
+    if isinstance(node, yaml.SequenceNode):
+        children = node.value
+    elif isinstance(node, yaml.MappingNode):
+        children = [item for pair in node.value for item in pair]
+    sizes[id(node)] = 1 + sum(_size(child, sizes) for child in children)
+    return sizes[id(node)]
 
 
 def _build(

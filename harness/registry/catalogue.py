@@ -10,30 +10,36 @@ All manifests share one schema::
     # or a list: [{name: my-metric, target: "acme.metrics:Mine", summary: "..."}]
 
 Sources, in order: the harness itself, installed distributions (entry-point group ``harness.manifests``, value = the package
-that holds ``registry.yaml``; located without importing it), ``registry.yaml`` in the working directory, and files given with
-``--registry``. A built-in component keeps its bare name; a plugin's component of the same name is reached as
-``provider/name``. A bare name that two plugins share is an error when it is used.
+that holds ``registry.yaml``; located without importing it), ``registry.yaml`` in the working directory (not with
+``HARNESS_LOCAL_PLUGINS=0``), and files given with ``--registry``. The last two are local: they may name code in their own folder,
+and components that a manifest of the harness or of a distribution declares. A built-in component keeps its bare name; a plugin's
+component of the same name is reached as ``provider/name``. A bare name that two plugins share is an error when it is used.
 """
 
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.instance_checks import check_instance
-from harness.registry.manifest_files import BUILT_IN, find_manifests
+from harness.registry.local_code import import_from, module_file
+from harness.registry.manifest_files import BUILT_IN, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 from harness.registry.parameter_checks import check_parameters, parameters
 
 __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -121,19 +127,38 @@ class Registry:
         entry = self.get(kind, name)
         if not entry.target:
             raise HarnessError(f"{SINGULAR[kind]} '{name}' is a file ({entry.path}), not an importable object")
-        module_name, _, attribute = entry.target.partition(":")
+        module = self._import(entry)
+        _, _, attribute = entry.target.partition(":")
+        if not attribute:
+            return module
+        if not hasattr(module, attribute):
+            raise HarnessError(
+                f"{_could_not(entry)}: the module has no '{attribute}'{did_you_mean(attribute, vars(module))}"
+            )
+        return getattr(module, attribute)
+
+    def load_module(self, kind: str, name: str) -> ModuleType:
+        """Import and return the module of an entry; raises as :meth:`load`."""
+        return self._import(self.get(kind, name))
+
+    def _import(self, entry: Entry) -> ModuleType:
+        """Return the module of an entry: of a local one from its folder, or when another manifest declares the target."""
+        module, _, _ = entry.target.partition(":")
         try:
-            with entry.import_path():
-                module = importlib.import_module(module_name)
-            return getattr(module, attribute) if attribute else module
+            if not entry.local or (module_file(entry.folder, module) is None and self._declares(entry)):
+                return importlib.import_module(module)
+            return import_from(entry.folder, module, f"{SINGULAR[entry.kind]} '{entry.name}' of {entry.source}")
         except ModuleNotFoundError as error:
             raise MissingExtra(_missing_text(entry, error)) from error
         except HarnessError:
             raise
         except Exception as error:  # a broken plugin is reported by name; the original is chained
-            raise HarnessError(
-                f"{SINGULAR[kind]} '{entry.full_name}' ({entry.target}) could not be imported: {type(error).__name__}: {error}"
-            ) from error
+            raise HarnessError(f"{_could_not(entry)}: {type(error).__name__}: {error}") from error
+
+    def _declares(self, entry: Entry) -> bool:
+        """Return True when a manifest that is not local declares the target of an entry."""
+        entries = (other for manifest in self.manifests if not manifest.local for other in manifest.entries)
+        return any((other.kind, other.target) == (entry.kind, entry.target) for other in entries)
 
     def component(self, kind: str, name: str, params: Parameters | None = None) -> Component:
         """Create a component: ``Class(**params)``, checked against the contract of its kind.
@@ -171,6 +196,10 @@ def _called(entries: Sequence[Entry], name: str, form: Callable[[str], str]) -> 
     ]
 
 
+def _could_not(entry: Entry) -> str:
+    return f"{SINGULAR[entry.kind]} '{entry.full_name}' ({entry.target}) could not be imported"
+
+
 def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
     missing = (error.name or str(error)).split(".")[0]
     head = f"{SINGULAR[entry.kind]} '{entry.name}' needs the package '{missing}', which is not installed"
@@ -181,8 +210,11 @@ def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
 
 # --------------------------------------------------------------------------- the registry in use
 @lru_cache(maxsize=8)
-def _load(files: tuple[str, ...], directory: str, providers: str | None) -> Registry:
-    manifests, failures = find_manifests([Path(file) for file in files], Path(directory), providers)
+def _load(files: tuple[str, ...], directory: str, providers: str | None, local: bool) -> Registry:
+    manifests, failures = find_manifests([Path(file) for file in files], Path(directory), providers, local=local)
+    for failure in failures:
+        if failure.local:
+            _log.warning("note: passed over %s", failure.reason)
     return Registry(tuple(manifests), tuple(failures))
 
 
@@ -196,7 +228,9 @@ def use_files(files: Sequence[str | Path]) -> None:
 
 def current() -> Registry:
     """Return the registry as seen from the working directory, with the files of ``--registry``; cached."""
-    return _load(tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"))
+    return _load(
+        tuple(dict.fromkeys(_extra_files)), os.getcwd(), os.environ.get("HARNESS_LOAD_PLUGINS"), local_plugins()
+    )
 
 
 def split_spec(spec: object, kind: str) -> tuple[str, Values]:
@@ -216,8 +250,11 @@ def split_spec(spec: object, kind: str) -> tuple[str, Values]:
 
 
 def create(kind: str, spec: object) -> Component:
-    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is."""
-    if not isinstance(spec, (str, Mapping)):
+    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is.
+
+    Raises :class:`HarnessError` for a number, a list or None, and as :meth:`Registry.component` does.
+    """
+    if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
         return Component(spec)
     name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)

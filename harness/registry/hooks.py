@@ -17,8 +17,9 @@ import pluggy
 
 from harness.contracts import Values
 from harness.errors import HarnessError
+from harness.registry.local_code import import_from
 from harness.registry.manifest_files import kept_providers
-from harness.registry.manifest_schema import PluginFailure
+from harness.registry.manifest_schema import Manifest, PluginFailure
 
 if TYPE_CHECKING:
     from harness.registry.catalogue import Registry
@@ -106,9 +107,11 @@ def _manifest_hooks(registry: Registry) -> Iterator[tuple[str, Callable[[], obje
     for manifest in registry.manifests:
         for target in manifest.hooks:
 
-            def load(target: str = target, manifest: Any = manifest) -> object:
+            def load(target: str = target, manifest: Manifest = manifest) -> object:
                 module, _, attribute = target.partition(":")
-                with manifest.import_path():
+                if manifest.local:
+                    imported = import_from(manifest.folder, module, f"hooks of {manifest.source}")
+                else:
                     imported = importlib.import_module(module)
                 return getattr(imported, attribute) if attribute else imported
 

@@ -2,6 +2,7 @@
 
 A manifest that cannot be read, or that asks for another harness, becomes a :class:`PluginFailure`; the others go on working.
 ``HARNESS_STRICT_PLUGINS=1`` raises instead. ``HARNESS_LOAD_PLUGINS=a,b`` keeps only those installed providers (empty: none).
+``HARNESS_LOCAL_PLUGINS=0`` leaves out the ``registry.yaml`` of the working directory.
 """
 
 from __future__ import annotations
@@ -13,21 +14,50 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
+import yaml
+
 from harness.errors import HarnessError
+from harness.files.yaml_source import load
 from harness.registry.manifest_schema import Manifest, PluginFailure, parse_manifest
 
 BUILT_IN = "harness"
 """Provider of the components that ship with the harness."""
 ENTRY_POINT_GROUP = "harness.manifests"
 FILE_NAME = "registry.yaml"
+LOCAL_PLUGINS = "HARNESS_LOCAL_PLUGINS"
+"""Environment variable; 0: the ``registry.yaml`` of the working directory is not read."""
+MAX_BYTES = 1 << 18
+"""Maximum size of a manifest."""
+
+
+def local_plugins() -> bool:
+    """Return True unless ``HARNESS_LOCAL_PLUGINS`` is 0: the ``registry.yaml`` of the working directory is in use."""
+    return os.environ.get(LOCAL_PLUGINS, "1") != "0"
 
 
 def find_manifests(
-    files: Sequence[Path], directory: Path, only: str | None
+    files: Sequence[Path], directory: Path, only: str | None, *, local: bool = True
 ) -> tuple[list[Manifest], list[PluginFailure]]:
-    """Built-in, installed, the directory's own and the given manifests, in this order; and what failed."""
+    """Return the built-in, the installed, the directory's and the given manifests, in this order; and the failures.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Files of ``--registry``.
+    directory : Path
+        The working directory.
+    only : str or None
+        Providers of installed manifests to read, comma-separated; None: all.
+    local : bool
+        Read the manifest of the directory.
+
+    Raises
+    ------
+    HarnessError
+        A file of ``files`` cannot be read, or any manifest cannot with ``HARNESS_STRICT_PLUGINS=1``.
+    """
     built_in = Path(__file__).parent.parent / FILE_NAME
-    manifests = [_read(built_in, BUILT_IN)]
+    manifests = [_read(built_in, BUILT_IN, built_in=True)]
     failures: list[PluginFailure] = []
     for provider, path, error in _installed(only):
         try:
@@ -36,18 +66,27 @@ def find_manifests(
             assert path is not None
             manifests.append(_read(path, provider))
         except (HarnessError, OSError) as problem:
-            if os.environ.get("HARNESS_STRICT_PLUGINS") == "1":
-                raise
-            failures.append(PluginFailure(provider, "manifest", str(problem), problem))
+            failures.append(_failure(provider, problem))
     local_file = directory / FILE_NAME
-    if local_file.is_file() and local_file.resolve() != built_in.resolve():
-        manifests.append(_read(local_file, directory.name, local=True))
+    if local and local_file.is_file() and local_file.resolve() != built_in.resolve():
+        try:
+            manifests.append(_read(local_file, directory.name, local=True))
+        except (HarnessError, OSError) as problem:
+            failures.append(_failure(directory.name, problem, local=True))
+    read = {path.resolve() for path in ((built_in, local_file) if local else (built_in,))}
     for file in files:
         if not file.is_file():
             raise HarnessError(f"{file}: no such registry file")
-        if file.resolve() not in (built_in.resolve(), local_file.resolve()):
+        if file.resolve() not in read:
             manifests.append(_read(file, file.parent.name, local=True))
     return manifests, failures
+
+
+def _failure(provider: str, problem: HarnessError | OSError, *, local: bool = False) -> PluginFailure:
+    """Return the failure of a manifest, or raise it with ``HARNESS_STRICT_PLUGINS=1``."""
+    if os.environ.get("HARNESS_STRICT_PLUGINS") == "1":
+        raise problem
+    return PluginFailure(provider, "manifest", str(problem), problem, local)
 
 
 def kept_providers(names: str | None) -> set[str] | None:
@@ -80,14 +119,20 @@ def locate(value: str) -> Path:
     raise HarnessError(f"the package '{package}' holds no {file or FILE_NAME}")
 
 
-def _read(path: Path, provider: str, *, local: bool = False) -> Manifest:
-    import yaml
+def _read(path: Path, provider: str, *, local: bool = False, built_in: bool = False) -> Manifest:
+    manifest = parse_manifest(path, _built_in_data(path) if built_in else _data(path), provider, local=local)
+    if manifest.provider == BUILT_IN and not built_in:
+        raise HarnessError(f"{path}: the provider '{BUILT_IN}' is reserved; choose another name")
+    return manifest
 
+
+def _built_in_data(path: Path) -> object:
     loader = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    try:
-        data: object = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise HarnessError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
-    return parse_manifest(path, {} if data is None else data, provider, local=local)
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+
+
+def _data(path: Path) -> object:
+    """Return the YAML of a manifest of any origin; raise :class:`HarnessError` for anything that is none, or too large."""
+    if path.stat().st_size > MAX_BYTES:
+        raise HarnessError(f"{path}: has {path.stat().st_size:,} bytes; a registry has at most {MAX_BYTES:,}")
+    return load(path).data

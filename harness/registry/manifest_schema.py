@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -75,17 +73,17 @@ class Entry:
 
     @property
     def file(self) -> Path:
-        """The file of a task entry: beside the manifest, or ``package:file`` inside a package."""
+        """The file of a task entry: beside the manifest, or ``package:file`` inside a package.
+
+        A package that a local manifest names is not imported.
+        """
         package, colon, name = self.path.partition(":")
         if not colon:
             return self.folder / self.path
-        spec = importlib.util.find_spec(package)
+        top, *rest = package.split(".") if self.local else [package]
+        spec = importlib.util.find_spec(top) if top else None
         folders = list(spec.submodule_search_locations or ()) if spec else []
-        return Path(folders[0] if folders else self.folder, name)
-
-    def import_path(self) -> AbstractContextManager[None]:
-        """Return a context in which the folder of a local component is on ``sys.path``."""
-        return _folder_on_path(self.folder if self.local else None)
+        return Path(folders[0], *rest, name) if folders else self.folder / name
 
 
 @dataclass(frozen=True)
@@ -99,21 +97,10 @@ class Manifest:
     """Hook modules, ``package.module`` or ``package.module:Object``."""
     local: bool = False
 
-    def import_path(self) -> AbstractContextManager[None]:
-        """Return a context in which the folder of a local manifest is on ``sys.path``."""
-        return _folder_on_path(Path(self.source).parent if self.local else None)
-
-
-@contextmanager
-def _folder_on_path(folder: Path | None) -> Generator[None]:
-    if folder is None or str(folder) in sys.path:
-        yield
-        return
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
+    @property
+    def folder(self) -> Path:
+        """Folder of the manifest."""
+        return Path(self.source).parent
 
 
 @dataclass(frozen=True)
@@ -124,6 +111,8 @@ class PluginFailure:
     phase: str
     reason: str
     error: BaseException | None = field(default=None, compare=False, repr=False)
+    local: bool = False
+    """True for the ``registry.yaml`` of the working directory."""
 
 
 def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> Manifest:
@@ -138,7 +127,7 @@ def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> M
     provider : str
         Provider when the manifest names none.
     local : bool
-        True for a manifest of a project: its folder is on ``sys.path`` while its components are imported.
+        True for a manifest of a project, which may name code in its own folder alone (:mod:`harness.registry.local_code`).
 
     Raises
     ------

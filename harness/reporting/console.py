@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from harness.files.secrets import redact
 from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, number, p_text, size_text
 from harness.reporting.tables import Sheet, least_width, render, terminal_table
@@ -109,7 +110,7 @@ def print_table(run: Run) -> None:
     for line in _footnotes(run.records):
         console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
-        console.print(f"[red]failed[/red] {escape(name)}: {escape(reason)}")
+        console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
         console.print(f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]")
     for line in interval_notes(run.records):

@@ -27,13 +27,16 @@ def write_plots(
         why = f": dropped, {study.dropped[baseline]}" if baseline in study.dropped else did_you_mean(baseline, study.x)
         raise UnknownName(f"the baseline '{baseline}' is no column of the study{why}")
     require("matplotlib", extra="plots", needed_by="correlation plots")
+    import matplotlib
+
     directory.mkdir(parents=True, exist_ok=True)
     labels = np.array(table.groups(by)) if by else np.full(len(table), ALL)
     best = [study.best(y, 1) for y in study.y]
-    files = [_scatter(study, table, labels, [b[0] if b else None for b in best], directory / "best.png")]
-    if baseline is not None:
-        files.append(_scatter(study, table, labels, [baseline] * len(study.y), directory / "baseline.png"))
-    files.append(_ranking(study, directory / "ranking.png"))
+    with matplotlib.rc_context({"text.parse_math": False}):  # names of columns are no formulas of TeX
+        files = [_scatter(study, table, labels, [b[0] if b else None for b in best], directory / "best.png")]
+        if baseline is not None:
+            files.append(_scatter(study, table, labels, [baseline] * len(study.y), directory / "baseline.png"))
+        files.append(_ranking(study, directory / "ranking.png"))
     return files
 
 

@@ -21,8 +21,15 @@ MARKS = "osD^vP*Xh<>"
 
 
 def draw(view: ViewSpec, records: Sequence[ResultRecord]) -> str:
-    """Return one view as an ``<svg>`` element."""
+    """Return one view as an ``<svg>`` element; no text in it is read as a formula of TeX."""
     require("matplotlib", extra="plots", needed_by="a report's plots")
+    import matplotlib
+
+    with matplotlib.rc_context({"text.parse_math": False}):
+        return _draw(view, records)
+
+
+def _draw(view: ViewSpec, records: Sequence[ResultRecord]) -> str:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=SIZE, layout="constrained")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 """Formats of ``--format``; ``json`` prints records in place of a table."""
 
@@ -155,7 +156,19 @@ def _sheet_csv(sheet: Sheet) -> str:
 
 
 def to_csv(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
-    """Return rows as CSV (RFC 4180), numbers in full."""
+    """Return rows as CSV (RFC 4180), numbers in full.
+
+    A text that a spreadsheet would read as a formula, because it begins with ``= + - @`` or a tab and is no number, begins with an
+    apostrophe instead.
+    """
     out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(
+        [[_inert(cell) for cell in row] for row in rows]
+    )
     return out.getvalue()
+
+
+def _inert(cell: object) -> object:
+    if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, TokenScoreMetric, Values
+from harness.errors import HarnessError
 from harness.registry import current, split_spec
 from harness.spec.metric_text import parse_metric, split_metrics
+from harness.spec.models import MAX_RANGE
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,16 @@ def expand_params(params: Parameters, keep: Sequence[str] = ()) -> list[Values]:
 
     >>> expand_params({"distance": ["a", "b"], "n": 2})
     [{'distance': 'a', 'n': 2}, {'distance': 'b', 'n': 2}]
+
+    Raises :class:`HarnessError` for more than :data:`MAX_RANGE` combinations.
     """
     axes: list[list[tuple[str, Any]]] = []
     for name, value in params.items():
         choices = _choices(value) if name not in keep else (value,)
         axes.append([(name, choice) for choice in choices])
+    count = math.prod(map(len, axes))
+    if count > MAX_RANGE:
+        raise HarnessError(f"the lists of parameters make {count:,} combinations; expected at most {MAX_RANGE:,}")
     return [dict(choice) for choice in itertools.product(*axes)]
 
 

@@ -12,14 +12,19 @@ from contextlib import contextmanager
 def note(text: str) -> None:
     """A line on stderr, in a terminal only; the log has it everywhere."""
     logging.getLogger(__name__).info("%s", text)
-    if sys.stderr.isatty():
+    if _is_terminal():
         print(text, file=sys.stderr)
+
+
+def _is_terminal() -> bool:
+    """Return True when stderr is a terminal; False where it is closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
 def bar(description: str, total: int, *, show: bool = True) -> Generator[Callable[[int], None]]:
     """A bar over ``total`` steps; yields ``advance(steps)``. Silent when ``show`` is false or stderr is no terminal."""
-    if not show or not sys.stderr.isatty():
+    if not show or not _is_terminal():
         yield lambda steps: None
         return
     from rich.console import Console

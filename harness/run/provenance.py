@@ -9,11 +9,13 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from harness import __version__
 from harness.contracts import Describes, Example
+from harness.files.secrets import redacted
 from harness.registry import current
+from harness.registry.local_code import is_below
 from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
 
@@ -39,7 +41,8 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
     spec = plan.spec
     reference_counts = sorted({len(example.references) for example in examples})
     reader = plan.reader
-    return {
+    local = local_code(plan)
+    content = {
         "schema": MANIFEST_SCHEMA,
         "task": spec.task,
         "signature": signature(plan, reference_counts),
@@ -70,7 +73,9 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
         "seed": spec.seed,
         "versions": versions(),
         "plugins": plugins(plan, failures),
+        **({"local_code": local} if local else {}),
     }
+    return cast(JsonObject, redacted(content))
 
 
 def digest(plan: Plan) -> str:
@@ -81,9 +86,27 @@ def digest(plan: Plan) -> str:
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
-        "code": code_of([plan.reader, *(m.adapter for m in plan.models), *(m.metric for m in plan.metrics)]),
+        "code": code_of(_components(plan)),
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(redacted(parts), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _components(plan: Plan) -> list[object]:
+    return [plan.reader, *(m.adapter for m in plan.models), *(m.metric for m in plan.metrics)]
+
+
+def local_code(plan: Plan) -> list[Mapping[str, object]]:
+    """Return the local registries whose code the run uses: file, provider, modules with a hash of their source, hooks."""
+    hashes = code_of(_components(plan))
+    entries: list[Mapping[str, object]] = []
+    for manifest in current().manifests:
+        files = {name: getattr(sys.modules[name], "__file__", None) for name in hashes} if manifest.local else {}
+        modules = {name: hashes[name] for name, file in files.items() if file and is_below(Path(file), manifest.folder)}
+        hooks = list(manifest.hooks) if manifest.local else []
+        if modules or hooks:
+            values = {"registry": manifest.source, "provider": manifest.provider, "modules": modules}
+            entries.append({**values, **({"hooks": hooks} if hooks else {})})
+    return entries
 
 
 def code_of(components: Sequence[object]) -> dict[str, str]:

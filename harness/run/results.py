@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from harness.contracts import Parameters, TokenScores, Values
+from harness.files.secrets import redacted
 from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.plan import ModelPlan
@@ -43,7 +45,7 @@ def caption_record(
     return ResultRecord(
         **_common(spec, model, decoding, plan),
         metric=plan.label,
-        params=dict(plan.params),
+        params=cast("Parameters", redacted(dict(plan.params))),
         value=value,
         ci95=interval.ends,
         interval_note=interval.note or None,
@@ -69,7 +71,7 @@ def _p_note(spec: Spec, scored: Scored, tested: bool) -> str | None:
 def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricPlan) -> Values:
     return {
         "model": model.label,
-        "model_params": dict(model.params),
+        "model_params": redacted(dict(model.params)),
         "task": spec.task,
         "decoding": dict(decoding),
         "higher_is_better": plan.metric.spec.higher_is_better,

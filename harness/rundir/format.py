@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from harness.errors import InputError
+from harness.files.secrets import redact
 
 RESULTS_SCHEMA = 1
 """Schema version of results.json."""
@@ -50,9 +51,12 @@ def to_json(value: object) -> bytes:
 
 
 def plain(value: object) -> object:
-    """Return a value made of JSON types: numpy arrays as lists, sets sorted, NaN as None, anything else as text."""
+    """Return a value made of JSON types: numpy arrays as lists, sets sorted, NaN as None, anything else as text.
+
+    Secrets are replaced in every text (:mod:`harness.files.secrets`).
+    """
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {redact(str(key)): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in cast("list[object]", value)]
     if isinstance(value, (set, frozenset)):
@@ -61,7 +65,7 @@ def plain(value: object) -> object:
         return plain(cast(Any, value).tolist())
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+    return value if value is None or isinstance(value, (int, float, bool)) else redact(str(value))
 
 
 def read_json_object(path: Path) -> JsonObject:

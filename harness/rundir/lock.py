@@ -1,12 +1,71 @@
-"""The lock of a run directory: one process writes a run at a time."""
+"""The lock of a run directory: one process writes a run at a time.
+
+The lock is ``flock`` on the file ``.lock``, which the system releases when the process ends, however it ends. The file also names its
+owner (host, boot id, process), for messages and for file systems without ``flock``: there the file itself is the lock, and it
+counts as stale when its process, or the boot of its host, is over.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, cast
 
 from harness.errors import HarnessError
 from harness.rundir.format import LOCK
+
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""Errors of ``flock`` on a file system that has none."""
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process that holds a lock."""
+
+    host: str
+    boot: str
+    """Identifier of the host's boot; empty where the system has none."""
+    pid: int
+
+    @classmethod
+    def this(cls) -> Owner:
+        """Return this process."""
+        boot = _BOOT_ID.read_text().strip() if _BOOT_ID.is_file() else ""
+        return cls(platform.node(), boot, os.getpid())
+
+    @classmethod
+    def read(cls, path: Path) -> Owner | None:
+        """Return the owner that a lock file names, or None where it names none."""
+        try:
+            values = cast("dict[str, Any]", json.loads(path.read_bytes()[:4096]))
+            return cls(str(values["host"]), str(values["boot"]), int(values["pid"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def is_gone(self) -> bool:
+        """Return True when the process has certainly ended; a process of another host never counts as ended."""
+        here = Owner.this()
+        if self.host != here.host:
+            return False
+        if self.boot != here.boot:
+            return True
+        try:
+            os.kill(self.pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return True
+        except PermissionError:
+            return False
+        return False
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
 
 
 class RunLock:
@@ -14,23 +73,56 @@ class RunLock:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK
-        self._file: BinaryIO | None = None
+        self._file: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock; raise :class:`HarnessError` when another process holds it."""
-        import fcntl
+        """Take the lock.
 
-        file = open(self._path, "wb")  # noqa: SIM115  (held until release)
+        Raises
+        ------
+        HarnessError
+            Another process holds it.
+        OSError
+            The folder does not exist or cannot be written.
+        """
+        while self._file is None:
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                self._file = self._locked(file)
+            finally:
+                if self._file is None:
+                    os.close(file)
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, json.dumps(asdict(Owner.this())).encode(), 0)
+
+    def _locked(self, file: int) -> int | None:
+        """Return the descriptor once it is locked, None when the file was removed or replaced meanwhile."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise HarnessError(f"{self._path.parent}: another process is writing this run") from None
-        self._file = file
+        except BlockingIOError:
+            raise self._refusal(Owner.read(self._path)) from None
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            owner = Owner.read(self._path)
+            if owner is not None and owner != Owner.this() and not owner.is_gone():
+                raise self._refusal(owner) from None
+        try:
+            return file if os.path.samestat(os.fstat(file), os.stat(self._path)) else None
+        except FileNotFoundError:
+            return None
+
+    def _refusal(self, owner: Owner | None) -> HarnessError:
+        text = f" ({owner})" if owner else ""
+        return HarnessError(f"{self._path.parent}: another process is writing this run{text}")
 
     def release(self) -> None:
-        """Release the lock and remove its file."""
-        if self._file is not None:
-            self._path.unlink(missing_ok=True)
-            self._file.close()
+        """Release the lock and remove its file, which only the holder does."""
+        if self._file is None:
+            return
+        try:
+            with contextlib.suppress(OSError):  # the folder may have been removed
+                os.unlink(self._path)
+        finally:
+            os.close(self._file)
             self._file = None

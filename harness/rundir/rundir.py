@@ -6,18 +6,25 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
+import logging
 import time
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, cast
 
-from harness.errors import InputError
+from harness.errors import BUG_LOG, HarnessError, InputError
+from harness.files.readable import DAMAGED
 from harness.rundir.format import (
     COMPARISONS,
     LOG,
     MANIFEST,
+    PIECE_FOLDERS,
     RESULTS,
     RESULTS_SCHEMA,
     RUN_FILES,
@@ -34,7 +41,15 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
 from harness.rundir.samples import SampleTable, write_samples
 
+_log = logging.getLogger(__name__)
+
+ATTEMPTS = 20
+"""Number of times that a folder which another process removes is created."""
 Mode = Literal["auto", "resume", "fresh"]
+SAMPLES_CHECKSUM = "samples_sha256"
+"""Key of results.json: SHA-256 of samples.parquet."""
+_MANIFEST_KEYS: dict[str, type] = {"task": str, "signature": str, "digest": str}
+"""Keys without which a manifest names no run, and the types of their values."""
 
 
 class RunDir:
@@ -79,15 +94,43 @@ class RunDir:
             Another process writes the run.
         """
         run = cls(path)
-        held = run._held(mode)
-        run._check(held, manifest, mode)
-        path.mkdir(parents=True, exist_ok=True)
-        run._lock.acquire()
-        if mode == "fresh":
-            run._clear()
-        if held is None or mode == "fresh":
-            write_atomically(path / MANIFEST, to_json(manifest))
+        run._check(run._held(mode), manifest, mode)  # before anything is written
+        if run._take(manifest, mode):
+            try:
+                run._begin(manifest, mode)
+            except BaseException:
+                run.close()
+                raise
         return run
+
+    def _take(self, manifest: Mapping[str, object], mode: Mode) -> bool:
+        """Lock the directory and return True; return False for a finished run in a folder that cannot be written."""
+        for attempt in range(ATTEMPTS):
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+                return True
+            except FileNotFoundError:  # another process has removed the empty folder
+                if attempt == ATTEMPTS - 1:
+                    raise
+            except OSError as error:
+                held = self._held(mode)
+                readable = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and mode != "fresh"
+                if readable and held is not None and self.finished:
+                    return False
+                raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _begin(self, manifest: Mapping[str, object], mode: Mode) -> None:
+        """Bring the locked directory into the state of a run that begins or goes on."""
+        held = self._held(mode)  # another process may have written it before the lock was free
+        self._check(held, manifest, mode)
+        if mode == "fresh":
+            self._clear()
+        self._remove_temporary()
+        self._drop_damaged_results()
+        if held is None or mode == "fresh":
+            write_atomically(self.path / MANIFEST, to_json(manifest))
 
     def _held(self, mode: Mode) -> JsonObject | None:
         """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
@@ -122,10 +165,29 @@ class RunDir:
         for name in (RESULTS, COMPARISONS, SAMPLES, LOG, "report.html"):
             (self.path / name).unlink(missing_ok=True)
         self.pieces.clear()
-        for file in self.path.iterdir():
-            if _is_temporary(file.name):
-                file.unlink(missing_ok=True)
+        self._remove_temporary()
         (self.path / MANIFEST).unlink(missing_ok=True)
+
+    def _drop_damaged_results(self) -> None:
+        """Remove results that cannot be read, so that the run goes on and writes them again from its pieces."""
+        if not self.finished:
+            return
+        probe = RunDir(self.path)
+        try:
+            _ = probe.records, len(probe.samples)
+        except (HarnessError, *DAMAGED) as error:
+            _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
+            (self.path / RESULTS).unlink()
+
+    def _remove_temporary(self) -> None:
+        """Remove what a killed process was writing; only the holder of the lock writes these names."""
+        for folder, names in (
+            (self.path, (MANIFEST, RESULTS, SAMPLES)),
+            *((self.path / name, None) for name in PIECE_FOLDERS),
+        ):
+            for file in folder.glob(".*.tmp"):
+                if names is None or file.name.startswith(tuple(f".{name}." for name in names)):
+                    file.unlink(missing_ok=True)
 
     def discard_if_empty(self) -> None:
         """Remove the files of a run that failed before it had any captions or scores."""
@@ -148,7 +210,13 @@ class RunDir:
     @cached_property
     def provenance(self) -> Provenance:
         """Provenance of the run: spec, data, models, metrics, versions."""
-        return Provenance(read_json_object(self.path / MANIFEST))
+        content = read_json_object(self.path / MANIFEST)
+        for name, kind in _MANIFEST_KEYS.items():
+            if not isinstance(content.get(name), kind):
+                raise InputError(
+                    f"is no manifest of a run: '{name}' is {content.get(name)!r:.60}", str(self.path / MANIFEST)
+                )
+        return Provenance(content)
 
     @cached_property
     def _results(self) -> JsonObject:
@@ -164,8 +232,11 @@ class RunDir:
 
     @cached_property
     def samples(self) -> SampleTable:
-        """Captions and per-example scores."""
-        return SampleTable.open(self.path / SAMPLES)
+        """Captions and per-example scores; raises :class:`InputError` when the file is not the one that the run wrote."""
+        path, expected = self.path / SAMPLES, self._results.get(SAMPLES_CHECKSUM)
+        if expected is not None and (not path.is_file() or _sha256(path) != expected):
+            raise InputError("is damaged (its checksum differs); run the spec again to rebuild it", str(path))
+        return SampleTable.open(path)
 
     def require_samples(self, purpose: str) -> SampleTable:
         """Return the samples; raise :class:`InputError` when the run has none."""
@@ -193,6 +264,7 @@ class RunDir:
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,
             "digest": self.provenance.digest,
+            SAMPLES_CHECKSUM: _sha256(self.path / SAMPLES),
             "results": [record.to_dict() for record in records],
         }
         if failed:
@@ -206,6 +278,25 @@ class RunDir:
         line = json.dumps(plain({"time": round(time.time(), 3), "event": event, **values}), ensure_ascii=True)
         with open(self.path / LOG, "a", encoding="utf-8") as file:
             file.write(line + "\n")
+
+
+@contextmanager
+def bugs_logged(folder: Path | None) -> Generator[None]:
+    """Context of a run in ``folder``: the traceback of a bug goes into its log, whose path becomes an attribute of the exception."""
+    try:
+        yield
+    except (HarnessError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if folder is not None and folder.is_dir():
+            RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
+            setattr(error, BUG_LOG, str(folder / LOG))
+        raise
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_temporary(name: str) -> bool:

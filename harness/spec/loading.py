@@ -5,6 +5,7 @@
 * ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first one whose ``when`` holds (or that has no ``when``)
   is merged into the spec.
 * ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a variable that is not set is an error outside of ``when``.
+  ``${secret:NAME}`` is expanded too, and its value is kept out of everything that is written (:mod:`harness.files.secrets`).
 * A relative path is resolved beside the spec file, and where no such file exists, in the working directory.
 """
 
@@ -22,12 +23,13 @@ from pydantic import BaseModel, ValidationError
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
+from harness.files.secrets import MIN_LENGTH, is_secret_variable, remember, remember_keys
 from harness.files.yaml_source import Key, Located, YamlValue, load, loads
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
 
 _CONTENT = ("dataset", "judgments")
@@ -209,10 +211,12 @@ def _holds(when: YamlValue, folder: Path, where: str) -> bool:
         raise InputError("when is a mapping 'exists: PATH'", where)
     paths = cast("Values", when)["exists"]
     for value in cast("list[YamlValue]", paths) if isinstance(paths, list) else [paths]:
-        missing = [m[1] for m in _VARIABLE.finditer(str(value)) if m[2] is None and not os.environ.get(m[1])]
+        missing = [
+            m["name"] for m in _VARIABLE.finditer(str(value)) if m["default"] is None and not os.environ.get(m["name"])
+        ]
         if missing:
             return False
-        text = _VARIABLE.sub(lambda m: os.environ.get(m[1]) or m[2] or "", str(value))
+        text = _VARIABLE.sub(lambda m: os.environ.get(m["name"]) or m["default"] or "", str(value))
         if not Path(text).exists() and not (folder / text).exists():
             return False
     return True
@@ -229,9 +233,16 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
         return value
 
     def replace(match: re.Match[str]) -> str:
-        text = os.environ.get(match[1]) or match[2]
+        name = match["name"]
+        text = os.environ.get(name) or match["default"]
         if text is None:
-            raise InputError(f"the environment variable {match[1]} is not set", tree.where(key))
+            raise InputError(f"the environment variable {name} is not set", tree.where(key))
+        if match["secret"] and len(text) < MIN_LENGTH:
+            raise InputError(
+                f"the secret {name} has {len(text)} characters; expected at least {MIN_LENGTH}", tree.where(key)
+            )
+        if match["secret"] or is_secret_variable(name):
+            remember(text, f"${{secret:{name}}}")
         return text
 
     text = _VARIABLE.sub(replace, value)
@@ -249,6 +260,7 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> Loa
         if value is not None:
             tree.put((name,), value, {(): (f"argument '{name}'", 0)})
     model = JudgmentSpec if "judgments" in tree.data else Spec
+    remember_keys(tree.data)
     try:
         spec = model.model_validate(tree.data)
     except ValidationError as error:
@@ -283,7 +295,8 @@ def _set(tree: Located, text: str) -> None:
                 f"'{name}' is no key of the spec: no '{part}' in {type(cast(object, here)).__name__}", "--set"
             ) from None
     tree.places = {path: place for path, place in tree.places.items() if path[: len(parts)] != tuple(parts)}
-    tree.places[tuple(parts)] = (f"--set {text}", 0)
+    shown = text if len(text) <= 100 else f"{text[:97]}..."
+    tree.places[tuple(parts)] = (f"--set {shown}", 0)
 
 
 def explain(error: ValidationError, tree: Located, model: type[BaseModel] = Spec) -> InputError:

@@ -14,7 +14,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
 
-_RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
+MAX_RANGE = 10_000
+"""Maximum number of values of a range, and of points of the grid of decodings."""
+MAX_COUNT = 1_000_000
+"""Maximum of sizes, numbers of draws and numbers of resamples."""
+_RANGE = re.compile(r"\s*(-?\d{1,18})\s*\.\.\s*(-?\d{1,18})\s*")
 
 
 def expand_ranges(value: YamlValue) -> YamlValue:
@@ -22,14 +26,23 @@ def expand_ranges(value: YamlValue) -> YamlValue:
 
     >>> expand_ranges(["1..3", 8])
     [1, 2, 3, 8]
+
+    Raises :class:`ValueError` for a range of more than :data:`MAX_RANGE` values.
     """
     if isinstance(value, str):
         match = _RANGE.fullmatch(value)
-        return list(range(int(match[1]), int(match[2]) + 1)) if match else value
+        if not match:
+            return value
+        values = range(int(match[1]), int(match[2]) + 1)
+        if len(values) > MAX_RANGE:
+            raise ValueError(f"found {value}: {len(values):,} values; a range has at most {MAX_RANGE:,}")
+        return list(values)
     if isinstance(value, list):
         out: list[YamlValue] = []
         for item in cast("list[YamlValue]", value):
             out.extend(_items(expand_ranges(item)))
+            if len(out) > MAX_RANGE:
+                raise ValueError(f"a list of more than {MAX_RANGE:,} values; found {len(out):,}")
         return out
     return value
 
@@ -57,7 +70,7 @@ def _component(value: YamlValue) -> YamlValue:
 
 
 Component = Annotated[str | dict[str, Values], BeforeValidator(_component)]
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
 FloatAxis = Annotated[float | list[float], BeforeValidator(_finite)]
 
@@ -96,6 +109,15 @@ class DecodingSpec(Strict):
     options: Values = {}
     """Options of an adapter's own strategy."""
 
+    @model_validator(mode="after")
+    def _bounded(self) -> DecodingSpec:
+        axes = {name: len(_items(getattr(self, name))) for name in type(self).model_fields}
+        points = math.prod(axes.values())
+        if points > MAX_RANGE:
+            sizes = " x ".join(str(size) for size in axes.values() if size > 1)
+            raise ValueError(f"a grid of {sizes} decodings; a run has at most {MAX_RANGE:,}")
+        return self
+
     @field_validator("temperature")
     @classmethod
     def _positive(cls, value: YamlValue) -> YamlValue:
@@ -118,9 +140,9 @@ class SignificanceSpec(Strict):
 
     method: Literal["none", "exact", "monte-carlo"] = "none"
     """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
-    budget: Count = 200_000
+    budget: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
     draws: Count = 10_000
-    scorings: Count = 1_000_000
+    scorings: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
     """Maximum number of scorings, examples times relabelings, of a metric that scores relabeled texts again; at least 99
     relabelings per example."""
     aggregate: Literal["fisher-discrete", "harmonic-mean"] = "fisher-discrete"
@@ -132,7 +154,7 @@ class SignificanceSpec(Strict):
 class BootstrapSpec(Strict):
     """Bootstrap over examples for the 95 % intervals; 0 samples: no intervals."""
 
-    samples: Annotated[int, Field(ge=0)] = 1000
+    samples: Annotated[int, Field(ge=0, le=MAX_COUNT)] = 1000
 
 
 class ViewSpec(Strict):
@@ -195,7 +217,7 @@ class Spec(Strict):
     bootstrap: BootstrapSpec = BootstrapSpec()
     views: list[ViewSpec] = []
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    limit: Annotated[int, Field(ge=0)] | None = None
+    limit: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """Number of examples that are used, from the first; None: all."""
     variant: str = ""
     """Name of the variant of the file, set on loading."""

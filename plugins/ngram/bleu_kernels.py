@@ -10,9 +10,10 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER
+from harness.plugins.compiled.checked_cache import cached
 
 
-@njit(cache=True, nogil=True)
+@cached
 def clip_pairs(hyp, ref, bounds, ids, counts, scratch, out):
     """Fill ``out`` (B, n, m, 4) with the matches of rows ``hyp`` (B, n), clipped at single references ``ref`` (B, m).
 
@@ -35,7 +36,7 @@ def clip_pairs(hyp, ref, bounds, ids, counts, scratch, out):
                 scratch[ids[e]] = 0
 
 
-@njit(cache=True, nogil=True)
+@cached
 def clip_multi(hyp, ref, bounds, ids, counts, scratch, out):
     """Fill ``out`` (B, n, 4) with the matches of rows ``hyp`` (B, n), clipped at the largest count in any row of ``ref`` (B, m).
 
@@ -101,7 +102,7 @@ def _masks(rows, i, bounds, ids, counts, local, table, masks, hits):
     return n_masks
 
 
-@njit(cache=True, nogil=True)
+@cached
 def relabel(rows, labels, bits, order, bounds, ids, counts, lengths, n, tiny, small, local, out):
     """Fill ``out`` (B, P) with the mean over candidates of multi-reference BLEU-n under each relabeling.
 

@@ -7,10 +7,11 @@ Imported only when used, because numba is slow to import. The arguments ``bounds
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from harness.plugins.compiled.checked_cache import cached
 
 
-@njit(cache=True, nogil=True)
+@cached
 def weigh(start, stop, bounds, ids, counts, idf, weights, norms):
     """Fill ``weights`` (entries,) and ``norms`` (rows, 4) for rows ``start`` to ``stop``.
 
@@ -26,7 +27,7 @@ def weigh(start, stop, bounds, ids, counts, idf, weights, norms):
             norms[row, k] = np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@cached
 def score_pairs(hyp, ref, bounds, ids, weights, norms, bigrams, penalty, clip, scratch, out):
     """Fill ``out`` (B, n, m) with the scores, in [0, 10], of rows ``hyp`` (B, n) against single references ``ref`` (B, m).
 

@@ -17,7 +17,6 @@ import hashlib
 import io
 import json
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import InputError
+from harness.files.readable import DAMAGED
 
 FORMAT = "harness-df"
 VERSION = 1
@@ -111,7 +111,7 @@ def read(path: Path, tokenizer: str) -> Table:
     ending, where = _ending(path), str(path)
     try:
         header, grams, counts = _READERS[ending](path)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+    except (*DAMAGED, MemoryError, RecursionError) as error:
         raise InputError(f"not a document-frequency table ({type(error).__name__}: {error})", where) from error
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         raise InputError(f"not a {FORMAT} table of version {VERSION}: the header is {header!r:.80}", where)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER
+from harness.plugins.compiled.checked_cache import cached
 
 EMPTY = -1
 """Key of a free cell of the table."""
@@ -28,7 +29,7 @@ def _slot(keys, key):
     return place
 
 
-@njit(cache=True, nogil=True)
+@cached
 def rehash(keys, values, new_keys, new_values):
     """Copy every entry of a table into a larger, empty one."""
     for i in range(keys.shape[0]):
@@ -38,7 +39,7 @@ def rehash(keys, values, new_keys, new_values):
             new_values[place] = values[i]
 
 
-@njit(cache=True, nogil=True)
+@cached
 def extend_grams(words, prefix, keys, values, n_grams):
     """Return the ids (K,) of the n-grams prefix + word, and the new number of n-grams.
 
@@ -56,7 +57,7 @@ def extend_grams(words, prefix, keys, values, n_grams):
     return out, n_grams
 
 
-@njit(cache=True, nogil=True)
+@cached
 def count_texts(words, starts, keys, values, n_grams, seen, n_entries, ids, counts, bounds):
     """Count the n-grams of order 1 to 4 of T texts; return the new numbers of n-grams and of entries.
 
@@ -93,7 +94,7 @@ def count_texts(words, starts, keys, values, n_grams, seen, n_entries, ids, coun
     return n_grams, n_entries
 
 
-@njit(cache=True, nogil=True)
+@cached
 def document_frequencies(rows, starts, bounds, ids, n_grams):
     """Return the number of documents that contain each n-gram, shape (n_grams,), int64.
 

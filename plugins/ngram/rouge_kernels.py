@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER
+from harness.plugins.compiled.checked_cache import cached
 
 
 @njit(**INNER)
@@ -28,7 +29,7 @@ def _lcs_long(a, b):
     return row[b.shape[0]]
 
 
-@njit(cache=True, nogil=True)
+@cached
 def lcs_pairs(hyp, ref, words, starts, scratch, out):
     """Fill ``out`` (B, n, m) with the lengths of the longest common subsequences of rows ``hyp`` (B, n) and ``ref`` (B, m).
 
@@ -61,7 +62,7 @@ def lcs_pairs(hyp, ref, words, starts, scratch, out):
                 scratch[words[first + p]] = 0
 
 
-@njit(cache=True, nogil=True)
+@cached
 def relabel(lcs, lengths, by_precision, by_recall, labels, beta, out):
     """Fill ``out`` (B, P) with the mean over candidates of multi-reference ROUGE-L under each relabeling.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from harness.contracts import Example
 from harness.errors import InputError, did_you_mean, require
+from harness.files.readable import readable
 
 
 class FeatureFile:
@@ -82,17 +82,24 @@ def _read(path: Path) -> Mapping[str, np.ndarray]:
         raise InputError("no such feature file", str(path))
     if path.suffix == ".safetensors":
         safetensors = require("safetensors.numpy", extra="models", needed_by="reading a .safetensors feature file")
-        return _by_id(safetensors.load_file(str(path)), path)
-    if path.suffix == ".npz":
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                return _by_id({key: archive[key] for key in archive.files}, path)
-        except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"not a complete .npz of arrays ({error})", str(path)) from error
+            with readable(path, "safetensors file"):
+                arrays = safetensors.load_file(str(path))
+        except InputError:
+            raise
+        except Exception as error:  # the Rust library raises its own error class
+            raise InputError(f"not a complete safetensors file ({error})", str(path)) from error
+        return _by_id(arrays, path)
+    if path.suffix == ".npz":
+        with readable(path, ".npz of arrays"), np.load(path, allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+        return _by_id(arrays, path)
     if path.suffix in (".pkl", ".pickle"):
         from harness.adapters.shared.weights.safe_unpickle import load_plain_pickle
 
-        return _from_pickle(load_plain_pickle(path), path)
+        data = load_plain_pickle(path)
+        with readable(path, "file of features by id"):
+            return _from_pickle(data, path)
     raise InputError("a feature file is .safetensors, .npz or .pkl", str(path))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
@@ -57,9 +56,7 @@ def load_trainer(name: str) -> Trainer:
     HarnessError
         If the name is unknown, the system is not trained by a recipe, or its trainer declares no format version.
     """
-    entry = current().get("trainers", name)
-    with entry.import_path():
-        module = importlib.import_module(entry.target.partition(":")[0])
+    module = current().load_module("trainers", name)
     if not hasattr(module, "trainer"):
         raise HarnessError(f"'{name}' is not trained by a recipe; see 'harness train {name} --help'")
     result = module.trainer()

@@ -12,8 +12,6 @@ import json
 import os
 import pickle
 import re
-import struct
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,15 +21,11 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError, require
+from harness.files.readable import DAMAGED, readable
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
 _MAX_LISTED = 12
 """Maximum number of tensors of one kind in a message."""
-_BROKEN = (
-    RuntimeError, EOFError, OSError, zipfile.BadZipFile, struct.error, AssertionError,
-    ValueError, KeyError, IndexError, TypeError, AttributeError,
-)  # fmt: skip
-"""Errors that torch raises for a truncated file or another kind of file."""
 _MARKS: tuple[
     tuple[str, tuple[str, ...]], ...
 ] = (  # (name, patterns): the first entry whose patterns all match a key applies
@@ -124,7 +118,10 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
 def _read_safetensors(path: Path) -> dict[str, torch.Tensor]:
     safetensors = require("safetensors.torch", extra="models", needed_by="reading a .safetensors checkpoint")
     try:
-        return safetensors.load_file(str(path))
+        with readable(path, "safetensors file"):
+            return safetensors.load_file(str(path))
+    except InputError:
+        raise
     except Exception as error:  # the Rust library raises its own error class
         if type(error).__name__ != "SafetensorError":
             raise
@@ -132,11 +129,8 @@ def _read_safetensors(path: Path) -> dict[str, torch.Tensor]:
 
 
 def _read_npz(path: Path) -> dict[str, torch.Tensor]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: torch.from_numpy(archive[key]) for key in archive.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError(f"not a complete .npz of arrays ({error})", str(path)) from error
+    with readable(path, ".npz of arrays"), np.load(path, allow_pickle=False) as archive:
+        return {key: torch.from_numpy(archive[key]) for key in archive.files}
 
 
 def _config_beside(path: Path) -> dict[str, Any]:
@@ -144,7 +138,7 @@ def _config_beside(path: Path) -> dict[str, Any]:
         if candidate.is_file():
             try:
                 settings = json.loads(candidate.read_text(encoding="utf-8"))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"not valid JSON ({error})", str(candidate)) from error
             if not isinstance(settings, dict):
                 raise InputError("expected a mapping of settings", str(candidate))
@@ -178,7 +172,10 @@ def _read_torch(path: Path) -> Any:
                 str(path),
             ) from error
         raise InputError(f"not a checkpoint, or truncated{_reason(error)}", str(path)) from error
-    except _BROKEN as error:
+    except MemoryError as error:
+        with readable(path, "checkpoint"):
+            raise error
+    except DAMAGED as error:
         raise InputError(f"not a checkpoint, or truncated{_reason(error)}", str(path)) from error
 
 

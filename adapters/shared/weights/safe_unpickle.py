@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import InputError
+from harness.files.readable import readable
 
 _PLAIN = {
     "list",
@@ -40,7 +41,7 @@ def load_plain_pickle(path: str | Path) -> Any:
     """
     path = Path(path)
     try:
-        with path.open("rb") as handle:
+        with path.open("rb") as handle, readable(path, "pickle"):
             return _Plain(handle).load()
     except FileNotFoundError as error:
         raise InputError("no such file", str(path)) from error
@@ -50,8 +51,6 @@ def load_plain_pickle(path: str | Path) -> Any:
             "write the features as .npz or .safetensors instead",
             str(path),
         ) from error
-    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(f"not a complete pickle ({type(error).__name__}: {error})", str(path)) from error
 
 
 class _Refused(Exception):

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER
+from harness.plugins.compiled.checked_cache import cached
 
 _EXACT, _STEM, _SYNONYM = range(3)
 
@@ -92,7 +93,7 @@ def _enlarged(array, size):
     return out
 
 
-@njit(cache=True, nogil=True)
+@cached
 def find_phrases(starts, words, roots, table):
     """Return every occurrence of a phrase of the table, by text, position and length.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER, ONCE, source_stamp
+from harness.plugins.compiled.checked_cache import cached
 from harness.plugins.meteor.kernels import SOURCES
 from harness.plugins.meteor.kernels.groups import Scratch, group_phrases, group_words
 from harness.plugins.meteor.kernels.search import (
@@ -275,7 +276,7 @@ def _score_group(g, groups, prepared, scratch, scores, statistics):
 def _entry_points(stamp: int) -> tuple[Any, Any]:
     """Return ``score_groups`` and ``score_rows``; ``stamp`` becomes part of the key of their machine code in numba's cache."""
 
-    @njit(cache=True, nogil=True)
+    @cached
     def score_groups(start, stop, groups, prepared, n_numbers, n_synsets, scores, statistics):
         """Align the pairs of groups ``start`` to ``stop - 1`` and write their scores and statistics.
 
@@ -310,7 +311,7 @@ def _entry_points(stamp: int) -> tuple[Any, Any]:
                 return excess
         return -1
 
-    @njit(cache=True, nogil=True)
+    @cached
     def score_rows(statistics):
         """Return the scores (n,) of statistics (n, 23), float64."""
         _ = stamp

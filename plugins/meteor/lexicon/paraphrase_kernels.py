@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from harness.plugins.compiled.cache_keys import INNER
+from harness.plugins.compiled.checked_cache import cached
 
 N_WORDS, N_BYTES, N_NODES, N_PAIRS, LINE_KIND, NODE_A = range(6)
 _LINE_FEED, _CARRIAGE_RETURN = 10, 13
@@ -74,7 +75,7 @@ def _word_place(b, data, start, stop):
         place = (place + np.uint64(1)) & mask
 
 
-@njit(cache=True, nogil=True)
+@cached
 def read_lines(b, data):
     """Add whole lines, ``data`` (bytes,) uint8 that ends in a line feed, to the table ``b``.
 
@@ -154,7 +155,7 @@ def read_lines(b, data):
     counts[LINE_KIND], counts[NODE_A] = kind, node_a
 
 
-@njit(cache=True, nogil=True)
+@cached
 def refill(b):
     """Insert all words and nodes into new, empty slot tables."""
     for word in range(b.counts[N_WORDS]):
@@ -168,7 +169,7 @@ def refill(b):
         b.node_slots[place] = node
 
 
-@njit(cache=True, nogil=True)
+@cached
 def number_nodes(parents, labels, n_words):
     """Number the nodes breadth first: the root is 0, siblings are ordered by label.
 
@@ -222,7 +223,7 @@ def number_nodes(parents, labels, n_words):
     return number, children
 
 
-@njit(cache=True, nogil=True)
+@cached
 def group_pairs(sources, targets, number):
     """Group pairs of nodes by source.
 

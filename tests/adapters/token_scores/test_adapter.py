@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.adapters.token_scores import TokenScoresFile
+from harness.adapters.token_scores.adapter import read_token_scores
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 from harness.plugins.pregen.metric import Pregen
@@ -137,3 +138,33 @@ def test_gzipped_files_are_read(tmp_path):
     for one, other in zip(plain.score_references(EXAMPLES), zipped.score_references(EXAMPLES), strict=True):
         for left, right in zip(one, other, strict=True):
             assert np.array_equal(left.log_probs, right.log_probs) and np.array_equal(left.ranks, right.ranks)
+
+
+LINE = b'{"id": "a", "probabilities": [0.5, 1.0], "ranks": [0, 0]}\n'
+
+
+def test_the_content_decides_whether_a_file_is_gzipped(tmp_path):
+    (tmp_path / "scores.jsonl").write_bytes(gzip.compress(LINE))
+    (tmp_path / "scores.jsonl.gz").write_bytes(LINE)
+    for name in ("scores.jsonl", "scores.jsonl.gz"):
+        assert list(read_token_scores(tmp_path / name)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(LINE)[:-6], "the gzip file is broken or cut off"),
+        (LINE.replace(b"a", b"\xff", 1), "scores.jsonl:1: not UTF-8 at byte"),
+        (b"[" * 100_000, "scores.jsonl:1: not readable as JSON"),
+        (LINE.replace(b"0.5", b"1" * 5000), "scores.jsonl:1: not readable as JSON"),
+        (LINE.replace(b"0.5", b"1" * 400), "'probabilities' is not a flat list of numbers"),
+        (LINE.replace(b'"ranks"', b'"tokens": 3, "ranks"'), "'tokens' is 3, expected a list of texts"),
+        (b"PAR1" + LINE, "not readable as Parquet"),
+        (b"\x00" * 40, "not JSON"),
+    ],
+)
+def test_a_file_of_another_kind_is_one_line(tmp_path, content, message):
+    (tmp_path / "scores.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_token_scores(tmp_path / "scores.jsonl")
+    assert "\n" not in str(caught.value)

@@ -14,7 +14,7 @@ from harness.errors import InputError, UnknownName
 
 def run_directory(path, results, samples=None):
     path.mkdir()
-    (path / "manifest.json").write_text(json.dumps({"task": "toy", "digest": "0"}))
+    (path / "manifest.json").write_text(json.dumps({"task": "toy", "digest": "0", "signature": "toy"}))
     (path / "results.json").write_text(json.dumps({"schema": 1, "results": results}))
     if samples:
         pq.write_table(pa.Table.from_pylist(samples), path / "samples.parquet")

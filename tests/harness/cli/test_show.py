@@ -67,11 +67,29 @@ def test_a_shadowed_component_is_reached_by_its_full_name(project, capsys):
     assert shown(capsys, "metrics/mine/rouge").startswith("mine/rouge (metric of mine")
 
 
-def test_a_component_that_cannot_be_imported_keeps_its_catalogue_entry(project, capsys):
-    (project / "mine_parts.py").write_text("import nothing_of_this_name\n")
+def test_local_code_is_read_and_not_imported(project, capsys):
+    code = project / "mine_parts.py"
+    code.write_text("open('imported.txt', 'w')\n" + code.read_text())
+    assert "  scale = 1.0\n" in shown(capsys, "length")
+    assert not (project / "imported.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import nothing_of_this_name\n", "mine_parts.py defines no 'Length'"),
+        ("def broken(:\n", "mine_parts.py is no Python source"),
+        (None, "there is no source file of 'mine_parts'"),
+    ],
+)
+def test_a_component_that_cannot_be_read_keeps_its_catalogue_entry(project, capsys, code, reason):
+    (project / "mine_parts.py").unlink()
+    if code is not None:
+        (project / "mine_parts.py").write_text(code)
     output = shown(capsys, "length")
     assert "  words\n" in output
-    assert "not available here: metric 'length' needs the package 'nothing_of_this_name'" in output
+    assert "not available here: " in output
+    assert reason in output
 
 
 @pytest.mark.parametrize(

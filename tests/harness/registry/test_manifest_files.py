@@ -123,12 +123,48 @@ def test_a_task_is_a_file_beside_its_manifest_or_in_a_package(install, site):
     assert current().get("tasks", "u").file == site / "acme" / "u.yaml"
 
 
-def test_the_folder_of_a_local_manifest_is_on_the_import_path_inside_the_context_only(tmp_path):
-    item = read(tmp_path, "metrics: {m: {import: 'a.b:C'}}")
-    folder = str(tmp_path / "extra")
-    with item.import_path(), item.entries[0].import_path():
-        assert sys.path[0] == folder
-    assert folder not in sys.path
+def test_a_local_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, caplog, monkeypatch):
+    for content in (
+        b"schemas: [a]",
+        b"\x00\xff\xfe binary",
+        b"[" * 100_000,
+        b"provider: harness",
+        b"- a\n- b",
+        b"x" * 300_000,
+    ):
+        (tmp_path / "registry.yaml").write_bytes(content)
+        monkeypatch.chdir(tmp_path)
+        catalogue._load.cache_clear()
+        caplog.clear()
+        registry = current()
+        assert [(failure.provider, failure.local) for failure in registry.failures] == [(tmp_path.name, True)]
+        assert registry.get("metrics", "bleu").provider == "harness"
+        current()
+        (record,) = caplog.records
+        assert record.getMessage().startswith(f"note: passed over {tmp_path}/registry.yaml")
+        assert "\n" not in record.getMessage()
+
+
+def test_an_alias_bomb_in_a_manifest_is_refused_at_once(tmp_path):
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 12)]
+    with pytest.raises(HarnessError, match="aliases"):
+        read(tmp_path, "\n".join(lines))
+
+
+def test_local_plugins_can_be_switched_off(project, monkeypatch, capsys):
+    from harness.cli.main import main
+
+    monkeypatch.setenv("HARNESS_LOCAL_PLUGINS", "0")
+    assert [item.provider for item in current().manifests] == ["harness"]
+    assert [item.provider for item in find_manifests([project / "registry.yaml"], project, "", local=False)[0]] == [
+        "harness", "mine",
+    ]  # fmt: skip
+    monkeypatch.delenv("HARNESS_LOCAL_PLUGINS")
+    assert main(["show", "length"]) == 0
+    assert main(["--no-local-plugins", "show", "length"]) == 2
+    assert "there is nothing called 'length'" in capsys.readouterr().err
+    assert [item.provider for item in current().manifests] == ["harness", "mine"], "the switch lasts for one call"
 
 
 def test_versions_of_components_appear_in_the_manifest_of_a_run(project):

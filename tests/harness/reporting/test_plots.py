@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -54,3 +55,11 @@ def test_a_line_has_its_interval_as_an_area():
 def test_metrics_against_each_other():
     labels = texts(draw(ViewSpec(plot="scatter", x="metric:bleu", y="cider", by="model"), RECORDS))
     assert {"bleu", "cider", "one", "two"} <= set(labels)
+
+
+@pytest.mark.parametrize("title", [r"$\frac{$", "$", "$$x$$", "a_b^{", r"\alpha", "100 $ or 50 $"])
+@pytest.mark.parametrize("plot", ["line", "heatmap", "bar"])
+def test_texts_are_no_formulas(title, plot):
+    records = [replace(RECORDS[0], model=title, metric=title)]
+    svg = draw(ViewSpec(plot=plot, x="model", y=title, title=title), records)
+    assert title in texts(svg)

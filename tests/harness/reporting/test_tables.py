@@ -8,7 +8,7 @@ import io
 import pytest
 from rich.console import Console
 
-from harness.reporting.tables import Sheet, escape_latex, escape_markdown, least_width, render, terminal_table
+from harness.reporting.tables import Sheet, escape_latex, escape_markdown, least_width, render, terminal_table, to_csv
 
 SHEET = Sheet(
     headers=["metric", "system", "value"],
@@ -85,3 +85,14 @@ def test_the_terminal_keeps_numbers_whole_at_the_least_width():
     assert "0.123456" in text
     assert "a long" in text
     assert max(map(len, text.splitlines())) <= least_width(sheet)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("=1+1", "'=1+1"), ("+cmd", "'+cmd"), ("-a dog", "'-a dog"), ("@SUM(A1)", "'@SUM(A1)"), ("\tx", "'\tx"),
+        ("-0.5", "-0.5"), ("+3e-05", "+3e-05"), ("-1.", "-1."), (-0.5, "-0.5"), ("a=b", "a=b"), ("", '""'), ("-", "'-"),
+    ],
+)  # fmt: skip
+def test_a_cell_of_csv_is_no_formula(cell, text):
+    assert to_csv([[cell]]) == f"{text}\n"

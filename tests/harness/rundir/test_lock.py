@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 
 import pytest
 
 from harness.errors import HarnessError
-from harness.rundir.lock import RunLock
+from harness.rundir.lock import Owner, RunLock
 
 HOLD = "import sys; from pathlib import Path; from harness.rundir.lock import RunLock; RunLock(Path(sys.argv[1])).acquire()"
+TAKE_TURNS = """
+import sys, time
+from pathlib import Path
+from harness.errors import HarnessError
+from harness.rundir.lock import RunLock
+folder, turns = Path(sys.argv[1]), 0
+while turns < 200:
+    lock = RunLock(folder)
+    try:
+        lock.acquire()
+    except HarnessError:
+        continue
+    with open(folder / "inside", "x"):
+        pass
+    (folder / "inside").unlink()
+    lock.release()
+    turns += 1
+"""
 
 
 def test_one_holder_at_a_time(tmp_path):
     lock = RunLock(tmp_path)
     lock.acquire()
-    with pytest.raises(HarnessError, match="another process is writing this run"):
+    with pytest.raises(HarnessError, match=rf"another process is writing this run \(process {os.getpid()} on "):
         RunLock(tmp_path).acquire()
+    assert (tmp_path / ".lock").exists(), "a process without the lock does not remove it"
     lock.release()
     assert not (tmp_path / ".lock").exists()
     RunLock(tmp_path).acquire()
@@ -34,4 +59,62 @@ def test_a_second_release_does_nothing(tmp_path):
 def test_the_lock_of_a_process_that_ended_is_free(tmp_path):
     subprocess.run([sys.executable, "-c", HOLD, str(tmp_path)], check=True)
     assert (tmp_path / ".lock").exists()
+    RunLock(tmp_path).acquire()
+
+
+def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(tmp_path, monkeypatch):
+    first, flock, calls = RunLock(tmp_path), fcntl.flock, []
+    first.acquire()
+
+    def late(file, operation):
+        if not calls:
+            first.release()  # between the open and the flock of the second
+            (tmp_path / ".lock").touch()
+        calls.append(file)
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    second = RunLock(tmp_path)
+    second.acquire()
+    assert len(calls) == 2
+    assert os.path.samestat(os.fstat(calls[1]), os.stat(tmp_path / ".lock"))
+    with pytest.raises(HarnessError):
+        RunLock(tmp_path).acquire()
+
+
+def test_processes_that_take_turns_are_never_inside_together(tmp_path):
+    command = [sys.executable, "-c", TAKE_TURNS, str(tmp_path)]
+    with ThreadPoolExecutor(3) as pool:
+        ends = list(pool.map(lambda _: subprocess.run(command, capture_output=True, text=True, check=False), range(3)))
+    assert [end.returncode for end in ends] == [0, 0, 0], ends[0].stderr + ends[1].stderr + ends[2].stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "free"),
+    [
+        ({}, True),
+        ({"pid": 2**22 + 1}, True),
+        ({"boot": "another"}, True),
+        ({"pid": 1}, False),
+        ({"host": "elsewhere", "pid": 2**22 + 1}, False),
+    ],
+)
+def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free):
+    def unsupported(file, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    (tmp_path / ".lock").write_text(json.dumps(asdict(replace(Owner.this(), **change))))
+    if free:
+        RunLock(tmp_path).acquire()
+        assert Owner.read(tmp_path / ".lock") == Owner.this()
+    else:
+        with pytest.raises(HarnessError, match="another process is writing this run"):
+            RunLock(tmp_path).acquire()
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"host": 1}'])
+def test_a_lock_file_without_an_owner_is_free(tmp_path, content):
+    (tmp_path / ".lock").write_bytes(content)
+    assert Owner.read(tmp_path / ".lock") is None
     RunLock(tmp_path).acquire()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
+from harness.rundir.lock import RunLock
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
@@ -80,7 +83,7 @@ def test_a_temporary_file_of_a_killed_process_is_no_obstacle(tmp_path):
 def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
         RunDir.open(tmp_path)
-    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
     with pytest.raises(InputError, match=r"has no results\.json: the run has not finished; continue it with --resume"):
         RunDir.open(tmp_path)
     (tmp_path / "results.json").write_text("{")
@@ -132,3 +135,86 @@ def test_events_are_appended_one_line_each(tmp_path):
         ("note", "a\nb", None),
         ("finished", None, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "removed"),
+    [
+        (".manifest.json.999.tmp", True),
+        (".results.json.999.tmp", True),
+        (".samples.parquet.999.tmp", True),
+        ("scores/.bleu-0123.npz.999.tmp", True),
+        ("candidates/.echo-0123.json.999.tmp", True),
+        (".comparisons.json.999.tmp", False),  # 'harness compare' writes it without the lock
+    ],
+)
+def test_what_a_killed_process_was_writing_is_removed(tmp_path, name, removed):
+    create(tmp_path / "r").close()
+    file = tmp_path / "r" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{")
+    create(tmp_path / "r", mode="resume").close()
+    assert file.exists() != removed
+
+
+@pytest.mark.parametrize("mode", ["auto", "resume"])
+def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(tmp_path, monkeypatch, mode):
+    finish(create(tmp_path / "r"))
+
+    def read_only(*arguments):
+        raise OSError(errno.EROFS, "Read-only file system", str(tmp_path))
+
+    monkeypatch.setattr(os, "open", read_only)
+    run = create(tmp_path / "r", mode=mode)
+    assert run.finished
+    run.close()
+    with pytest.raises(OSError, match="Read-only"):
+        create(tmp_path / "r", mode="fresh")
+    (tmp_path / "r" / "results.json").unlink()
+    with pytest.raises(OSError, match="Read-only"):
+        create(tmp_path / "r")
+
+
+def test_the_manifest_is_read_again_under_the_lock(tmp_path, monkeypatch):
+    acquire = RunLock.acquire
+
+    def late(lock):
+        acquire(lock)
+        (tmp_path / "r" / "manifest.json").write_text('{"digest": "x", "task": "u"}')  # another process came first
+
+    monkeypatch.setattr(RunLock, "acquire", late)
+    with pytest.raises(InputError, match="holds another run"):
+        create(tmp_path / "r")
+    assert not (tmp_path / "r" / ".lock").exists()
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
+
+
+@pytest.mark.parametrize("content", ["{}", '{"task": "t", "digest": 3, "signature": ""}', '{"task": ["t"]}'])
+def test_a_damaged_manifest_is_one_line(tmp_path, content):
+    finish(create(tmp_path / "r"))
+    (tmp_path / "r" / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match=r"manifest\.json: is no manifest of a run: '(task|digest)' is "):
+        RunDir.open(tmp_path / "r")
+
+
+def damaged(data: bytes) -> bytes:
+    at = len(data) // 2
+    return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("name", ["samples.parquet", "results.json"])
+@pytest.mark.parametrize("damage", [lambda data: data[:40], lambda data: b"", lambda data: b"{}", damaged])
+def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(tmp_path, caplog, name, damage):
+    finish(create(tmp_path / "r"))
+    file = tmp_path / "r" / name
+    good = file.read_bytes()
+    file.write_bytes(b"{" + good[1:-9] if name == "results.json" and damage is damaged else damage(good))
+    with pytest.raises(InputError, match=name) as caught:
+        _ = RunDir.open(tmp_path / "r").samples
+    assert "\n" not in str(caught.value)
+    run = create(tmp_path / "r")
+    assert not run.finished
+    assert len(caplog.records) == 1
+    finish(run)
+    assert file.read_bytes() == good
+    assert create(tmp_path / "r").finished

@@ -1,0 +1,84 @@
+"""The process around a verb: standard streams, SIGTERM, and the record of a bug."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Generator
+from types import FrameType
+
+from harness.errors import BUG_LOG
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a verb as Ctrl-C does."""
+
+
+@contextlib.contextmanager
+def terminable() -> Generator[None]:
+    """Context in which SIGTERM raises :class:`Terminated`, where the process has no handler of its own for it."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def open_streams() -> None:
+    """Make stdout and stderr usable: a closed one discards its text, and no character is refused by their encodings."""
+    for number in range(3):  # a file that were opened as descriptor 1 or 2 would receive what libraries print
+        try:
+            os.fstat(number)
+        except OSError:
+            while os.open(os.devnull, os.O_RDWR) < number:
+                pass
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (lives as long as the process)
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def reader_left() -> bool:
+    """Return True when stdout is a pipe that nobody reads any more (``harness ... | head``)."""
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), select.POLLERR)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    except (OSError, ValueError):  # stdout is no file, or closed
+        return False
+
+
+def discard_output() -> None:
+    """Send the rest of stdout nowhere, so that the interpreter does not report it at its end."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def record_bug(error: BaseException) -> str:
+    """Return the path of the log that has the traceback of ``error``: that of its run, or a new file in the temporary folder."""
+    from harness.files.secrets import redact
+
+    log = getattr(error, BUG_LOG, None)
+    if log is not None:
+        return str(log)
+    with tempfile.NamedTemporaryFile("w", prefix="harness-bug-", suffix=".log", delete=False, encoding="utf-8") as file:
+        text = redact("".join(traceback.format_exception(error)))
+        file.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    return file.name

@@ -1,0 +1,88 @@
+"""Secrets of a process: values that no file, page or message may contain.
+
+``${secret:NAME}`` in a spec declares the value of an environment variable. Values that look like keys are declared without it:
+variables whose names end with KEY, TOKEN, SECRET or PASSWORD, parameters such as ``api_key``, passwords in URLs, keys of known
+services. Whatever is written (:func:`harness.rundir.format.plain`) or printed as a message passes through :func:`redact`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import cast
+
+MIN_LENGTH = 6
+"""Shortest text that is redacted: a shorter one occurs in captions by chance."""
+HIDDEN = "${secret}"
+"""Replacement of a key that was written into a spec."""
+
+_values: dict[str, str] = {}
+_SECRET_VARIABLE = re.compile(r"((^|_)(API_?)?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_SECRET_PARAMETER = re.compile(
+    r"(x[-_])?(api[-_]?key|password|passwd|secret|client[-_]secret|(access|auth|bearer|hf)[-_]token|authorization)",
+    re.IGNORECASE,
+)
+_KEYS = (
+    re.compile(r"\b(sk-[\w-]{16,}|hf_\w{20,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,})"),
+    re.compile(r"\b(eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"),
+    re.compile(r"\bBearer\s+([\w.~+/=-]{8,})"),
+    re.compile(r"\w+://([^/\s@]+)@"),
+    re.compile(r"[?&](?:api[-_]?key|key|token|access_token|secret|password|sig)=([^&#\s]+)", re.IGNORECASE),
+)
+
+
+def remember(value: str, shown: str = HIDDEN) -> None:
+    """Declare a text as secret; ``shown`` replaces it. A text shorter than :data:`MIN_LENGTH` is ignored."""
+    if len(value) >= MIN_LENGTH:
+        _values.setdefault(value, shown)
+
+
+def forget() -> None:
+    """Forget all secrets of the process."""
+    _values.clear()
+
+
+def is_secret_variable(name: str) -> bool:
+    """Return True for the name of an environment variable that looks like that of a key.
+
+    >>> [name for name in ("OPENAI_API_KEY", "HF_TOKEN", "MYSECRET", "HARNESS_DATA", "TOKENIZER", "MONKEY") if is_secret_variable(name)]
+    ['OPENAI_API_KEY', 'HF_TOKEN', 'MYSECRET']
+    """
+    return bool(_SECRET_VARIABLE.search(name))
+
+
+def remember_keys(value: object, name: str = "") -> None:
+    """Declare every text in a value of YAML that looks like a key, by its pattern or by the name of its parameter."""
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[object, object]", value).items():
+            remember_keys(item, str(key))
+    elif isinstance(value, (list, tuple)):
+        for item in cast("list[object]", value):
+            remember_keys(item, name)
+    elif isinstance(value, str):
+        if _SECRET_PARAMETER.fullmatch(name):
+            remember(value)
+        for pattern in _KEYS:
+            for match in pattern.finditer(value):
+                remember(match[1])
+
+
+def redact(text: str) -> str:
+    """Return a text in which every secret is replaced by its placeholder."""
+    for value in sorted(_values, key=len, reverse=True):
+        if value in text:
+            text = text.replace(value, _values[value])
+    return text
+
+
+def redacted(value: object) -> object:
+    """Return a value of mappings, lists and texts in which every text is redacted; the value itself without secrets."""
+    if not _values:
+        return value
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redacted(key): redacted(item) for key, item in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [redacted(item) for item in cast("list[object]", value)]
+    return value
