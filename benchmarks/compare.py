@@ -229,7 +229,7 @@ def speed(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: f
         for i, j in combinations(range(len(sets)), 2)
     ]
     n = len(sets[0])
-    seconds, _ = timed(lambda: paired_tests(items, DrawFamily(n, draws, seed)))
+    seconds, _ = timed(lambda: list(paired_tests(items, DrawFamily(n, draws, seed))))
     print(
         f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x {draws:,} draws of each test x {n} examples"
     )
@@ -237,7 +237,7 @@ def speed(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: f
         f"  harness, both tests and sign tests   {seconds:8.2f} s  {check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)"
     )
     bleu = [item for item in items if item.metric is metrics[3]]
-    own, _ = timed(lambda: paired_tests(bleu, DrawFamily(n, draws, seed)))
+    own, _ = timed(lambda: list(paired_tests(bleu, DrawFamily(n, draws, seed))))
     each = own / len(bleu)
     ratio = theirs / each
     print(f"  sacreBLEU, bootstrap, BLEU, one pair {theirs:8.2f} s")
@@ -245,7 +245,7 @@ def speed(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: f
     print(
         f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio {ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})"
     )
-    alone, _ = timed(lambda: paired_tests(bleu[:1], DrawFamily(n, draws, seed)))
+    alone, _ = timed(lambda: list(paired_tests(bleu[:1], DrawFamily(n, draws, seed))))
     print(f"  harness, all tests, BLEU, one pair   {alone:8.2f} s  ratio {theirs / alone:.0f}")
 
 

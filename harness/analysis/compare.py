@@ -183,9 +183,10 @@ def compare_pairs(
     if todo:
         family = DrawFamily(len(frame.examples), draws, seed)
         items = [frame.item(*jobs[k]) for k in todo]
-        with bar("comparisons", len(todo), show=show) as advance:
-            outcomes = paired_tests(items, family, advance)
-        store.add({keys[k]: _row(*jobs[k], outcome) for k, outcome in zip(todo, outcomes)})
+        with bar("comparisons", len(todo), show=show) as advance, store.adding() as add:
+            for k, outcome in zip(todo, paired_tests(items, family)):
+                add(keys[k], _row(*jobs[k], outcome))
+                advance(1)
     return [store.rows[key] for key in keys]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -17,6 +19,8 @@ from harness.rundir.pieces import content_digest
 
 SCHEMA = 2
 """Schema version of comparisons.json."""
+SECONDS = 20.0
+"""Time between two writes of the file."""
 _log = logging.getLogger(__name__)
 
 
@@ -33,7 +37,7 @@ class StoredComparisons:
     def of(cls, runs: Sequence[Run], draws: int, seed: int) -> StoredComparisons:
         """Return the stored comparisons of a run, without rows for two different runs or a run in memory.
 
-        Rows under another key, and a file that is damaged, are left out and replaced by :meth:`add`.
+        Rows under another key, and a file that is damaged, are left out and replaced by :meth:`adding`.
         """
         paths = {run.path for run in runs}
         (path,) = paths if len(paths) == 1 else (None,)
@@ -54,9 +58,25 @@ class StoredComparisons:
             return {}
         return rows if valid else {}
 
-    def add(self, rows: Mapping[str, Values]) -> None:
-        """Add rows and write the file; a directory that is read-only keeps none, which is logged."""
-        self.rows.update(rows)
+    @contextmanager
+    def adding(self) -> Generator[Callable[[str, Values], None]]:
+        """Yield ``add(name, row)``; rows are written every :data:`SECONDS`, and at the end, also of an interrupted computation."""
+        written = time.monotonic()
+
+        def add(name: str, row: Values) -> None:
+            nonlocal written
+            self.rows[name] = row
+            if time.monotonic() - written > SECONDS:
+                self._write()
+                written = time.monotonic()
+
+        try:
+            yield add
+        finally:
+            self._write()
+
+    def _write(self) -> None:
+        """Write the file; a directory that is read-only keeps no rows, which is logged."""
         if self.path is None:
             return
         content = {"schema": SCHEMA, "key": self.key, "sha256": content_digest(self.rows), "rows": self.rows}

@@ -8,7 +8,7 @@ interval of their own (:class:`harness.contracts.HasInterval`), which repetition
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -30,7 +30,6 @@ GENERAL_DRAWS = 1000
 """Maximum number of weight vectors of a metric that is not additive."""
 MAX_PRODUCT = 1 << 25
 """Maximum number of sums that are held together, 256 MB."""
-Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +96,9 @@ class _Columns:
         return self.places[key]
 
 
-def paired_tests(
-    items: Sequence[PairedMetric], family: DrawFamily, advance: Advance = lambda steps: None
-) -> list[PairedTests]:
-    """Return the tests of paired metrics, in their order; ``advance`` is called with the number of tests that are finished."""
+def paired_tests(items: Sequence[PairedMetric], family: DrawFamily) -> Iterator[PairedTests]:
+    """Yield the tests of paired metrics, in their order."""
     limit = max(1, MAX_PRODUCT // max(1, 2 * family.count))
-    results: list[PairedTests] = []
     inseparable: set[int] = set()
     start = 0
     while start < len(items):
@@ -110,9 +106,8 @@ def paired_tests(
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
-        results += _tests_of(items[start:stop], plans, columns, family, advance, inseparable)
+        yield from _tests_of(items[start:stop], plans, columns, family, inseparable)
         start = stop
-    return results
 
 
 def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan | None]:
@@ -165,9 +160,8 @@ def _tests_of(
     plans: Sequence[tuple[_Plan | None, _Plan | None]],
     columns: _Columns,
     family: DrawFamily,
-    advance: Advance,
     inseparable: set[int],
-) -> list[PairedTests]:
+) -> Iterator[PairedTests]:
     matrix = np.concatenate(columns.blocks, axis=1) if columns.blocks else np.zeros((family.n_examples, 0))
     total = matrix.sum(axis=0)
     resampled = resampled_sums(family, "resamples", matrix)
@@ -178,7 +172,6 @@ def _tests_of(
         draws, addends = (resampled, matrix) if bootstrap else (nothing, nothing)
         return Sums(total[place], draws[:, place], assigned[:, place], addends[:, place])
 
-    results: list[PairedTests] = []
     for item, (reported, signs) in zip(items, plans):
         outcome, note = None, ""
         if reported is not None:
@@ -191,9 +184,7 @@ def _tests_of(
         if signs is not None:
             one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
             sign_test = difference_of_sums(signs.of_sums, one, other, exact=family.exact)
-        results.append(PairedTests(outcome, note, sign_test, *_counts(item)))
-        advance(1)
-    return results
+        yield PairedTests(outcome, note, sign_test, *_counts(item))
 
 
 def _general(item: PairedMetric, family: DrawFamily, inseparable: set[int]) -> tuple[ResampledDifference | None, str]:

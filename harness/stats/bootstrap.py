@@ -143,7 +143,9 @@ def adjusted_interval(
     below = (np.sum(values < value) + np.sum(values == value) / 2) / count
     shift = float(ndtri(np.clip(below, 0.5 / count, 1 - 0.5 / count)))
     influence = without_one.mean() - without_one if len(without_one) else np.zeros(1)
-    influence = influence / (np.abs(influence).max() or 1.0)  # the acceleration has no unit; powers of tiny numbers underflow
+    influence = influence / (
+        np.abs(influence).max() or 1.0
+    )  # the acceleration has no unit; powers of tiny numbers underflow
     squares = float(np.sum(influence**2))
     acceleration = float(np.sum(influence**3)) / (6 * squares**1.5) if squares > 0 else 0.0
     z = float(stdtrit(n_examples - 1, (1 + level) / 2)) * np.sqrt(n_examples / (n_examples - 1))

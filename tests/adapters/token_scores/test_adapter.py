@@ -144,7 +144,7 @@ LINE = b'{"id": "a", "probabilities": [0.5, 1.0], "ranks": [0, 0]}\n'
 
 
 def test_the_content_decides_whether_a_file_is_gzipped(tmp_path):
-    (tmp_path / "scores.jsonl").write_bytes(gzip.compress(LINE))
+    (tmp_path / "scores.jsonl").write_bytes(gzip.compress(LINE, mtime=0))
     (tmp_path / "scores.jsonl.gz").write_bytes(LINE)
     for name in ("scores.jsonl", "scores.jsonl.gz"):
         assert list(read_token_scores(tmp_path / name)) == ["a"]
@@ -153,7 +153,7 @@ def test_the_content_decides_whether_a_file_is_gzipped(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(LINE)[:-6], "the gzip file is broken or cut off"),
+        (gzip.compress(LINE, mtime=0)[:-6], "the gzip file is broken or cut off"),
         (LINE.replace(b"a", b"\xff", 1), "scores.jsonl:1: not UTF-8 at byte"),
         (b"[" * 100_000, "scores.jsonl:1: not readable as JSON"),
         (LINE.replace(b"0.5", b"1" * 5000), "scores.jsonl:1: not readable as JSON"),

@@ -62,3 +62,11 @@ def test_two_runs_and_runs_in_memory_are_not_stored(run, project):
 def test_a_fresh_run_removes_them(run, project):
     harness.evaluate(SPEC, output="r", mode="fresh")
     assert not (project / "r" / "comparisons.json").exists()
+
+
+def test_an_interrupted_computation_keeps_its_rows(run, project):
+    store = StoredComparisons.of([run], 50, 0)
+    with pytest.raises(KeyboardInterrupt), store.adding() as add:
+        add("one", {"difference": 1.0})
+        raise KeyboardInterrupt
+    assert StoredComparisons.of([run], 50, 0).rows == {"one": {"difference": 1.0}}

@@ -114,11 +114,9 @@ def test_tests_do_not_depend_on_the_memory_limit(monkeypatch):
     systems = [data(rng) for _ in range(4)]
     items = [PairedMetric(Mean(), a, b) for a in systems for b in systems if a is not b]
     family = DrawFamily(40, 200, 0)
-    whole = paired_tests(items, family)
+    whole = list(paired_tests(items, family))
     monkeypatch.setattr(paired_family, "MAX_PRODUCT", 1)
-    steps = []
-    assert repr(paired_tests(items, family, steps.append)) == repr(whole)
-    assert sum(steps) == len(items)
+    assert repr(list(paired_tests(items, family))) == repr(whole)
 
 
 def test_equal_columns_are_multiplied_once():
