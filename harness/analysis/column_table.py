@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO, cast
+from typing import Literal
 
 import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
+from harness.files.readable import readable_text
+from harness.files.records import open_binary
 from harness.rundir.rundir import RunDir
 
 MISSING = frozenset({"", "na", "nan", "none", "null"})
@@ -77,8 +79,11 @@ def read_table(path: Path) -> ColumnTable:
 
     ``inf`` is a number, an empty cell NaN. Raises :class:`InputError` with the line of a mistake.
     """
-    opener = gzip.open if path.suffix == ".gz" else open
-    with cast("TextIO", opener(path, "rt", encoding="utf-8", newline="")) as file:
+    with (
+        open_binary(path) as data,
+        readable_text(path),
+        io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file,
+    ):
         first = file.readline()
         delimiter = "\t" if "\t" in first else ","
         header = next(csv.reader([first], delimiter=delimiter), list[str]())

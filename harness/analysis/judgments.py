@@ -7,7 +7,6 @@ in THumB) or ``candidates`` (a list of records, as in Composite). A record has a
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 from harness.analysis.column_table import ColumnTable, RowKind, from_records
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import InputError
+from harness.files.records import open_binary
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
@@ -39,18 +39,17 @@ def read_judgments(path: Path) -> list[Judged]:
     """Return all judged captions of a file; raise :class:`InputError` with the line of a mistake."""
     if not path.is_file():
         raise InputError("no such file of judgments", str(path))
-    opener = gzip.open if path.suffix == ".gz" else open
     judged: list[Judged] = []
-    with opener(path, "rt", encoding="utf-8") as file:
+    with open_binary(path) as file:
         for number, line in enumerate(file, 1):
             where = f"{path}:{number}"
             try:
-                item = json.loads(line)
+                item = json.loads(line.decode("utf-8"))
                 references = tuple(item["references"])
                 records = item["systems"].items() if "systems" in item else enumerate(item["candidates"])
                 name = str(next((item[key] for key in ("id", "image_id", "file_name") if key in item), number))
                 judged.extend(_judged(name, str(system), record, references, where) for system, record in records)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise InputError(
                     f"expected a judged item (references, and systems or candidates): {error!r}", where
                 ) from error

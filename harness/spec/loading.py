@@ -239,7 +239,7 @@ def _set(tree: Located, text: str) -> None:
     if not equals or not name:
         raise InputError(f"expected KEY=VALUE (for example decoding.temperature=0.7); found '{text}'", "--set")
     value = loads(raw, "--set").data if raw.strip() else ""
-    parts = [int(part) if part.isdigit() else part for part in name.split(".")]
+    parts = [int(part) if re.fullmatch(r"[0-9]{1,9}", part) else part for part in name.split(".")]
     here: YamlValue = tree.data
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
