@@ -121,6 +121,15 @@ def loads(text: str, name: str) -> Located:
         loader.dispose()
 
 
+def parse_value(text: str) -> YamlValue:
+    """Return the value of a short YAML text, None for an empty one; raises as :func:`load`.
+
+    >>> parse_value("[1, two]"), parse_value("")
+    ([1, 'two'], None)
+    """
+    return loads(text, "value").data if text.strip() else None
+
+
 def _depth(node: yaml.Node) -> int:
     """Return the number of levels below a node, at most one more than :data:`MAX_DEPTH`."""
     level, depth = [node], 0

@@ -70,8 +70,8 @@ PREDICTIONS = [
     gzip.compress(b'{"1": ["a dog"], "2": ["a cat"]}', mtime=0),
 ]
 DATA = [
-    b'{"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": [{"id": 3, "image_id": 1, "caption": "a dog"}]}',
-    b'{"images": [{"imgid": 1, "filename": "a.jpg", "split": "test", "sentences": [{"raw": "a dog", "tokens": ["a"]}]}], "dataset": "coco"}',
+    b'{"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": [{"id": 3, "image_id": 1, "caption": "a"}]}',
+    b'{"images": [{"imgid": 1, "filename": "a.jpg", "split": "test", "sentences": [{"raw": "a dog"}]}], "dataset": "coco"}',
     b'{"videos": [{"video_id": "video1", "split": "test"}], "sentences": [{"video_id": "video1", "caption": "a dog", "sen_id": 1}]}',
     b'{"id": "1", "references": ["a dog"]}\n',
     b"1\ta dog\n2\ta cat\n",
@@ -153,8 +153,8 @@ SPEC: dict[str, Any] = {
     "description": "d",
     "dataset": {"reader": "synthetic-texts", "length": 2, "vocabulary": 3},
     "models": ["human", {"shuffled": {"label": "s"}}],
-    "decoding": {"strategy": "greedy", "temperature": [0.5, 1.0], "top_k": 3, "candidates": "1..3", "options": {}},
-    "references": [1, 2],
+    "decoding": {"strategy": "greedy", "temperature": 0.5, "top_k": 3, "candidates": 3, "options": {}},
+    "references": "1..2",
     "metrics": ["rouge", {"trm": {"distance": ["bleu", "rouge"]}}, {"distinct": {"n": 2}}],
     "significance": {
         "method": "exact",
@@ -165,7 +165,16 @@ SPEC: dict[str, Any] = {
         "fdr": 0.05,
     },
     "bootstrap": {"samples": 10},
-    "views": [{"plot": "table", "x": "model", "y": "*", "title": "t", "reference": {"rouge": 0.5}}],
+    "views": [
+        {
+            "plot": "table",
+            "x": "decoding.references",
+            "by": "model",
+            "y": "rouge",
+            "title": "t",
+            "reference": {"rouge": 0.5},
+        }
+    ],
     "seed": 1,
     "limit": 2,
     "sizes": "all",
