@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 
-.PHONY: help demo test test-slow lint links setup browser clean
+.PHONY: help demo test test-slow fuzz lint links setup browser clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   set up .venv and score the sample (or the real captions under HARNESS_DATA)"
 	@echo "make test   set up .venv, check style and types, run the fast tests"
 	@echo "make test-slow   the long tests"
+	@echo "make fuzz MINUTES=10   fuzz the readers and metrics"
 
 $(SETUP): pyproject.toml setup.py constraints.txt
 	@echo "Setting up $(VENV) (some minutes the first time, nearly all of it downloading packages) ..."
@@ -58,3 +59,8 @@ test-slow: $(SETUP)
 
 clean:
 	rm -rf .links build dist *.egg-info .pytest_cache .ruff_cache
+
+# Alters files, specs, registries, run directories, checkpoints and captions for MINUTES; findings lie in .fuzz.
+MINUTES ?= 10
+fuzz: $(SETUP)
+	@$(BIN)/python tests/fuzz/run.py --minutes $(MINUTES)

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from collections.abc import Iterable
 from types import ModuleType
 
 BUG_LOG = "harness_log"
 """Attribute of an exception: path of the log that has its traceback."""
+MAX_TEXT = 2000
+"""Maximum length of the parts of a message; what users write into names and values is cut to it."""
+_BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 class HarnessError(Exception):
@@ -45,13 +50,24 @@ class HarnessError(Exception):
         expected: Iterable[str] = (),
         nearest: str | None = None,
     ) -> None:
-        super().__init__(f"{where}: {message}" if where else message)
-        self.message = message
-        self.where = where
+        self.message = one_line(message)
+        self.where = one_line(where) if where else where
+        super().__init__(f"{self.where}: {self.message}" if where else self.message)
         self.parameter = parameter
         self.value = value
         self.expected = tuple(expected)
         self.nearest = nearest
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line of at most :data:`MAX_TEXT` characters; control characters are written as escapes.
+
+    >>> one_line("'a\\n  b' is \\x1b[31m")
+    "'a b' is \\\\x1b[31m"
+    """
+    text = _BREAKS.sub(" ", text)
+    text = _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
 
 
 class InputError(HarnessError):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TextIO, cast
+from typing import Literal
 
 import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.captions import ID_COLUMNS
 from harness.files.delimited import is_delimited
-from harness.files.records import first_byte, is_parquet
+from harness.files.readable import readable_text
+from harness.files.records import first_byte, is_parquet, open_binary
 from harness.files.records import records as records_of
 from harness.rundir.rundir import RunDir
 
@@ -111,8 +112,11 @@ def read_table(path: Path) -> ColumnTable:
     if is_parquet(path) or (not is_delimited(path) and first_byte(path) in (b"[", b"{")):
         rows = [{name: value for name, value in row.fields.items() if _is_cell(value)} for row in records_of(path)]
         return from_records(str(path), rows)
-    opener = gzip.open if path.suffix == ".gz" else open
-    with cast("TextIO", opener(path, "rt", encoding="utf-8", newline="")) as file:
+    with (
+        open_binary(path) as data,
+        readable_text(path),
+        io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as file,
+    ):
         first = file.readline()
         delimiter = "\t" if "\t" in first else ","
         header = next(csv.reader([first], delimiter=delimiter), list[str]())

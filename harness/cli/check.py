@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.contracts import Values
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
 
 SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure": "expected"}
 
@@ -126,7 +126,7 @@ def _builtin_row(kind: str, name: str, outcomes: list[Any], component: object) -
 
 def _params(texts: list[str]) -> Values:
     """Return ``KEY=VALUE`` texts as parameters; values are YAML."""
-    import yaml
+    from harness.files.yaml_source import parse_value
 
     params: Values = {}
     for text in texts:
@@ -134,8 +134,8 @@ def _params(texts: list[str]) -> Values:
         if not equals or not key.strip():
             raise HarnessError(f"--set {text}: expected KEY=VALUE")
         try:
-            params[key.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
+            params[key.strip()] = parse_value(value)
+        except InputError as error:
             raise HarnessError(f"--set {text}: the value is not readable") from error
     return params
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import pickle
 import struct
 import zipfile
@@ -13,7 +14,7 @@ from pathlib import Path
 from harness.errors import InputError
 
 DAMAGED = (
-    OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RuntimeError,
+    OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RuntimeError, SystemError,
     struct.error, zlib.error, zipfile.BadZipFile, pickle.UnpicklingError,
 )  # fmt: skip
 """Errors that libraries raise for a truncated file, another kind of file, or a header that does not fit the content."""
@@ -45,6 +46,17 @@ def readable(path: Path, what: str) -> Generator[None]:
         raise InputError(text, str(path)) from error
     except DAMAGED as error:
         raise InputError(f"not a complete {what}{_reason(error)}", str(path)) from error
+
+
+@contextlib.contextmanager
+def readable_text(path: Path) -> Generator[None]:
+    """Context in which text is read: raises :class:`InputError` for bytes that are not UTF-8, and for a line that is no CSV."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 (byte {error.object[error.start]:#04x}): {error.reason}", str(path)) from error
+    except csv.Error as error:
+        raise InputError(f"not readable as a table: {error}", str(path)) from error
 
 
 def _first_line(error: BaseException) -> str:

@@ -7,6 +7,7 @@ not changed. Every error is an :class:`~harness.errors.InputError` whose ``where
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -54,6 +55,8 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     if not isinstance(path, (str, Path)) or not str(path):
         raise InputError(f"the path of the {what} is {path!r}; expected text", parameter=parameter, value=path)
     file = Path(path).expanduser()
+    if not _is_possible(file):
+        raise InputError(f"is no possible path of a {what}", str(path)[:200], parameter=parameter, value=str(path))
     if file.is_dir():
         raise InputError(f"is a folder; expected a {what}", str(path), parameter=parameter, value=str(path))
     if not file.is_file():
@@ -62,6 +65,17 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
         hint = f"; did you mean '{nearest}'?" if nearest else ""
         raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path), nearest=nearest)
     return file
+
+
+def _is_possible(path: Path) -> bool:
+    """Return False for a path that the system does not accept: too long, or with a null byte."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return True
+    except (ValueError, OSError) as error:
+        return isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG
+    return True
 
 
 def open_plain(path: Path) -> IO[bytes]:

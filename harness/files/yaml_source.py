@@ -12,6 +12,8 @@ from harness.errors import InputError
 
 MAX_BYTES = 1 << 22
 """Maximum size of a YAML file."""
+MAX_DEPTH = 50
+"""Maximum number of levels in a YAML file."""
 MAX_NODES = 100_000
 """Maximum number of values in a YAML file, with aliases written out."""
 YamlValue = Any
@@ -98,6 +100,8 @@ def loads(text: str, name: str) -> Located:
         raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     try:
         node = loader.get_single_node()
+        if node is not None and _depth(node) > MAX_DEPTH:
+            raise RecursionError
         if node is not None and _size(node, {}) > MAX_NODES:
             raise InputError(f"aliases (*name) make more than {MAX_NODES:,} values", name)
         located = Located(None)
@@ -117,6 +121,31 @@ def loads(text: str, name: str) -> Located:
         loader.dispose()
 
 
+def parse_value(text: str) -> YamlValue:
+    """Return the value of a short YAML text, None for an empty one; raises as :func:`load`.
+
+    >>> parse_value("[1, two]"), parse_value("")
+    ([1, 'two'], None)
+    """
+    return loads(text, "value").data if text.strip() else None
+
+
+def _depth(node: yaml.Node) -> int:
+    """Return the number of levels below a node, at most one more than :data:`MAX_DEPTH`."""
+    level, depth = [node], 0
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        below = {id(child): child for item in level for child in _children(item)}
+        level = list(below.values())
+    return depth
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.SequenceNode):
+        return node.value
+    return [item for pair in node.value for item in pair] if isinstance(node, yaml.MappingNode) else []
+
+
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     """Return the number of nodes at and below a node, aliases written out; raise RecursionError for a node in itself."""
     if id(node) in sizes:
@@ -124,12 +153,7 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
             raise RecursionError
         return sizes[id(node)]
     sizes[id(node)] = 0
-    children: list[yaml.Node] = []
-    if isinstance(node, yaml.SequenceNode):
-        children = node.value
-    elif isinstance(node, yaml.MappingNode):
-        children = [item for pair in node.value for item in pair]
-    sizes[id(node)] = 1 + sum(_size(child, sizes) for child in children)
+    sizes[id(node)] = 1 + sum(_size(child, sizes) for child in _children(node))
     return sizes[id(node)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -200,6 +200,9 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
     if not target and not raw.get("path"):
         needed = "needs 'import: \"package.module:Object\"'" + (" or 'path'" if kind == "tasks" else "")
         raise HarnessError(f"{path}: {kind}.{name} {needed}")
+    better = raw.get("higher_is_better")
+    if better is not None and not isinstance(better, bool):
+        raise HarnessError(f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; expected true, false or null")
     if target and ":" not in target and kind not in HIDDEN:
         raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
     return Entry(
@@ -224,8 +227,8 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return a text or a list of texts as a tuple; empty for nothing."""
+    """Return a text, another value or a list of them as a tuple of texts; empty for nothing."""
     if not value:
         return ()
-    items: Sequence[object] = [value] if isinstance(value, str) else list(cast("Sequence[object]", value))
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
     return tuple(map(str, items))

@@ -40,6 +40,7 @@ from harness.rundir.pieces import PieceStore
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
 from harness.rundir.samples import SampleTable, write_samples
+from harness.rundir.shapes import check_manifest, check_results
 
 _log = logging.getLogger(__name__)
 
@@ -48,8 +49,6 @@ ATTEMPTS = 20
 Mode = Literal["auto", "resume", "fresh"]
 SAMPLES_CHECKSUM = "samples_sha256"
 """Key of results.json: SHA-256 of samples.parquet."""
-_MANIFEST_KEYS: dict[str, type] = {"task": str, "signature": str, "digest": str}
-"""Keys without which a manifest names no run, and the types of their values."""
 
 
 class RunDir:
@@ -211,18 +210,13 @@ class RunDir:
     def provenance(self) -> Provenance:
         """Provenance of the run: spec, data, models, metrics, versions."""
         content = read_json_object(self.path / MANIFEST)
-        for name, kind in _MANIFEST_KEYS.items():
-            if not isinstance(content.get(name), kind):
-                raise InputError(
-                    f"is no manifest of a run: '{name}' is {content.get(name)!r:.60}", str(self.path / MANIFEST)
-                )
+        check_manifest(content, self.path / MANIFEST)
         return Provenance(content)
 
     @cached_property
     def _results(self) -> JsonObject:
         results = read_json_object(self.path / RESULTS)
-        if not isinstance(results.get("results"), list):
-            raise InputError("holds no list of results", str(self.path / RESULTS))
+        check_results(results, self.path / RESULTS)
         return results
 
     @cached_property

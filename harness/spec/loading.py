@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -24,7 +25,7 @@ from pydantic import BaseModel, ValidationError
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.secrets import MIN_LENGTH, is_secret_variable, remember, remember_keys
-from harness.files.yaml_source import Key, Located, YamlValue, load, loads
+from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
@@ -100,7 +101,7 @@ def load_tasks(
     if isinstance(source, Spec):
         source = source.model_dump()
     if isinstance(source, Mapping):
-        source = Located(dict(cast("Parameters", source)), {(): ("spec", 0)})
+        source = Located(deepcopy(dict(cast("Parameters", source))), {(): ("spec", 0)})
     if isinstance(source, Located):
         trees = [_variant(source, Path.cwd())]
     else:
@@ -274,7 +275,9 @@ def _set(tree: Located, text: str) -> None:
     if not equals or not name:
         raise InputError(f"expected KEY=VALUE (for example decoding.temperature=0.7); found '{text}'", "--set")
     value = loads(raw, "--set").data if raw.strip() else ""
-    parts = [int(part) if part.isdigit() else part for part in name.split(".")]
+    parts = [int(part) if re.fullmatch(r"[0-9]{1,9}", part) else part for part in name.split(".")]
+    if len(parts) > MAX_DEPTH:
+        raise InputError(f"a key has at most {MAX_DEPTH} parts; found {len(parts)}", "--set")
     here: YamlValue = tree.data
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import yaml
-
 from harness.contracts import Values
-from harness.errors import HarnessError
+from harness.errors import HarnessError, InputError
+from harness.files.yaml_source import parse_value
 
 
 def parse_metric(text: str) -> dict[str, Values]:
@@ -25,8 +24,8 @@ def parse_metric(text: str) -> dict[str, Values]:
                 f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{part}'", value=text
             )
         try:
-            params[key.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            params[key.strip()] = parse_value(value)
+        except InputError:
             raise HarnessError(
                 f"metric '{text}': the value of '{key.strip()}' is not readable: '{value}'", parameter=key.strip()
             ) from None

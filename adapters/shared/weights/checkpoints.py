@@ -164,7 +164,7 @@ def _read_torch(path: Path) -> Any:
         with torch.serialization.safe_globals(numpy_scalar_pieces()):
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        match = re.search(r"Unsupported global: GLOBAL (\w+) was|(?:GLOBAL|class) ([\w.]+\.[\w.]+)", str(error))
+        match = re.search(r"Unsupported global: GLOBAL (\w+) was|(?:GLOBAL|class) ([\w.]+\.[\w.]+)", str(error)[:2000])
         if match:
             raise InputError(
                 f"holds an object of type {match[1] or match[2]}, which safe loading refuses; in the code base that wrote the file, "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -73,12 +74,13 @@ def captions(examples: int, n: int, m: int, seed: int, effect: float = 0.8) -> t
 
 
 @pytest.fixture
-def pilot(project, monkeypatch) -> Callable[..., str]:
+def pilot(project, monkeypatch) -> Iterator[Callable[..., str]]:
     """A function that runs ``length`` on synthetic captions and returns the run directory."""
     (project / "row_parts.py").write_text(PARTS)
     (project / "rows.yaml").write_text(REGISTRY)
     use_files([project / "rows.yaml"])
     monkeypatch.syspath_prepend(str(project))
+    sys.modules.pop("row_parts", None)
 
     def run(examples: int, n: int, m: int, seed: int = 1, effect: float = 0.8) -> str:
         candidates, references = captions(examples, n, m, seed, effect)
@@ -94,7 +96,8 @@ def pilot(project, monkeypatch) -> Callable[..., str]:
         harness.evaluate(spec, output=output)
         return output
 
-    return run
+    yield run
+    sys.modules.pop("row_parts", None)
 
 
 def p_values(examples: int, n: int, m: int, seed: int, effect: float = 0.8) -> np.ndarray:

@@ -90,7 +90,7 @@ def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(InputError, match="not valid JSON"):
         RunDir.open(tmp_path)
     (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(InputError, match="holds no list of results"):
+    with pytest.raises(InputError, match="holds no results of a run: results: field required"):
         RunDir.open(tmp_path)
 
 
@@ -193,7 +193,7 @@ def test_the_manifest_is_read_again_under_the_lock(tmp_path, monkeypatch):
 def test_a_damaged_manifest_is_one_line(tmp_path, content):
     finish(create(tmp_path / "r"))
     (tmp_path / "r" / "manifest.json").write_text(content)
-    with pytest.raises(InputError, match=r"manifest\.json: is no manifest of a run: '(task|digest)' is "):
+    with pytest.raises(InputError, match=r"manifest\.json: is no manifest of a run: \w+: "):
         RunDir.open(tmp_path / "r")
 
 

@@ -19,7 +19,7 @@ from harness.spec.models import expand_ranges
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 12)
 )
-MERGES = "a0: &a0 {x: 1, y: 2}\n" + "".join(f"a{k}: &a{k} {{<<: [*a{k - 1}, *a{k - 1}]}}\n" for k in range(1, 40))
+MERGES = "a0: &a0 {x: 1, y: 2}\n" + "".join(f"a{k}: &a{k} {{<<: [*a{k - 1}, *a{k - 1}]}}\n" for k in range(1, 20))
 TOO_MUCH = [
     ("references=1..1000000000", "1,000,000,000 values; a range has at most 10,000"),
     ("decoding.top_k=[1..9000, 1..9000]", "a list of more than 10,000 values"),

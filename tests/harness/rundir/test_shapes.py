@@ -1,0 +1,57 @@
+"""Shapes of manifest.json and results.json."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import harness
+from harness.errors import InputError
+from harness.rundir.shapes import check_manifest, check_results
+
+MANIFEST: dict[str, Any] = {"task": "t", "signature": "t|m:1", "digest": "0"}
+RECORD: dict[str, Any] = {"model": "a", "metric": "m", "value": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": 3}, "task: input should be a valid string; found 3"),
+        ({"spec": []}, "spec: input should be a valid dictionary"),
+        ({"spec": {"views": [{"plot": "pie"}]}}, r"spec\.views\.0\.plot: "),
+        ({"data": {"examples": "many"}}, r"data\.examples: "),
+        ({"models": [{"label": "a"}]}, r"models\.0\.adapter: field required"),
+        ({"metrics": [3]}, r"metrics\.0: "),
+    ],
+)
+def test_a_manifest_of_another_shape_is_one_line(tmp_path, change, message):
+    check_manifest(MANIFEST, tmp_path)
+    with pytest.raises(InputError, match=f"is no manifest of a run: {message}") as caught:
+        check_manifest(MANIFEST | change, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": {"a": 1}}, "model: input should be a valid string"),
+        ({"value": "many"}, "value: expected a number or null; found 'many'"),
+        ({"value": True}, "value: expected a number"),
+        ({"ci95": [1]}, "ci95"),
+        ({"statistics": ["x"]}, "statistics: input should be a valid string"),
+        ({"level": "planet"}, "level: "),
+        ({"p": {"calibrated": []}}, r"p\.calibrated: expected a number"),
+    ],
+)
+def test_a_record_of_another_shape_is_one_line(tmp_path, change, message):
+    check_results({"results": [RECORD, RECORD | {"value": None}, RECORD | {"value": "inf"}]}, tmp_path)
+    with pytest.raises(InputError, match=rf"holds no results of a run: results\.0\.{message}"):
+        check_results({"results": [RECORD | change]}, tmp_path)
+
+
+def test_what_a_run_writes_has_the_shape(project):
+    harness.evaluate("spec.yaml", output="out")
+    for name, check in (("manifest.json", check_manifest), ("results.json", check_results)):
+        check(json.loads((project / "out" / name).read_text()), project / "out" / name)
