@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -78,7 +79,7 @@ def pilot(project, monkeypatch) -> Callable[..., str]:
     (project / "row_parts.py").write_text(PARTS)
     (project / "rows.yaml").write_text(REGISTRY)
     use_files([project / "rows.yaml"])
-    monkeypatch.syspath_prepend(str(project))
+    monkeypatch.delitem(sys.modules, "row_parts", raising=False)
 
     def run(examples: int, n: int, m: int, seed: int = 1, effect: float = 0.8) -> str:
         candidates, references = captions(examples, n, m, seed, effect)
