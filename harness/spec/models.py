@@ -142,7 +142,7 @@ class SignificanceSpec(Strict):
     """``exact`` enumerates all relabelings up to ``budget``, and uses Monte Carlo beyond it, which is reported."""
     budget: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
     draws: Count = 10_000
-    scorings: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
+    scorings: Annotated[int, Field(ge=1, le=1_000_000_000)] = 200_000
     """Maximum number of scorings, examples times relabelings, of a metric that scores relabeled texts again; at least 99
     relabelings per example."""
     aggregate: Literal["fisher-discrete", "harmonic-mean"] = "fisher-discrete"

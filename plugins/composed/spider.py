@@ -11,6 +11,7 @@ from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.plugins.best.metric import Best
 from harness.registry import resolve
+from harness.stats.significance import untestable_reason
 
 MetricParam = str | Mapping[str, Any] | Metric
 
@@ -48,6 +49,10 @@ class Spider(MeanMetric):
         limits = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2) if first and second else None
         needs = frozenset().union(*(part.spec.needs for part in self.parts))
         self.spec = MetricSpec("spider", True, needs=needs, bounds=limits)
+        reasons = [untestable_reason(part) for part in self.parts]
+        self.untestable = next(
+            (f"scores captions by {part.spec.name}, which {why}" for part, why in zip(self.parts, reasons) if why), ""
+        )
 
     def signature(self) -> str:
         """Return ``spider|`` and the signatures of both metrics."""

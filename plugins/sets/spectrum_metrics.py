@@ -93,6 +93,7 @@ class SelfCider(MeanMetric):
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
         self.cider = Cider(df=df, tokenizer=tokenizer, variant="plain")
         self.spec = MetricSpec("self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0))
+        self.untestable = "reads the candidates alone; the references give document frequencies"
 
     def signature(self) -> str:
         """Return ``self-cider|`` and the signature of the similarity."""

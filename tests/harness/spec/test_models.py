@@ -107,6 +107,6 @@ def test_sizes_are_all_or_equal():
     assert spec(sizes="equal").sizes == "equal"
     with pytest.raises(ValidationError, match="'all' or 'equal'"):
         spec(sizes="smallest")
-    assert SignificanceSpec().scorings == 1_000_000
+    assert SignificanceSpec().scorings == 200_000
     with pytest.raises(ValidationError):
         SignificanceSpec(scorings=0)
