@@ -39,6 +39,7 @@ LAYERS = [
     {"judgments"},
     {"analysis"},
     {"reporting"},
+    {"verbs"},
     {"api"},
     {"testing"},
     {"cli"},

@@ -34,7 +34,7 @@ def rankings(rows: Sequence[Values]) -> dict[str, list[RankedSystem]]:
     by_metric: dict[str, list[Values]] = {}
     for row in rows:
         by_metric.setdefault(row["metric"], []).append(row)
-    return {metric: ranking for metric, own in by_metric.items() if (ranking := _ranking(own))}
+    return {metric: ranking for metric, metric_rows in by_metric.items() if (ranking := _ranking(metric_rows))}
 
 
 def _ranking(rows: Sequence[Values]) -> list[RankedSystem]:

@@ -143,17 +143,17 @@ def compare_runs(
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
     sides = [ComparedRun.open(path) for path in paths]
-    chosen = pairs(sides) if baseline is None else pairs_against(sides, baseline)
-    records = [record for pair in chosen for record in pair.records]
+    compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
+    records = [record for pair in compared for record in pair.records]
     forced = differences_of_runs([side.run for side in sides], [side.name for side in sides], records)
     if forced and not force:
         raise HarnessError(f"{forced[0]}; --force compares them all the same")
-    rows = compare_pairs(chosen, metrics=metrics, draws=draws, seed=seed, show=show)
+    rows = compare_pairs(compared, metrics=metrics, draws=draws, seed=seed, show=show)
     return adjusted([{**row, "forced": forced} for row in rows] if forced else rows)
 
 
 def compare_pairs(
-    chosen: Sequence[Pair],
+    compared: Sequence[Pair],
     *,
     metrics: Sequence[str] | None = None,
     draws: int = DRAWS,
@@ -168,16 +168,18 @@ def compare_pairs(
     table reports; ``sign_p_value`` and the counts belong to the per-example scores. A metric whose number cannot be resampled
     has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two systems share no metric.
     """
-    if not any(pair.shares_examples for pair in chosen):
+    if not any(pair.shares_examples for pair in compared):
         names = " and ".join(
-            f"{label} ({side.name})" for label, side in zip(chosen[0].labels, (chosen[0].one, chosen[0].other))
+            f"{label} ({side.name})" for label, side in zip(compared[0].labels, (compared[0].one, compared[0].other))
         )
         raise HarnessError(f"{names} share no example")
     frame, jobs = _Frame(), list[tuple[Pair, str]]()
-    for pair in chosen:
+    for pair in compared:
         frame.add(pair)
         jobs += [(pair, name) for name in _chosen_metrics(pair, metrics)]
-    store = StoredComparisons.of([pair.one.run for pair in chosen] + [pair.other.run for pair in chosen], draws, seed)
+    store = StoredComparisons.of(
+        [pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed
+    )
     keys = [f"{pair.labels[0]}|{pair.labels[1]}|{name}" for pair, name in jobs]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
     if todo:

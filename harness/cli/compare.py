@@ -89,15 +89,15 @@ def _examples(paths: Sequence[str], rows: Sequence[Parameters], args: argparse.N
     from harness.errors import HarnessError
 
     sides = [ComparedRun.open(path) for path in paths]
-    chosen = pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
-    if len(chosen) != 1:
+    compared = pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
+    if len(compared) != 1:
         if args.examples:
             raise HarnessError(
-                f"--examples belongs to one pair of systems; there are {len(chosen)}: choose with RUN::MODEL"
+                f"--examples belongs to one pair of systems; there are {len(compared)}: choose with RUN::MODEL"
             )
         return []
     count = 3 if args.examples is None else args.examples
-    return differing_most(chosen[0], str(rows[0]["metric"]), count) if count else []
+    return differing_most(compared[0], str(rows[0]["metric"]), count) if count else []
 
 
 def _print(

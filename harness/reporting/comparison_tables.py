@@ -22,8 +22,8 @@ def pair_sheets(rows: Sequence[Parameters]) -> list[Sheet]:
     for row in rows:
         grouped.setdefault((row["system_a"], row["system_b"]), []).append(row)
     return [
-        Sheet(HEADERS, [_cells(row) for row in own], "lrrrrrrrrrl", f"A = {a}   B = {b}", _notes(own))
-        for (a, b), own in grouped.items()
+        Sheet(HEADERS, [_cells(row) for row in pair_rows], "lrrrrrrrrrl", f"A = {a}   B = {b}", _notes(pair_rows))
+        for (a, b), pair_rows in grouped.items()
     ]
 
 

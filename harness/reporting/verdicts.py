@@ -33,10 +33,12 @@ def verdict_table(view: ViewSpec, run: Run) -> ViewTable:
     Raises :class:`HarnessError` for an unknown baseline or metric.
     """
     side = ComparedRun(run, name=str(run.path or ""))
-    chosen = pairs_against([side], str(view.against))
+    compared = pairs_against([side], str(view.against))
     directions = {record.metric: record.higher_is_better for record in run.records}
     directed = [
-        name for name in dict.fromkeys(name for pair in chosen for name in pair.metrics) if directions[name] is not None
+        name
+        for name in dict.fromkeys(name for pair in compared for name in pair.metrics)
+        if directions[name] is not None
     ]
     metrics = directed if view.metrics == ["*"] else view.metrics
     for name in metrics:
@@ -45,12 +47,12 @@ def verdict_table(view: ViewSpec, run: Run) -> ViewTable:
                 f"a view of verdicts asks for '{name}'{did_you_mean(name, directed)}; metrics of captions with a direction are "
                 f"{', '.join(directed)}"
             )
-    rows = adjusted(compare_pairs(chosen, metrics=metrics)) if metrics else []
+    rows = adjusted(compare_pairs(compared, metrics=metrics)) if metrics else []
     cells = {(row["system_a"], row["metric"]): _cell(row) for row in rows}
     if view.metrics == ["*"]:
-        metrics = [name for name in metrics if any(cells[pair.labels[0], name] != "–" for pair in chosen)]
+        metrics = [name for name in metrics if any(cells[pair.labels[0], name] != "–" for pair in compared)]
     heads = dict(zip((system.label for system in run.samples.systems), system_heads(run.samples.systems)))
-    body = tuple((heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics)) for pair in chosen)
+    body = tuple((heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics)) for pair in compared)
     return ViewTable(f"against {view.against}", tuple(metrics), body, None)
 
 

@@ -298,8 +298,8 @@ def _set(tree: Located, text: str) -> None:
                 f"'{name}' is no key of the spec: no '{part}' in {type(cast(object, here)).__name__}", "--set"
             ) from None
     tree.places = {path: place for path, place in tree.places.items() if path[: len(parts)] != tuple(parts)}
-    shown = text if len(text) <= 100 else f"{text[:97]}..."
-    tree.places[tuple(parts)] = (f"--set {shown}", 0)
+    short = text if len(text) <= 100 else f"{text[:97]}..."
+    tree.places[tuple(parts)] = (f"--set {short}", 0)
 
 
 def explain(error: ValidationError, tree: Located, model: type[BaseModel] = Spec) -> InputError:

@@ -65,8 +65,8 @@ class Spider(MeanMetric):
     def stats(self, batch: Batch, features: Features, state: list[Any]) -> np.ndarray:
         """Return the mean and both scores of each example, shape (B, 3); NaN in the first column where one is undefined."""
         columns = []
-        for part, own in zip(self.parts, state):
-            rows = part.stats(batch, features, own)
+        for part, part_state in zip(self.parts, state):
+            rows = part.stats(batch, features, part_state)
             defined = ~np.isnan(rows[:, 0])
             column = np.full(len(rows), np.nan)
             column[defined] = part.per_example(rows[defined]) if defined.any() else []

@@ -106,5 +106,5 @@ def load_state(path: Path) -> dict[str, Any]:
             f"not a file of tensors alone: {(str(error) or type(error).__name__).splitlines()[0]}", where=str(path)
         ) from error
     state = state.get("state_dict", state)
-    named = {key.removeprefix("module."): value for key, value in state.items()}
-    return {key: value for key, value in named.items() if key not in _SETTINGS}
+    weights = {key.removeprefix("module."): value for key, value in state.items()}
+    return {key: value for key, value in weights.items() if key not in _SETTINGS}

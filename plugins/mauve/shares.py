@@ -35,11 +35,11 @@ def neighbour_weights(squared: np.ndarray, k: int) -> np.ndarray:
     ndarray, shape (B, N, N)
         Weights, rows the text whose neighbours they are.
     """
-    own = squared.copy()
-    size = own.shape[-1]
-    own[:, np.arange(size), np.arange(size)] = -1.0
-    radius = np.sort(own, axis=2)[:, :, min(k, size - 1)]
-    return (own <= radius[:, :, None]).astype(np.float64)
+    distances = squared.copy()
+    size = distances.shape[-1]
+    distances[:, np.arange(size), np.arange(size)] = -1.0
+    radius = np.sort(distances, axis=2)[:, :, min(k, size - 1)]
+    return (distances <= radius[:, :, None]).astype(np.float64)
 
 
 def area(weights: np.ndarray, labels: np.ndarray, scaling: float = frontier.SCALING) -> np.ndarray:

@@ -22,8 +22,8 @@ class _Local(MeanMetric):
         self.scaling = check_number(scaling, name, "scaling", least=1e-9)
         self._signature = "|".join([name, *options, f"c:{self.scaling:g}", self.embedding.signature()])
         needs = frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ()))
-        shown = ", ".join([self.embedding.name, *options])
-        self.spec = MetricSpec(f"{name}({shown})", True, "set", needs, bounds=(0.0, 1.0))
+        arguments = ", ".join([self.embedding.name, *options])
+        self.spec = MetricSpec(f"{name}({arguments})", True, "set", needs, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
         """Return a text such as ``mauve-knn|c:5|minilm``."""

@@ -84,8 +84,8 @@ class CorpusMmd(Parameterised):
         self.features = check_count(features, "corpus-mmd", "features")
         self.seed = check_count(seed, "corpus-mmd", "seed", least=0)
         needs = frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ()))
-        shown = self.embedding.name + ("" if sigma is None else f", sigma={self.sigma:g}")
-        self.spec = MetricSpec(f"corpus-mmd({shown})", False, "corpus", needs, bounds=(0.0, 4.0))
+        arguments = self.embedding.name + ("" if sigma is None else f", sigma={self.sigma:g}")
+        self.spec = MetricSpec(f"corpus-mmd({arguments})", False, "corpus", needs, bounds=(0.0, 4.0))
 
     def signature(self) -> str:
         """Return a text such as ``corpus-mmd|sigma:median|features:512|seed:0|minilm``."""

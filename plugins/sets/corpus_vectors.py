@@ -46,8 +46,10 @@ class CorpusVectors(Parameterised):
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         self._signature = "|".join([name, *options, self.embedding.signature()])
         needs = {"embeddings", *getattr(self.embedding, "needs", ()), *(["references"] if references else [])}
-        shown = ", ".join([self.embedding.name, *options])
-        self.spec = MetricSpec(f"{name}({shown})", higher, "corpus", frozenset(needs), bounds=bounds, shardable=False)
+        arguments = ", ".join([self.embedding.name, *options])
+        self.spec = MetricSpec(
+            f"{name}({arguments})", higher, "corpus", frozenset(needs), bounds=bounds, shardable=False
+        )
 
     def signature(self) -> str:
         """Return the name, the options and the signature of the embedding, such as ``coverage|minilm``."""

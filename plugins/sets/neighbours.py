@@ -152,14 +152,14 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
     distinct, place = _distinct(points)
     half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
     # Equal centres have equal balls; their distances to all distinct points are computed once.
-    own, back = np.unique(place[: len(centres)], return_inverse=True)
+    representatives, back = np.unique(place[: len(centres)], return_inverse=True)
     copies = np.bincount(back)
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
-    for start in range(0, len(own), step):
-        rows = own[start : start + step]
+    for start in range(0, len(representatives), step):
+        rows = representatives[start : start + step]
         # |x|^2 / 2 - <x, c> orders the points around c as their distances do
         block = half - distinct[rows] @ distinct.T
-        radius = _radii(block[:, place[: len(centres)]] if copies.max() > 1 else block[:, own], k + 1)
+        radius = _radii(block[:, place[: len(centres)]] if copies.max() > 1 else block[:, representatives], k + 1)
         inside = (block <= radius[:, None])[:, place[len(centres) :]]
         yield np.repeat(inside, copies[start : start + step], axis=0) if copies.max() > 1 else inside
 

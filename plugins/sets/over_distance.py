@@ -39,8 +39,8 @@ class DistanceMetric(MeanMetric):
         self.distance: Distance = registry.resolve("distances", distance)
         self._signature = "|".join([name, *options, self.distance.signature()])
         needs = frozenset({"references"} if references else ()) | frozenset(getattr(self.distance, "needs", ()))
-        shown = ", ".join([self.distance.name, *options])
-        self.spec = MetricSpec(f"{name}({shown})", higher, **{"level": "set", "needs": needs, **fields})
+        arguments = ", ".join([self.distance.name, *options])
+        self.spec = MetricSpec(f"{name}({arguments})", higher, **{"level": "set", "needs": needs, **fields})
 
     def signature(self) -> str:
         """Return the name, the options and the signature of the distance, such as ``semantic-entropy|0.3|cosine|minilm``."""

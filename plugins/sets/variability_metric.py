@@ -47,9 +47,9 @@ class ProductionVariability(DistanceMetric):
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the distance, the mean distance of two candidates and that of two references, shape (B, 3)."""
-        own = (np.arange(batch.n + batch.m) < batch.n)[None]
+        labels = (np.arange(batch.n + batch.m) < batch.n)[None]
         means = variability.means(features.distances(self.distance, batch), batch.n)
-        return np.concatenate([self.null(batch, features, state, own), means], axis=1)
+        return np.concatenate([self.null(batch, features, state, labels), means], axis=1)
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the distance of each example under labels (P, N), shape (B, P)."""

@@ -55,8 +55,10 @@ class Sari(MeanMetric):
         texts = features.per_text(self.signature(), batch.text_ids.ravel(), self._words)
         out = np.empty(len(batch))
         for row, source in enumerate(words):
-            own = texts[row * (batch.n + batch.m) : (row + 1) * (batch.n + batch.m)]
-            out[row] = np.mean([sari(source, candidate, own[batch.n :]) for candidate in own[: batch.n]])
+            example_words = texts[row * (batch.n + batch.m) : (row + 1) * (batch.n + batch.m)]
+            out[row] = np.mean(
+                [sari(source, candidate, example_words[batch.n :]) for candidate in example_words[: batch.n]]
+            )
         return out
 
     def _words(self, texts: list[str]) -> list[list[str]]:

@@ -52,9 +52,9 @@ def _grams(words: Words, order: int) -> Grams:
 
 def _kept(s: Grams, c: Grams, r: Grams) -> float:
     """Return the F-score of the n-grams that the candidate keeps."""
-    kept, right = s & c, s & r
-    good = kept & r
-    precision = sum(good[gram] / kept[gram] for gram in good) / len(kept) if kept else 1.0
+    retained, right = s & c, s & r
+    good = retained & r
+    precision = sum(good[gram] / retained[gram] for gram in good) / len(retained) if retained else 1.0
     recall = good.total() / right.total() if right else 1.0
     return _f_score(precision, recall)
 

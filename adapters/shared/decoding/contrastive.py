@@ -76,8 +76,8 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         alive = ~torch.isin(tokens, stop)
         if position + 1 == limit or not bool(alive.any()):
             break
-        taken = (index * width + best)[alive]
-        logits, state = after[taken], reorder(step, state, taken)
+        selected = (index * width + best)[alive]
+        logits, state = after[selected], reorder(step, state, selected)
         earlier = torch.cat([earlier, hidden[index, best][:, None]], dim=1)[alive]
         rows = rows[alive.cpu()]
     return Decoded(

@@ -1,0 +1,169 @@
+"""The Python API of finished runs: report, compare, power, correlate. :mod:`harness.api` has all functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.contracts import Values
+
+if TYPE_CHECKING:
+    from harness.analysis.column_table import RowKind
+    from harness.analysis.correlate import DropRule, SortKey, Study
+    from harness.analysis.power import PowerStudy
+
+
+def report(
+    *runs: str | Path, output: str | Path | None = None, tables: str | Path | None = None, title: str = ""
+) -> list[Path]:
+    """Write an HTML page of finished runs and return the files written.
+
+    Parameters
+    ----------
+    *runs : str or Path
+        Run directories, or folders of run directories. Runs of judgments make a league table of metrics.
+    output : str or Path, optional
+        The page; default: ``report.html`` in the first path.
+    tables : str or Path, optional
+        Folder for every table, texts and verdicts view as CSV and Markdown.
+    title : str
+        Title of the page.
+    """
+    from harness.judgments.suite import run_folders
+    from harness.reporting import league_page
+    from harness.reporting.export import write_tables
+    from harness.reporting.page import write
+
+    folders = [run_folders(path) for path in runs]
+    inner = [folder for part, _ in folders for folder in part]
+    if league_page.shows(inner):
+        absent = [line for _, lines in folders for line in lines]
+        target = Path(output) if output else Path(runs[0]) / "report.html"
+        return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
+    output = output or (Path(runs[0]) / "report.html" if runs else None)
+    runs = tuple(inner)
+    files = [write(runs, Path(output) if output else None, title)]
+    return [*files, *write_tables(runs, Path(tables))] if tables else files
+
+
+def compare(
+    run_a: str | Path,
+    run_b: str | Path | None = None,
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    force: bool = False,
+    draws: int = 10_000,
+    seed: int = 0,
+    show: bool = False,
+) -> list[Values]:
+    """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
+
+    Parameters
+    ----------
+    run_a, run_b : str or Path
+        Run directories, or ``RUN::MODEL``. With one run all pairs of its systems are compared, with two the systems of the
+        same name.
+    baseline : str, optional
+        Label of a model: the other systems of the run (A) are compared with it (B).
+    metrics : sequence of str, optional
+        Labels of metrics; default: all that both systems have.
+    force : bool
+        Compare runs that differ in their data, metrics or reference counts.
+    draws : int
+        Bootstrap resamples, random assignments of approximate randomisation, and random sign patterns.
+    seed : int
+        Seed of the random draws.
+    show : bool
+        Draw a progress bar on stderr.
+
+    Raises
+    ------
+    HarnessError
+        See :func:`harness.analysis.compare.compare_runs`.
+    """
+    from harness.analysis.compare import compare_runs
+    from harness.judgments.suite import refuse_judgments
+
+    paths = [run_a, *([run_b] if run_b else [])]
+    refuse_judgments("compare", paths)
+    return compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+
+
+def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:
+    """Return the p-value and power that each metric reaches at sizes within and beyond a pilot run, and the sizes needed.
+
+    Sizes within the pilot are measured on subsets of its captions and examples. Sizes beyond it are predictions with 95 %
+    intervals and have ``extrapolated=True``; where the pilot does not reach the target, ``needed`` holds estimates of the numbers
+    of examples, candidates and references that do.
+
+    Parameters
+    ----------
+    run : str or Path
+        A finished run: the pilot.
+    target_p : float, optional
+        Combined p-value that a run is to reach (default 0.05).
+    power : float, optional
+        Probability to reach it (default 0.8, or none when only ``share`` is given).
+    **options
+        ``share`` (share of examples with p <= alpha to reach), ``metrics``, ``candidates``, ``references``, ``examples``,
+        ``repeats``, ``alpha``, ``seed``, ``limit``, ``combine`` and ``progress``, see
+        :func:`harness.analysis.power_sizes.plan_sizes`.
+
+    Raises
+    ------
+    HarnessError
+        A parameter is out of range, or the pilot has no p-values, or is too small to predict other sizes.
+    """
+    from harness.analysis.power import study_power
+    from harness.judgments.suite import refuse_judgments
+
+    refuse_judgments("power", [run])
+    return study_power(run, target_p=target_p, power=power, **options)
+
+
+def correlate(
+    *sources: str | Path,
+    x: str,
+    y: str,
+    rows: RowKind = "system",
+    by: str | None = None,
+    groups: Sequence[str] | None = None,
+    drop: DropRule = "published",
+    strata: int | None = None,
+    strata_by: str | None = None,
+    judgments: Sequence[str] | None = None,
+    sort: SortKey = "r2",
+) -> Study:
+    """Return the correlations of two groups of columns over a table, runs, or human judgments.
+
+    Parameters
+    ----------
+    *sources : str or Path
+        Tables (CSV, TSV, Parquet, JSON), run directories, or (with ``judgments``) files of rated captions.
+    x, y : str
+        Comma-separated columns, patterns (``mean_*``) or metric names. A pattern of ``x`` selects neither ``y`` nor ids, metadata
+        and human scores.
+    rows : {"system", "example"}
+        Row of a run.
+    by : str, optional
+        Column of groups; default: ``dataset`` or ``task`` where there is more than one; ``"none"``: no groups.
+    groups : sequence of str, optional
+        Groups to use, in this order.
+    drop : {"published", "never"}
+        Rule for columns with infinities or constant columns.
+    strata : int, optional
+        Split each system's examples into 1..K strata by the metric ``strata_by`` (default: CIDEr) and compute all metrics on
+        each.
+    judgments : sequence of str, optional
+        Metrics that become columns beside the human scores.
+    sort : {"r2", "r", "spearman", "kendall", "name"}
+        Order of the x columns.
+    """
+    from harness.analysis.correlate import correlate_sources
+
+    return correlate_sources(
+        sources, x, y, rows=rows, by=by, groups=groups, drop=drop, strata=strata, strata_by=strata_by,
+        judgments=judgments, sort=sort,
+    )  # fmt: skip

@@ -1,0 +1,37 @@
+"""Scores of lists and mappings of texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import InputError
+from harness.run.text_scores import caption_sets, sets_of
+
+
+def test_lists_become_numbered_caption_sets():
+    one, other = caption_sets([["a", "b"], ["c"]], [["d"], ["e", "f"]])
+    assert (one.id, one.candidates, one.references) == ("0", ("a", "b"), ("d",))
+    assert other.references == ("e", "f")
+
+
+def test_mappings_are_joined_by_id():
+    sets = sets_of({"x": ["a"], "y": ["b"]}, {"y": ["c"], "x": ["d"]}, allow_missing=False)
+    assert {item.id: (item.candidates, item.references) for item in sets} == {
+        "x": (("a",), ("d",)),
+        "y": (("b",), ("c",)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references", "message"),
+    [
+        ([["a"]], [], "1 examples have candidates but 0 have references"),
+        ([], [], "there are no examples"),
+        (["a dog"], [["a dog"]], "expected a list of texts"),
+        ([[]], [["a"]], "the list is empty"),
+        ("a dog", [["a"]], "expected a list with one list of texts per example"),
+    ],
+)
+def test_mistakes_name_their_place(candidates, references, message):
+    with pytest.raises(InputError, match=message):
+        caption_sets(candidates, references)
