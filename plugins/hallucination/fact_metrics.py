@@ -1,4 +1,4 @@
-"""Metrics ``fact-precision``, ``fact-recall`` and ``fact-f1``: facts of descriptions by the rule parser, against those of the references."""
+"""Metrics ``fact-precision``, ``fact-recall``, ``fact-f1``: facts of descriptions by the rule parser against those of references."""
 
 from __future__ import annotations
 

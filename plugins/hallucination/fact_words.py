@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-DETERMINERS = frozenset(
-    "a an the this these those his her its their my our your some any each every another both all several many few other no".split()
+from harness.plugins.hallucination.nouns import word_set
+
+DETERMINERS = word_set(
+    "a an the this these those his her its their my our your some any each every another both all several many "
+    "few other no"
 )
+_NUMERALS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMBERS = {
-    **{word: word for word in "two three four five six seven eight nine ten eleven twelve".split()},
-    **{str(k): word for k, word in enumerate("two three four five six seven eight nine ten".split(), 2)},
+    **{word: word for word in (*_NUMERALS, "eleven", "twelve")},
+    **{str(k): word for k, word in enumerate(_NUMERALS, 2)},
 }
 """Numeral -> its word."""
-PRONOUNS = frozenset("it he she they him them who which that itself himself herself themselves".split())
+PRONOUNS = word_set("it he she they him them who which that itself himself herself themselves")
 """Words that stand for the subject of the clause before."""
-SKIPPED = frozenset(
-    "there here we you i one something someone everything not also very quite too just only so then still almost away together what "
-    "where when how if because really slightly somewhat back can could may might will would should must do does did s "
-    "appear appears seem seems fast slow outdoors indoors".split()
+SKIPPED = word_set(
+    "there here we you i one something someone everything not also very quite too just only so then still almost "
+    "away together what where when how if because really slightly somewhat back can could may might will would "
+    "should must do does did s appear appears seem seems fast slow outdoors indoors"
 )
 """Words that are no part of a fact; words in -ly are skipped too."""
-COPULAS = frozenset("is are was were be been being am".split())
-CONJUNCTIONS = frozenset("and or , & plus".split())
-BREAKS = frozenset('. ; : ! ? but while as ( ) "'.split())
+COPULAS = word_set("is are was were be been being am")
+CONJUNCTIONS = word_set("and or , & plus")
+BREAKS = word_set('. ; : ! ? but while as ( ) "')
 """Marks and words that begin a clause."""
-PREPOSITIONS = frozenset(
-    "in on at by with of from to near under over above below behind beside besides between among through across against along "
-    "around inside outside into onto off toward towards up down beneath underneath alongside within without during past next "
-    "atop amid for about like".split()
+PREPOSITIONS = word_set(
+    "in on at by with of from to near under over above below behind beside besides between among through across "
+    "against along around inside outside into onto off toward towards up down beneath underneath alongside within "
+    "without during past next atop amid for about like"
 )
 PHRASES = {
     "in front of": "in-front-of", "on top of": "on", "next to": "beside", "close to": "near", "out of": "from", "in the middle of": "in",
@@ -40,35 +44,39 @@ PHRASES = {
     "at the top": "", "at the bottom": "", "in the center": "", "in the middle": "",
 }  # fmt: skip
 """Phrase -> the word that replaces it; the longest phrase counts."""
-RELATORS = frozenset("in-front-of left-of right-of covered-with surrounded-by".split())
+RELATORS = word_set("in-front-of left-of right-of covered-with surrounded-by")
 SAME_RELATION = {
     "inside": "in", "into": "in", "within": "in", "onto": "on", "atop": "on", "upon": "on", "alongside": "beside", "besides": "beside",
     "by": "beside", "beneath": "under", "underneath": "under", "below": "under", "towards": "toward", "amid": "among",
 }  # fmt: skip
 """Preposition -> the one that stands for it."""
-FRAMES = frozenset(
-    "image picture photo photograph photography scene view shot background foreground left right side top bottom middle center centre "
-    "front end part kind type lot couple pair group bunch number distance caption video frame".split()
+FRAMES = word_set(
+    "image picture photo photograph photography scene view shot background foreground left right side top bottom "
+    "middle center centre front end part kind type lot couple pair group bunch number distance caption video "
+    "frame"
 )
 """Nouns of a description, not of what it describes."""
-ADJECTIVES = frozenset(
-    "red orange yellow green blue purple pink brown black white gray grey beige tan gold golden silver dark light bright pale colorful "
-    "colourful multicolored striped spotted plaid floral big large huge giant small little tiny tall short long high low wide narrow "
-    "thick thin round square rectangular oval circular flat curved straight wooden metal metallic plastic glass stone brick concrete "
-    "leather paper rubber young old elderly new ancient modern vintage clean dirty wet dry empty full open closed hot cold warm cool "
-    "fresh happy sad cute beautiful pretty shiny blurry cloudy sunny snowy rainy sandy rocky grassy busy crowded calm quiet soft hard "
-    "heavy male female wild furry fluffy hairy bald blond blonde ripe sliced fried grilled".split()
+ADJECTIVES = word_set(
+    "red orange yellow green blue purple pink brown black white gray grey beige tan gold golden silver dark light "
+    "bright pale colorful colourful multicolored striped spotted plaid floral big large huge giant small little "
+    "tiny tall short long high low wide narrow thick thin round square rectangular oval circular flat curved "
+    "straight wooden metal metallic plastic glass stone brick concrete leather paper rubber young old elderly new "
+    "ancient modern vintage clean dirty wet dry empty full open closed hot cold warm cool fresh happy sad cute "
+    "beautiful pretty shiny blurry cloudy sunny snowy rainy sandy rocky grassy busy crowded calm quiet soft hard "
+    "heavy male female wild furry fluffy hairy bald blond blonde ripe sliced fried grilled"
 )
-_VERBS = (
-    "sit stand walk run ride hold eat drink look lie play fly jump wear carry park drive sleep rest swim surf ski skate throw catch hit kick "
-    "swing chase watch read write talk smile laugh lean hang climb cross cook cut pull push wait graze feed pet hug kiss show feature depict "
-    "display contain include surround cover fill use make take bring give get go come move travel pass face follow lead stop turn grow float "
-    "sail enjoy perform prepare serve pour wash brush clean sweep dig paint draw point touch reach wave dance sing kneel bend crouch squat "
-    "lay place set mount attach connect line decorate seat chew bite lick sniff bark land race gather pose work cast shine reflect see gaze "
-    "stare glance spread stretch roll slide balance pick drop put keep leave enter exit approach grab open close dress prop perch stack pile "
-    "tie wrap hide peek stick slice bake fry grill have sell buy rise fall flow illuminate overlook cling nap cycle snowboard skateboard "
-    "melt drip hurl toss shade match melt board row paddle steer tow load"
-).split()  # fmt: skip
+_VERBS = word_set(
+    "sit stand walk run ride hold eat drink look lie play fly jump wear carry park drive sleep rest swim surf ski "
+    "skate throw catch hit kick swing chase watch read write talk smile laugh lean hang climb cross cook cut pull "
+    "push wait graze feed pet hug kiss show feature depict display contain include surround cover fill use make "
+    "take bring give get go come move travel pass face follow lead stop turn grow float sail enjoy perform "
+    "prepare serve pour wash brush clean sweep dig paint draw point touch reach wave dance sing kneel bend crouch "
+    "squat lay place set mount attach connect line decorate seat chew bite lick sniff bark land race gather pose "
+    "work cast shine reflect see gaze stare glance spread stretch roll slide balance pick drop put keep leave "
+    "enter exit approach grab open close dress prop perch stack pile tie wrap hide peek stick slice bake fry "
+    "grill have sell buy rise fall flow illuminate overlook cling nap cycle snowboard skateboard melt drip hurl "
+    "toss shade match melt board row paddle steer tow load"
+)  # fmt: skip
 _IRREGULAR = {
     "sat": "sit", "stood": "stand", "ran": "run", "rode": "ride", "ridden": "ride", "held": "hold", "ate": "eat", "eaten": "eat",
     "drank": "drink", "lying": "lie", "laid": "lay", "flew": "fly", "flown": "fly", "wore": "wear", "worn": "wear", "drove": "drive",
@@ -79,8 +87,8 @@ _IRREGULAR = {
     "stuck": "stick", "has": "have", "had": "have", "having": "have", "sold": "sell", "rose": "rise", "fell": "fall", "fallen": "fall",
     "tying": "tie", "got": "get", "kept": "keep", "built": "build", "shone": "shine",
 }  # fmt: skip
-_DOUBLED = frozenset(
-    "sit run swim hit cut hug stop dig get set put hang pet grab nap drop wrap slip pat step skip grin spin prop".split()
+_DOUBLED = word_set(
+    "sit run swim hit cut hug stop dig get set put hang pet grab nap drop wrap slip pat step skip grin spin prop"
 )
 
 
@@ -96,5 +104,6 @@ def _forms(verb: str) -> list[str]:
     return [verb, verb + plural, verb + "ing", verb + "ed"]
 
 
-VERBS = {**{form: verb for verb in _VERBS for form in _forms(verb)}, **_IRREGULAR}
+VERBS = {**{form: verb for verb in sorted(_VERBS) for form in _forms(verb)}, **_IRREGULAR}
 """Form -> base form."""
+BASE_FORMS = frozenset(VERBS.values())

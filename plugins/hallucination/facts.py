@@ -191,7 +191,7 @@ class _Reader:
         pending: list[str] = []  # verb and preposition that wait for an object
         sources: list[str] = []  # subjects of the pending relation
         last: tuple[list[str], str] | None = None  # relation of the last noun phrase, for coordination
-        joined = False
+        joined = predicated = False
         for at, part in enumerate(parts):
             following = parts[at + 1].kind if at + 1 < len(parts) else "end"
             if part.kind == "noun":
@@ -203,7 +203,7 @@ class _Reader:
                 elif joined and last and following not in ("verb", "copula"):
                     self._relate(*last, part.head)
                     nouns = [*nouns, part.head]
-                elif joined and not last:
+                elif joined and not last and not predicated:
                     nouns = [*nouns, part.head]
                 else:
                     nouns, last = [part.head], None
@@ -233,6 +233,7 @@ class _Reader:
                 self._close(sources, pending)
                 pending = []
             joined = part.kind == "conjunction"
+            predicated |= part.kind in ("verb", "copula")
         self._close(sources, pending)
         if not self.subjects:
             self.subjects = nouns
@@ -257,6 +258,6 @@ class _Reader:
 
     def _close(self, sources: list[str], pending: list[str]) -> None:
         """Add a verb without an object as an attribute of its subjects."""
-        if pending and pending[0] in lists.VERBS.values():
+        if pending and pending[0] in lists.BASE_FORMS:
             for source in sources:
                 self._attribute(source, (pending[0],))

@@ -123,11 +123,11 @@ class ObjectTable:
         above: dict[str, str] = {}
         for item, synonyms in objects.items():
             for text in synonyms:
-                if text in objects and text != item:
-                    if above.setdefault(text, item) != item:
-                        raise InputError(
-                            f"'{text}' is a word of two objects, '{above[text]}' and '{item}'", self._places.get(item)
-                        )
+                if text in objects and text != item and above.setdefault(text, item) != item:
+                    other = above[text]
+                    raise InputError(
+                        f"'{text}' is a word of two objects, '{other}' and '{item}'", self._places.get(item)
+                    )
         roots: dict[str, str] = {}
         for item in objects:
             chain = [item]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -103,9 +103,9 @@ class Poll(Parameterised):
 
     column_names = ("accuracy", "precision", "recall", "f1", "yes")
     """All columns."""
-    expected_check_failures: ClassVar[Mapping[str, str]] = {
-        "columns": "needs two answers per example, yes and no; the random token scores of the check have neither"
-    }
+    expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("columns", "token-scores-unchanged"), "needs two answers, yes and no; the check has three random texts"
+    )
 
     def __init__(
         self, *, yes: str = "yes", no: str = "no", positive: Literal["yes", "no"] = "yes",
