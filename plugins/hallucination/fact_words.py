@@ -19,7 +19,7 @@ PRONOUNS = word_set("it he she they him them who which that itself himself herse
 SKIPPED = word_set(
     "there here we you i one something someone everything not also very quite too just only so then still almost "
     "away together what where when how if because really slightly somewhat back can could may might will would "
-    "should must do does did s appear appears seem seems fast slow outdoors indoors"
+    "should must do does did s appear appears seem seems fast slow out outdoors indoors"
 )
 """Words that are no part of a fact; words in -ly are skipped too."""
 COPULAS = word_set("is are was were be been being am")
@@ -27,7 +27,7 @@ CONJUNCTIONS = word_set("and or , & plus")
 BREAKS = word_set('. ; : ! ? but while as ( ) "')
 """Marks and words that begin a clause."""
 PREPOSITIONS = word_set(
-    "in on at by with of from to near under over above below behind beside besides between among through across "
+    "after before upon in on at by with of from to near under over above below behind beside besides between among through across "
     "against along around inside outside into onto off toward towards up down beneath underneath alongside within "
     "without during past next atop amid for about like"
 )

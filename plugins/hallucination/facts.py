@@ -226,7 +226,9 @@ class _Reader:
                 for subject in nouns or self.subjects:
                     self._attribute(subject, part.attributes)
             elif part.kind == "copula" and nouns:
-                self.subjects = list(nouns) if not last else self.subjects
+                if last and not joined and not lists.FRAMES.issuperset(last[0]):
+                    nouns, last = list(last[0]), None  # a man with glasses is reading
+                self.subjects = list(nouns)
             elif part.kind == "pronoun" and not nouns:
                 nouns = list(self.subjects)
             if part.kind in ("conjunction", "copula", "pronoun"):

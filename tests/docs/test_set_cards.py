@@ -1,4 +1,4 @@
-"""The cards of the metrics of sets and corpora, of composed metrics, and of hallucination and choice: examples give the printed values, and every parameter is named."""
+"""Cards of metrics of sets, corpora, hallucination and choice, and of composed ones: examples give their values, parameters are named."""
 
 from __future__ import annotations
 

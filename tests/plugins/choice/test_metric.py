@@ -97,7 +97,7 @@ def test_a_run_reads_choices_and_token_scores(tmp_path):
     (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, scores)))
     spec = {
         "task": "tiny",
-        "dataset": {"reader": "choices", "path": str(tmp_path / "choices.jsonl")},
+        "dataset": {"reader": "multiple-choice", "path": str(tmp_path / "choices.jsonl")},
         "models": [{"token-scores": {"path": str(tmp_path / "scores.jsonl")}}],
         "metrics": [{"choice": {"options": 2}}],
     }

@@ -24,6 +24,7 @@ def facts(text, table=COCO):
         ("a group of people standing around a kitchen", {"person", "kitchen"}, set(), {"person|stand around|kitchen"}),
         ("a parked car next to a fire hydrant", {"car", "fire hydrant"}, {"car|park"}, {"car|beside|fire hydrant"}),
         ("The walls are white and the floor is wooden.", {"wall", "floor"}, {"wall|white", "floor|wooden"}, set()),
+        ("a man with glasses is reading", {"person", "glasses"}, {"person|read"}, {"person|with|glasses"}),
         ("two cats sleeping", {"cat"}, {"cat|two", "cat|sleep"}, set()),
         ("a dog", {"dog"}, set(), set()),
         ("", set(), set(), set()),
@@ -53,7 +54,9 @@ def test_phrases_of_the_table_are_one_object():
 
 
 def test_chunks_of_a_caption():
-    kinds = [(chunk.kind, chunk.head) for chunk in chunks(["the", "old", "dog", "slowly", "runs", "to", "it", "."], COCO)]
+    kinds = [
+        (chunk.kind, chunk.head) for chunk in chunks(["the", "old", "dog", "slowly", "runs", "to", "it", "."], COCO)
+    ]
     assert kinds == [("noun", "dog"), ("verb", "run"), ("preposition", "to"), ("pronoun", "it"), ("break", ".")]
 
 

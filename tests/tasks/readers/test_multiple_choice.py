@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.choices import ChoiceReader
+from harness.tasks.readers.multiple_choice import ChoiceReader
 
 
 def written(folder, *records):
@@ -43,6 +43,10 @@ def test_options_in_columns_and_companions(tmp_path):
     seen, blind = reader
     assert (seen.id, blind.id, seen.media, blind.media) == ("0", "0/blind", "1.jpg", None)
     assert seen.references == blind.references == ("a", "b")
+    grey = list(
+        ChoiceReader(path=path, columns=reader.columns, answer=0, blind=True, blank="grey.png", media_root="images")
+    )[1]
+    assert grey.media == "images/grey.png"
     assert reader.fingerprint() != ChoiceReader(path=path).fingerprint()
 
 
@@ -64,6 +68,8 @@ def test_refused_records(tmp_path, record, message):
 
 
 def test_refused_files(tmp_path):
+    with pytest.raises(InputError, match="blank is the media of the repetitions"):
+        ChoiceReader(path=written(tmp_path, {}), blank="grey.png")
     with pytest.raises(InputError, match="did you mean 'answer'"):
         ChoiceReader(path=written(tmp_path, {}), columns={"anser": "label"})
     path = written(tmp_path, *[{"id": 1, "options": ["a", "b"], "answer": 0}] * 2)

@@ -1,4 +1,4 @@
-"""The ``choices`` reader: records with several options and the correct one, for choices by likelihood."""
+"""The ``multiple-choice`` reader: records with several options and the correct one, for choices by likelihood."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class ChoiceReader:
     answer : int, optional
         Index of the correct option of every record, in place of the column.
     blind : bool, default False
-        After every example, repeat it without media under the id ``ID/blind``.
+        After every example, repeat it without its media under the id ``ID/blind``.
+    blank : str, optional
+        Media name of the repetitions, such as a grey image, for models that need an image; none by default.
     media_root : str, optional
         Folder put before the media names.
 
@@ -46,7 +48,7 @@ class ChoiceReader:
 
     def __init__(
         self, *, path: PathParam, options: Sequence[str] | None = None, columns: Mapping[str, Any] | None = None,
-        answer: int | None = None, blind: bool = False, media_root: str | None = None,
+        answer: int | None = None, blind: bool = False, blank: str | None = None, media_root: str | None = None,
     ) -> None:  # fmt: skip
         self.path = files.existing(path, "file of choices")
         self.options = None if options is None else list(options)
@@ -59,17 +61,22 @@ class ChoiceReader:
                 )  # fmt: skip
             self.columns[name] = column
         self.answer, self.blind, self.media_root = answer, bool(blind), media_root
+        if blank is not None and not blind:
+            raise InputError(
+                "blank is the media of the repetitions of blind: true; blind is false", parameter="blank", value=blank
+            )
+        self.blank = with_root(blank, media_root)
 
     def fingerprint(self) -> str:
         """Return the reader's name and a hash of the file's bytes and of the parameters."""
         params = {
             "options": self.options, "columns": self.columns, "answer": self.answer, "blind": self.blind,
-            "media": self.media_root,
+            "media": self.media_root, "blank": self.blank,
         }  # fmt: skip
-        return files.fingerprint("choices", [self.path], params)
+        return files.fingerprint("multiple-choice", [self.path], params)
 
     def __iter__(self) -> Iterator[Example]:
-        """Yield the examples, each followed by its companion without media where ``blind`` is set."""
+        """Yield the examples, each followed by its companion where ``blind`` is set."""
         seen: set[str] = set()
         for number, record in enumerate(files.records(self.path)):
             example = self._example(number, record.fields, record.where)
@@ -78,7 +85,7 @@ class ChoiceReader:
             seen.add(example.id)
             yield example
             if self.blind:
-                yield Example(f"{example.id}/blind", example.references, None, example.source, example.meta)
+                yield Example(f"{example.id}/blind", example.references, self.blank, example.source, example.meta)
 
     def _example(self, number: int, fields: Mapping[str, Any], where: str) -> Example:
         """Return the example of a record."""
