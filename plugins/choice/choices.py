@@ -72,10 +72,10 @@ def grouped(scores: np.ndarray) -> dict[str, np.ndarray]:
     >>> {name: values.tolist() for name, values in grouped(scores).items()}
     {'text': [1.0, 1.0], 'image': [1.0, 0.0], 'group': [1.0, 0.0]}
     """
-    own = np.diagonal(scores, axis1=1, axis2=2)  # (G, g)
+    correct_scores = np.diagonal(scores, axis1=1, axis2=2)  # (G, g)
     others = ~np.eye(scores.shape[1], dtype=bool)
-    text = np.where(others, own[:, :, None] > scores, True).all(axis=(1, 2))
-    image = np.where(others, own[:, None, :] > scores, True).all(axis=(1, 2))
+    text = np.where(others, correct_scores[:, :, None] > scores, True).all(axis=(1, 2))
+    image = np.where(others, correct_scores[:, None, :] > scores, True).all(axis=(1, 2))
     return {"text": text.astype(float), "image": image.astype(float), "group": (text & image).astype(float)}
 
 

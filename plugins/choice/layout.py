@@ -88,10 +88,10 @@ def _joined(metric: str, scores: Sequence[Options], layout: Layout, step: int, o
     expected = layout.group if layout.group > 1 else layout.options
     for number, options in enumerate(choices):
         if len(options) < 2 or (expected is not None and len(options) != expected):
-            wanted = f"exactly {expected}" if expected is not None else "at least 2"
+            limit = f"exactly {expected}" if expected is not None else "at least 2"
             noun = "choice" if layout.across else "example"
             place = number if layout.across else number * step + offset
-            raise InputError(f"{metric}: {noun} {place} has {len(options)} options; expected {wanted}")
+            raise InputError(f"{metric}: {noun} {place} has {len(options)} options; expected {limit}")
     return tuple(choices)
 
 

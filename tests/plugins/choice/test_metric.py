@@ -9,6 +9,7 @@ import harness
 from harness.contracts import HasTokenIntervals, TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError
 from harness.plugins.choice.metric import Choice
+from harness.registry.torchvision_guard import guard_torchvision
 
 
 def choice_scores(*rows):
@@ -108,3 +109,34 @@ def test_a_run_reads_choices_and_token_scores(tmp_path):
     spec["metrics"] = [{"choice": {"group": 3}}]
     with pytest.raises(InputError, match="4 examples do not divide"):
         harness.evaluate(spec)
+
+
+def test_a_captioner_answers_choices_and_polls(tmp_path):
+    guard_torchvision()
+    pytest.importorskip("transformers")
+    import tiny_models
+
+    tiny_models.blip(tmp_path / "blip")
+    tiny_models.pictures(tmp_path)
+    options = [["a dog runs", "a cat runs"], ["a cat runs", "a dog runs"]]
+    records = [{"id": k, "options": options[k % 2], "answer": 0, "media": f"{k}.png"} for k in range(4)]
+    (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, records)))
+    reader = {"reader": "multiple-choice", "path": str(tmp_path / "choices.jsonl"), "blind": True, "blank": "4.png"}
+    spec = {
+        "task": "tiny",
+        "dataset": reader,
+        "models": [{"transformers": {"model": str(tmp_path / "blip"), "images": str(tmp_path)}}],
+        "metrics": [{"choice": {"blind": True, "group": 2}}],
+    }
+    numbers = {record.metric: record.value for record in harness.evaluate(spec).records}
+    assert set(numbers) == {f"choice({name})" for name in Choice.column_names}
+    assert numbers["choice(blind accuracy)"] == 0.5  # the same image for both captions of a group, each correct once
+    assert numbers["choice(group)"] <= min(numbers["choice(text)"], numbers["choice(image)"])
+
+    questions = [{"options": ["dog", "cat"], "answer": k % 2, "media": f"{k}.png"} for k in range(4)]
+    (tmp_path / "polls.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    spec["dataset"] = {"reader": "multiple-choice", "path": str(tmp_path / "polls.jsonl")}
+    spec["metrics"] = [{"poll": {"yes": "dog", "no": "cat"}}]
+    rates = {record.metric: record.value for record in harness.evaluate(spec).records}
+    assert rates["poll(yes)"] * 4 in range(5)
+    assert rates["poll(accuracy)"] * 4 in range(5)
