@@ -21,7 +21,7 @@ def blocks(part: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", part, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("reader", ["coco", "karpathy", "msrvtt", "vdtk", "jsonl"])
+@pytest.mark.parametrize("reader", ["coco", "karpathy", "msrvtt", "vdtk", "jsonl", "multiple-choice"])
 def test_readers_read_their_examples(text, reader, tmp_path):
     part = text.split(f"### `{reader}`")[1].split("\n### ")[0]
     found = blocks(part, "json")

@@ -1,4 +1,4 @@
-"""The cards of the metrics of sets and corpora, and of composed metrics: examples give the printed values, and every parameter is named."""
+"""Cards of metrics of sets, corpora, hallucination and choice, and of composed ones: examples give their values, parameters are named."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ CARDS = {
     "sari": ["sari"],
     "two-sample-tests": ["mmdagg", "c2st"],
     "corpus-distances": ["corpus-frechet", "corpus-mmd"],
+    "hallucination": ["chair-i", "chair-s", "object-recall"],
+    "object-match": ["object-match"],
+    "facts": ["fact-precision", "fact-recall", "fact-f1"],
+    "poll": ["poll"],
+    "choice": ["choice"],
 }  # fmt: skip
 
 

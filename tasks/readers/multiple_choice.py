@@ -1,0 +1,142 @@
+"""The ``multiple-choice`` reader: records with several options and the correct one, for choices by likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.contracts import Example, PathParam, Values
+from harness.errors import InputError, did_you_mean
+from harness.files import captions as checks
+from harness.files import records as files
+from harness.files.examples import with_root
+
+COLUMNS = ("id", "options", "answer", "media", "source")
+"""Parts of an example that ``columns`` may rename."""
+
+
+class ChoiceReader:
+    """Examples whose references are the options of a choice, the correct one first.
+
+    A record of JSON Lines, a JSON list or Parquet has options (a list), the answer (an option, or its index from 0), and optionally
+    an id (the number of the record by default), media and source. Other fields go to ``Example.meta``.
+
+    Parameters
+    ----------
+    path : path
+        File of records.
+    options : list of str, optional
+        Options of every record, such as ``[yes, no]``; by default the column of options.
+    columns : mapping, optional
+        Names of columns: ``id``, ``options`` (a name, or a list of names with one option each), ``answer``, ``media``, ``source``.
+    answer : int, optional
+        Index of the correct option of every record, in place of the column.
+    blind : bool, default False
+        After every example, repeat it without its media under the id ``ID/blind``.
+    blank : str, optional
+        Media name of the repetitions, such as a grey image, for models that need an image; none by default.
+    media_root : str, optional
+        Folder put before the media names.
+
+    Raises
+    ------
+    InputError
+        For a missing file, and for a record without options or with an answer that is none of them.
+    """
+
+    list_parameters = frozenset({"options"})
+
+    def __init__(
+        self, *, path: PathParam, options: Sequence[str] | None = None, columns: Mapping[str, Any] | None = None,
+        answer: int | None = None, blind: bool = False, blank: str | None = None, media_root: str | None = None,
+    ) -> None:  # fmt: skip
+        self.path = files.existing(path, "file of choices")
+        self.options = None if options is None else list(options)
+        self.columns: Values = {name: name for name in COLUMNS}
+        for name, column in (columns or {}).items():
+            if name not in COLUMNS:
+                raise InputError(
+                    f"columns has no '{name}'{did_you_mean(name, COLUMNS)}; expected {', '.join(COLUMNS)}",
+                    parameter="columns", value=name, expected=COLUMNS,
+                )  # fmt: skip
+            self.columns[name] = column
+        self.answer, self.blind, self.media_root = answer, bool(blind), media_root
+        if blank is not None and not blind:
+            raise InputError(
+                "blank is the media of the repetitions of blind: true; blind is false", parameter="blank", value=blank
+            )
+        self.blank = with_root(blank, media_root)
+
+    def fingerprint(self) -> str:
+        """Return the reader's name and a hash of the file's bytes and of the parameters."""
+        params = {
+            "options": self.options, "columns": self.columns, "answer": self.answer, "blind": self.blind,
+            "media": self.media_root, "blank": self.blank,
+        }  # fmt: skip
+        return files.fingerprint("multiple-choice", [self.path], params)
+
+    def __iter__(self) -> Iterator[Example]:
+        """Yield the examples, each followed by its companion where ``blind`` is set."""
+        seen: set[str] = set()
+        for number, record in enumerate(files.records(self.path)):
+            example = self._example(number, record.fields, record.where)
+            if example.id in seen:
+                raise InputError(f"the id '{example.id}' occurs twice", record.where)
+            seen.add(example.id)
+            yield example
+            if self.blind:
+                yield Example(f"{example.id}/blind", example.references, self.blank, example.source, example.meta)
+
+    def _example(self, number: int, fields: Mapping[str, Any], where: str) -> Example:
+        """Return the example of a record."""
+        options = self._options(fields, where)
+        first = self._correct(options, fields, where)
+        names = self.columns
+        identity = fields.get(names["id"])
+        used = {names["id"], names["answer"], names["media"], names["source"], *_as_list(names["options"])}
+        media, source = fields.get(names["media"]), fields.get(names["source"])
+        if media is not None:
+            media = with_root(checks.check_text(media, where, what="media name"), self.media_root)
+        return Example(
+            str(number if identity is None else identity),
+            (options[first], *(text for k, text in enumerate(options) if k != first)),
+            media,
+            None if source is None else checks.check_text(source, where, what="source"),
+            {key: value for key, value in fields.items() if key not in used},
+        )
+
+    def _options(self, fields: Mapping[str, Any], where: str) -> list[str]:
+        """Return the options of a record in their order in the file."""
+        if self.options is not None:
+            values: Any = self.options
+        elif isinstance(self.columns["options"], str):
+            values = fields.get(self.columns["options"])
+        else:
+            values = [fields.get(name) for name in self.columns["options"]]
+        if not isinstance(values, (list, tuple)) or len(values) < 2:
+            raise InputError(
+                f"the options (column {self.columns['options']!r}) are {values!r:.60}; expected a list of at least 2 texts",
+                where,
+            )
+        texts = [checks.caption(value, where, what="option") for value in values]
+        if len(set(texts)) != len(texts):
+            raise InputError("two options of the record are equal", where)
+        return texts
+
+    def _correct(self, options: Sequence[str], fields: Mapping[str, Any], where: str) -> int:
+        """Return the index of the correct option."""
+        value = fields.get(self.columns["answer"]) if self.answer is None else self.answer
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(options):
+            return value
+        if isinstance(value, str) and value in options:
+            return options.index(value)
+        raise InputError(
+            f"the answer (column '{self.columns['answer']}') is {value!r:.60}; expected one of the options or an index from 0 "
+            f"to {len(options) - 1}",
+            where,
+        )
+
+
+def _as_list(names: Any) -> Sequence[str]:
+    """Return one name or several as a list."""
+    return [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,142 @@
+"""The metric ``choice``: columns, intervals, refused parameters, and a run from a file of token scores."""
+
+import json
+
+import numpy as np
+import pytest
+
+import harness
+from harness.contracts import HasTokenIntervals, TokenScoreMetric, TokenScores
+from harness.errors import HarnessError, InputError
+from harness.plugins.choice.metric import Choice
+from harness.registry.torchvision_guard import guard_torchvision
+
+
+def choice_scores(*rows):
+    return [[TokenScores(np.array(values, dtype=float), np.zeros(len(values), int)) for values in row] for row in rows]
+
+
+PLAIN = choice_scores(([-1, -1], [-3]), ([-4], [-1, -1]), ([-1], [-2], [-3]))
+
+
+def test_columns_of_plain_choices():
+    metric = Choice()
+    assert isinstance(metric, TokenScoreMetric)
+    assert isinstance(metric, HasTokenIntervals)
+    values = metric.evaluate_scores(PLAIN)
+    assert values == pytest.approx(
+        {"accuracy": 2 / 3, "chance": (0.5 + 0.5 + 1 / 3) / 3, "shortest": (0 + 1 + 1 / 3) / 3}
+    )
+    assert metric.per_example(PLAIN)["accuracy"].tolist() == [1.0, 0.0, 1.0]
+    assert Choice(score="mean").evaluate_scores(choice_scores(([-1, -1, -1], [-2])))["accuracy"] == 1.0
+
+
+def test_columns_of_groups():
+    metric = Choice(group=2)
+    both = choice_scores(([-1], [-2]), ([-1], [-2]))
+    text = choice_scores(([-1], [-2]), ([-3], [-4]))  # own captions win; caption 1 is more probable for image 0
+    values = metric.evaluate_scores([*both, *text])
+    assert (values["accuracy"], values["text"], values["image"], values["group"]) == (1.0, 1.0, 0.5, 0.5)
+    assert metric.per_example([*both, *text])["accuracy"].shape == (4,)
+
+
+def test_a_model_that_ignores_the_image_gains_nothing_and_passes_no_group():
+    blind = choice_scores(([-1], [-2]), ([-1], [-2]), ([-2], [-1]), ([-2], [-1]))  # each example, then its companion
+    values = Choice(blind=True).evaluate_scores(blind)
+    assert (values["accuracy"], values["blind accuracy"], values["gain"], values["debiased accuracy"]) == (
+        0.5,
+        0.5,
+        0.0,
+        0.0,
+    )
+    assert Choice(group=2).evaluate_scores(choice_scores(([-1], [-2]), ([-2], [-1])))["group"] == 0.0
+    assert Choice(blind=True).per_example(blind) == {}
+
+
+def test_the_debiased_score_removes_the_preference_for_a_text():
+    scores = choice_scores(
+        ([-5], [-4]), ([-9], [-4])
+    )  # the image makes the first caption more probable, not enough to win
+    values = Choice(blind=True).evaluate_scores(scores)
+    assert (values["accuracy"], values["debiased accuracy"]) == (0.0, 1.0)
+
+
+def test_answers_across_examples():
+    values = Choice(across=2).evaluate_scores(choice_scores(([-0.1],), ([-2.0],), ([-3.0],), ([-2.0],)))
+    assert (values["accuracy"], values["chance"]) == (0.5, 0.5)
+
+
+def test_every_column_has_an_interval_or_a_reason():
+    metric = Choice(group=2, blind=True)
+    row = choice_scores(([-1], [-2]), ([-2], [-1]), ([-1], [-2]), ([-1], [-2]))
+    values, ends = metric.evaluate_scores(row * 5), metric.intervals(row * 5, 100, 0)
+    assert set(values) == set(ends) <= set(metric.column_names)
+    assert all(item.ends or item.note for item in ends.values())
+    assert ends["chance"].ends is None
+    low, high = ends["group"].ends
+    assert low < values["group"] <= high
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"score": "max"}, {"group": 0}, {"across": 1}, {"options": 1}, {"options": 3, "group": 2}, {"group": True}],
+)
+def test_invalid_parameters(params):
+    with pytest.raises(HarnessError, match="choice: "):
+        Choice(**params)
+
+
+def test_signatures_name_the_settings():
+    assert Choice().signature() == "choice|sum"
+    assert Choice(score="mean", group=2, across=2, blind=True).signature() == "choice|mean|group:2|across:2|blind"
+
+
+def test_a_run_reads_choices_and_token_scores(tmp_path):
+    records = [{"id": k, "options": ["a dog", "a cat"], "answer": k % 2} for k in range(4)]
+    (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, records)))
+    scores = [{"id": str(k), "log_probs": [-1.0 - r], "ranks": [r]} for k in range(4) for r in range(2)]
+    (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, scores)))
+    spec = {
+        "task": "tiny",
+        "dataset": {"reader": "multiple-choice", "path": str(tmp_path / "choices.jsonl")},
+        "models": [{"token-scores": {"path": str(tmp_path / "scores.jsonl")}}],
+        "metrics": [{"choice": {"options": 2}}],
+    }
+    run = harness.evaluate(spec)
+    numbers = {record.metric: (record.value, record.ci95) for record in run.records}
+    assert numbers["choice(accuracy)"][0] == 1.0
+    assert numbers["choice(accuracy)"][1] is not None
+    spec["metrics"] = [{"choice": {"group": 3}}]
+    with pytest.raises(InputError, match="4 examples do not divide"):
+        harness.evaluate(spec)
+
+
+def test_a_captioner_answers_choices_and_polls(tmp_path):
+    guard_torchvision()
+    pytest.importorskip("transformers")
+    import tiny_models
+
+    tiny_models.blip(tmp_path / "blip")
+    tiny_models.pictures(tmp_path)
+    options = [["a dog runs", "a cat runs"], ["a cat runs", "a dog runs"]]
+    records = [{"id": k, "options": options[k % 2], "answer": 0, "media": f"{k}.png"} for k in range(4)]
+    (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, records)))
+    reader = {"reader": "multiple-choice", "path": str(tmp_path / "choices.jsonl"), "blind": True, "blank": "4.png"}
+    spec = {
+        "task": "tiny",
+        "dataset": reader,
+        "models": [{"transformers": {"model": str(tmp_path / "blip"), "images": str(tmp_path)}}],
+        "metrics": [{"choice": {"blind": True, "group": 2}}],
+    }
+    numbers = {record.metric: record.value for record in harness.evaluate(spec).records}
+    assert set(numbers) == {f"choice({name})" for name in Choice.column_names}
+    assert numbers["choice(blind accuracy)"] == 0.5  # the same image for both captions of a group, each correct once
+    assert numbers["choice(group)"] <= min(numbers["choice(text)"], numbers["choice(image)"])
+
+    questions = [{"options": ["dog", "cat"], "answer": k % 2, "media": f"{k}.png"} for k in range(4)]
+    (tmp_path / "polls.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    spec["dataset"] = {"reader": "multiple-choice", "path": str(tmp_path / "polls.jsonl")}
+    spec["metrics"] = [{"poll": {"yes": "dog", "no": "cat"}}]
+    rates = {record.metric: record.value for record in harness.evaluate(spec).records}
+    assert rates["poll(yes)"] * 4 in range(5)
+    assert rates["poll(accuracy)"] * 4 in range(5)

@@ -1,0 +1,23 @@
+"""Singular forms."""
+
+import pytest
+
+from harness.plugins.hallucination.nouns import singular, word_set
+
+
+@pytest.mark.parametrize(
+    "plural, expected",
+    [
+        ("women", "woman"), ("benches", "bench"), ("couches", "couch"), ("skis", "skis"), ("ties", "tie"), ("vases", "vase"),
+        ("glasses", "glasses"), ("cups", "cup"), ("bus", "bus"), ("buses", "bus"), ("giraffes", "giraffe"), ("berries", "berry"),
+        ("knives", "knife"), ("horses", "horse"), ("sandwiches", "sandwich"), ("toothbrushes", "toothbrush"), ("suitcases", "suitcase"),
+        ("is", "is"), ("dress", "dress"), ("mice", "mouse"), ("potatoes", "potato"),
+    ],
+)  # fmt: skip
+def test_singular(plural, expected):
+    assert singular(plural) == expected
+    assert singular(expected) == expected
+
+
+def test_word_set():
+    assert word_set("a b  a") == {"a", "b"}
