@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.openai.client import Client, RequestFailed, _retry_after
+from harness.files.http_client import Client, RequestFailed, _retry_after
 from harness.errors import HarnessError
 
 
