@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from harness.files.http_client import Client, RequestFailed
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
 from harness.errors import HarnessError, InputError
+from harness.files.http_client import Client, RequestFailed
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
 

@@ -17,10 +17,13 @@ STATUSES: tuple[Status, ...] = ("valid", "refused", "rejected", "truncated", "em
 """Kinds of answers. ``invalid``: complete, but without the values that were requested."""
 
 _REFUSAL = re.compile(
-    r"\b(i(?:'|’)?m sorry|i am sorry|i apologi[sz]e|i (?:can(?:no|'|’)t|am unable|(?:'|’)m unable|am not able|won(?:'|’)t)"
-    r"|as an ai\b|lo siento|no puedo|je suis désolé|je ne peux pas|es tut mir leid|ich kann (?:dabei |das |dir |ihnen )?nicht)|抱歉|无法|申し訳",
+    r"\b(?:i(?:'|’)?m sorry|i am sorry|i apologi[sz]e|as an ai\b"
+    r"|i (?:can(?:no|'|’)t|am unable|am not able|won(?:'|’)t)|i(?:'|’)m (?:unable|not able)"
+    r"|lo siento|no puedo|je suis désolé|je ne peux pas|es tut mir leid|ich kann (?:dabei |das |dir |ihnen )?nicht)"
+    r"|抱歉|无法|申し訳",
     re.IGNORECASE,
 )
+"""Beginnings of refusals in some languages."""
 _OBJECT_STARTS = 50
 """Maximum number of opening braces at which an object is sought."""
 
@@ -91,7 +94,9 @@ def read_number(key: str, low: float, high: float) -> Callable[[Mapping[str, Any
     return read
 
 
-def read_numbers(keys: Sequence[str], low: float, high: float) -> Callable[[Mapping[str, Any]], tuple[float, ...] | None]:
+def read_numbers(
+    keys: Sequence[str], low: float, high: float
+) -> Callable[[Mapping[str, Any]], tuple[float, ...] | None]:
     """Return a function that reads a number for each key, in any case, or None where one is missing."""
 
     def read(values: Mapping[str, Any]) -> tuple[float, ...] | None:

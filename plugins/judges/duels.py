@@ -38,7 +38,7 @@ class Outcome:
 
     @property
     def points(self) -> float:
-        """Points of the first caption: 1, 0, or the mean of both orders (0.5 where they contradict each other); NaN if one has no answer."""
+        """Points of the first caption: the mean of both orders (0.5 where they contradict each other); NaN if one has no answer."""
         if self.forward.value is None or self.backward.value is None:
             return float("nan")
         return (_POINTS[self.forward.value] + 1.0 - _POINTS[self.backward.value]) / 2.0

@@ -88,9 +88,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     >>> fill('{a} {"a": {b}}', {"a": "{b}", "b": "2"})
     '{b} {"a": 2}'
     """
-    return re.sub(
-        r"\{(" + "|".join(map(re.escape, values)) + r")\}", lambda match: values[match[1]], template
-    )
+    return re.sub(r"\{(" + "|".join(map(re.escape, values)) + r")\}", lambda match: values[match[1]], template)
 
 
 def check_template(template: str, names: Sequence[str], metric: str) -> str:

@@ -18,7 +18,7 @@ class Reply:
 
     text: str
     finish: Finish = "stop"
-    """``length``: cut off at the maximum length; ``refused``: by the model or a filter; ``rejected``: the server accepts no such request."""
+    """``length``: cut off at the maximum length; ``refused``: by model or filter; ``rejected``: the server accepts no such request."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 

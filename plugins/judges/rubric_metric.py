@@ -130,6 +130,8 @@ def _scale(scale: Sequence[float]) -> tuple[float, float]:
     numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
     if len(numbers) != 2 or len(values) != 2 or not numbers[0] < numbers[1]:
         raise HarnessError(
-            f"rubric: scale is {scale!r}; expected two ascending numbers, such as [1, 5]", parameter="scale", value=scale
+            f"rubric: scale is {scale!r}; expected two ascending numbers, such as [1, 5]",
+            parameter="scale",
+            value=scale,
         )
     return numbers[0], numbers[1]

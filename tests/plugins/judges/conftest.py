@@ -52,9 +52,7 @@ class Overlap:
 
     def text(self, prompt: str) -> str:
         if "Caption B:" in prompt:
-            first, second = (
-                len(json.loads(prompt.split(f"Caption {x}:\n")[1].splitlines()[0]).split()) for x in "AB"
-            )
+            first, second = (len(json.loads(prompt.split(f"Caption {x}:\n")[1].splitlines()[0]).split()) for x in "AB")
             return json.dumps({"better": "A" if first > second else "B" if second > first else "tie"})
         if "Set B" in prompt:
             left, right = (words(lines_of(part)) for part in prompt.split("Set B"))

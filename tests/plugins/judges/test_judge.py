@@ -85,7 +85,12 @@ def test_judges_from_mappings(tmp_path):
          "prices": {"input": 1, "output": 2}}, "clair",
     )  # fmt: skip
     assert isinstance(judge.backend, Server)
-    assert (judge.backend.concurrency, judge.cache, judge.repeats, judge.prices) == (3, None, 0, {"input": 1, "output": 2})
+    assert (judge.backend.concurrency, judge.cache, judge.repeats, judge.prices) == (
+        3,
+        None,
+        0,
+        {"input": 1, "output": 2},
+    )
     (tmp_path / "config.json").write_text("{}")
     assert isinstance(resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel)
     assert resolve_judge(judge, "clair") is judge

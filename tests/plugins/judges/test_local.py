@@ -9,6 +9,9 @@ import pytest
 
 pytest.importorskip("transformers")
 
+from harness.registry.torchvision_guard import guard_torchvision
+
+guard_torchvision()
 import tiny_models  # noqa: E402
 
 from harness.errors import HarnessError, InputError  # noqa: E402

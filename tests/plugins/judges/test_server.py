@@ -61,7 +61,7 @@ def test_a_request_that_waits_leaves_its_place(server):
     order: list[int] = []
     backend(server, concurrency=1).complete([talk("a"), talk("b"), talk("c")], lambda index, reply: order.append(index))
     assert sorted(order) == [0, 1, 2]
-    assert order[-1] == [k for k, r in enumerate("abc") if r == server.requests[0]["messages"][0]["content"]][0]
+    assert order[-1] == "abc".index(server.requests[0]["messages"][0]["content"])
     assert server.peak == 1
 
 
