@@ -21,6 +21,9 @@ CARDS = {
     "fense": ["fense"],
     "pairwise": ["pairwise"],
     "sari": ["sari"],
+    "clair": ["clair"],
+    "rubric": ["rubric"],
+    "arena": ["win-rate"],
     "two-sample-tests": ["mmdagg", "c2st"],
     "corpus-distances": ["corpus-frechet", "corpus-mmd"],
 }  # fmt: skip
