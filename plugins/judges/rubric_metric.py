@@ -111,7 +111,8 @@ class Rubric(JudgeMetric):
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the mean of each criterion on [0, 1], and the counts, from statistics (B, d) of the defined examples."""
-        means = stats[:, 1 : 1 + len(self.criteria)].mean(axis=0).tolist() if len(stats) else []
+        grades = stats[~np.isnan(stats[:, 0]), 1 : 1 + len(self.criteria)]
+        means = grades.mean(axis=0).tolist() if len(grades) else []
         return {"criteria": dict(zip(self.criteria, means)), **super().details(stats)}
 
 

@@ -89,7 +89,7 @@ def test_a_refusal_is_a_failure():
 
 def test_the_contract_holds():
     outcomes = check_adapter(Consensus(model={"human": {"held_out": 2}}, judge=Echo(), candidates=2), examples=EXAMPLES)
-    assert [(o.name, o.reason) for o in outcomes if o.status == "failed"] == []
+    assert {o.check: o.reason for o in outcomes if o.failed} == {}
 
 
 def test_the_fingerprint_has_model_judge_and_prompt():

@@ -22,7 +22,7 @@ REFERENCES = [["a dog runs", "the dog"], ["a dog runs", "the dog"], ["ball", "a 
 
 def test_the_contract_holds(overlap):
     outcomes = check_metric(Clair(judge=Judge(overlap)))
-    assert [(o.name, o.reason) for o in outcomes if o.status == "failed"] == []
+    assert {o.check: o.reason for o in outcomes if o.failed} == {}
 
 
 def test_one_request_per_example_with_all_captions(scripted):
