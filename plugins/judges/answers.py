@@ -49,7 +49,7 @@ def find_object(text: str) -> dict[str, Any] | None:
     >>> find_object('Sure:\\n```json\\n{"score": 70, "reason": "both {a} dog"}\\n```')
     {'score': 70, 'reason': 'both {a} dog'}
     """
-    decoder, found, position = json.JSONDecoder(strict=False), None, 0
+    decoder, last, position = json.JSONDecoder(strict=False), None, 0
     for _ in range(_OBJECT_STARTS):
         position = text.find("{", position)
         if position < 0:
@@ -59,8 +59,8 @@ def find_object(text: str) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             position += 1
             continue
-        found = value
-    return found
+        last = value
+    return last
 
 
 def number_in(value: Any, low: float, high: float) -> float | None:

@@ -63,11 +63,11 @@ class WinRate(JudgeMetric):
 
     def _duels(self, item: CaptionSet) -> list[Duel]:
         references = sorted(item.references)
-        chosen = range(min(self.opponents, len(references)))
+        positions = range(min(self.opponents, len(references)))
         return [
             Duel(caption, references[k], tuple(references[:k] + references[k + 1 :]), item.source)
             for caption in sorted(item.candidates)
-            for k in chosen
+            for k in positions
         ]
 
     def _row(self, outcomes: list[Outcome]) -> np.ndarray:
