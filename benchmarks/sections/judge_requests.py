@@ -98,7 +98,7 @@ def measure(items: int = 300, concurrency: int = 16, latency: float = 0.4) -> Ti
         start = time.perf_counter()
         stats = metric.stats(batch, features, None)
         first = time.perf_counter() - start
-        own, requests, failures = stub.busy / concurrency, stub.requests, stub.failures
+        server_seconds, requests, failures = stub.busy / concurrency, stub.requests, stub.failures
         start = time.perf_counter()
         again = metric.stats(batch, features, None)
         cached = time.perf_counter() - start
@@ -106,7 +106,7 @@ def measure(items: int = 300, concurrency: int = 16, latency: float = 0.4) -> Ti
     stub.server_close()
     if stub.requests != requests or not (stats == again).all() or not (stats[:, 0] == 0.7).all():
         raise SystemExit("the second pass differs from the first")
-    return Times(first, cached, own, requests, failures)
+    return Times(first, cached, server_seconds, requests, failures)
 
 
 def report(times: Times) -> bool:
