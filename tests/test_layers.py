@@ -52,6 +52,7 @@ EXCEPTIONS = {
     ("harness.adapters.mbr.adapter", "harness.run.features"),  # likewise
     ("harness.adapters.textspace.adapter", "harness.plugins.crnrr.textspace"),  # distributions of the CR/NRR/CND paper
     ("harness.adapters.textspace.adapter", "harness.plugins.discrepancy.frontier"),
+    ("harness.adapters.consensus.adapter", "harness.plugins.judges.summariser"),  # asks a judge model, as metrics do
     ("harness.adapters.epsilon_mixture.adapter", "harness.plugins.discrepancy.mixing"),
 }
 """Imports across the rules, each with its reason."""

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.openai.client import Client, RequestFailed
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
 from harness.errors import HarnessError, InputError
+from harness.files.http_client import Client, RequestFailed
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
 
@@ -42,7 +42,7 @@ class OpenAI:
     concurrency
         Maximum number of simultaneous requests.
     timeout, retries, first_wait
-        See :class:`~harness.adapters.openai.client.Client`.
+        See :class:`~harness.files.http_client.Client`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     seed

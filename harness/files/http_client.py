@@ -21,6 +21,11 @@ RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 class RequestFailed(Exception):
     """A request without a valid reply; the text gives the reason."""
 
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """HTTP status with which the server rejects the request; None where there is no such status or it was retried."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Client:
@@ -71,7 +76,7 @@ class Client:
             except urllib.error.HTTPError as error:
                 problem = f"HTTP {error.code}: {_message(error)}"
                 if error.code not in RETRIED:
-                    raise RequestFailed(problem) from error
+                    raise RequestFailed(problem, error.code) from error
                 wait = _retry_after(error, self.longest_wait) or wait
             except TimeoutError:
                 problem = f"no answer within {self.timeout:g} s"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.openai.client import Client, RequestFailed, _retry_after
 from harness.errors import HarnessError
+from harness.files.http_client import Client, RequestFailed, _retry_after
 
 
 def client(url: str, waits: list[float], **settings: Any) -> Client:

@@ -1,0 +1,111 @@
+"""The ``consensus`` adapter with a model of fixed candidates and a scripted judge."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from harness.adapters.consensus.adapter import Consensus
+from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
+from harness.errors import HarnessError
+from harness.plugins.judges.replies import Reply
+from harness.testing import check_adapter
+
+EXAMPLES = [Example(str(k), ("a dog", "the dog", "one dog", "dogs")) for k in range(4)]
+
+
+class Fixed:
+    """Model with the same candidates for every example; the third example fails, the fourth has none."""
+
+    def __init__(self) -> None:
+        self.decodings: list[Decoding] = []
+
+    def fingerprint(self) -> str:
+        return "fixed"
+
+    def prepare(self, task: TaskView) -> None:
+        self.decodings.append(task.decoding)
+
+    def generate(self, examples, decoding, seeds):
+        self.decodings.append(decoding)
+        for example in examples:
+            if example.id == "2":
+                yield Failure("broken image")
+            elif example.id == "3":
+                yield ()
+            else:
+                yield Generation((f"dog {example.id}", "a dog")[: decoding.candidates], ("other",))
+
+
+class Echo:
+    """Judge that answers with the first caption of the prompt."""
+
+    def signature(self) -> str:
+        return "echo"
+
+    def complete(self, conversations, store) -> None:
+        for index, talk in enumerate(conversations):
+            lines = [line for line in talk[0]["content"].splitlines() if line.startswith("- ")]
+            store(index, Reply(f'"{json.loads(lines[-1][2:])}"\n'))
+
+
+class Mute(Echo):
+    """Judge that refuses."""
+
+    def signature(self) -> str:
+        return "mute"
+
+    def complete(self, conversations, store) -> None:
+        for index in range(len(conversations)):
+            store(index, Reply("I cannot help with that."))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+
+
+def generated(adapter: Consensus) -> list[Any]:
+    return list(adapter.generate(EXAMPLES, Decoding(candidates=3), [0] * 4))
+
+
+def test_candidates_become_one_caption_and_failures_stay():
+    model = Fixed()
+    adapter = Consensus(model=model, judge=Echo(), candidates=2)
+    assert isinstance(adapter, Adapter)
+    first, second, third, fourth = generated(adapter)
+    assert (first, second) == (Generation(("dog 0",), ("other",)), Generation(("dog 1",), ("other",)))
+    assert third == Failure("broken image")
+    assert fourth == Failure("the model has no caption to summarise")
+    adapter.prepare(TaskView(EXAMPLES, Decoding()))
+    assert [decoding.candidates for decoding in model.decodings] == [2, 2]
+
+
+def test_a_refusal_is_a_failure():
+    assert generated(Consensus(model=Fixed(), judge=Mute()))[0] == Failure("the answer of the judge is refused")
+
+
+def test_the_contract_holds():
+    outcomes = check_adapter(Consensus(model={"human": {"held_out": 2}}, judge=Echo(), candidates=2), examples=EXAMPLES)
+    assert {o.check: o.reason for o in outcomes if o.failed} == {}
+
+
+def test_the_fingerprint_has_model_judge_and_prompt():
+    texts = {
+        Consensus(model=Fixed(), judge=Echo()).fingerprint(),
+        Consensus(model=Fixed(), judge=Mute()).fingerprint(),
+        Consensus(model=Fixed(), judge=Echo(), candidates=3).fingerprint(),
+        Consensus(model=Fixed(), judge=Echo(), prompt="{candidates}").fingerprint(),
+    }
+    assert len(texts) == 4
+
+
+def test_settings_are_checked():
+    with pytest.raises(HarnessError, match="candidates is 1; expected at least 2"):
+        Consensus(model=Fixed(), judge=Echo(), candidates=1)
+    with pytest.raises(HarnessError, match="consensus: prompt has no {candidates}"):
+        Consensus(model=Fixed(), judge=Echo(), prompt="x")
+    with pytest.raises(HarnessError, match="consensus: judge is"):
+        Consensus(model=Fixed(), judge=3)

@@ -1,0 +1,70 @@
+"""CLAIR: one request per example, scores, refusals, contract."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import harness
+from harness.contracts import CaptionSet
+from harness.errors import HarnessError
+from harness.plugins.judges.clair_metric import Clair
+from harness.plugins.judges.judge import Judge
+from harness.plugins.judges.replies import Reply
+from harness.run.features import FeatureCache
+from harness.testing import check_metric
+
+CANDIDATES = [["a dog runs"], ["a cat sits"], ["a red ball"]]
+REFERENCES = [["a dog runs", "the dog"], ["a dog runs", "the dog"], ["ball", "a ball"]]
+
+
+def test_the_contract_holds(overlap):
+    outcomes = check_metric(Clair(judge=Judge(overlap)))
+    assert {o.check: o.reason for o in outcomes if o.failed} == {}
+
+
+def test_one_request_per_example_with_all_captions(scripted):
+    model = scripted(lambda talk: '{"score": 40, "reason": "x"}')
+    result = harness.metric("clair", judge=model)(CANDIDATES, REFERENCES)
+    assert result.per_example.tolist() == [0.4] * 3
+    assert len(model.talks) == 3
+    assert all(f'"{text}"' in model.talks[0][0]["content"] for text in ("a dog runs", "the dog"))
+
+
+def test_refused_and_unreadable_answers_are_undefined_or_lowest(scripted):
+    answers = iter(
+        [Reply("I'm sorry, I can't help."), Reply('{"score": 80}', "stop", 10, 5), Reply("eighty")] + [Reply("")] * 9
+    )
+    model = scripted(lambda talk: next(answers))
+    scores = harness.metric("clair", judge=model)(CANDIDATES, REFERENCES).per_example
+    assert np.isnan(scores).tolist() == [True, False, True]
+    assert scores[1] == 0.8
+    again = harness.metric("clair", judge=model, unanswered="lowest")(CANDIDATES, REFERENCES)  # from the cache
+    assert again.per_example.tolist() == [0.0, 0.8, 0.0]
+
+
+def test_details_count_answers_and_cost(scripted):
+    judge = Judge(scripted(lambda talk: Reply("no" if "cat" in talk[0]["content"] else '{"score": 50}', "stop", 100, 10)),
+                  prices={"input": 1.0, "output": 10.0})  # fmt: skip
+    metric = Clair(judge=judge, unanswered="lowest")
+    features = FeatureCache(REFERENCES)
+    sets = [CaptionSet(str(k), tuple(c), tuple(r)) for k, (c, r) in enumerate(zip(CANDIDATES[:2], REFERENCES))]
+    details = metric.details(metric.stats(features.batch(sets), features, None))
+    assert details["answers"] == {"valid": 1, "refused": 0, "rejected": 0, "truncated": 0, "empty": 0, "invalid": 1}
+    assert details["requests"] == 3
+    assert details["tokens"] == {"input": 300, "output": 30}
+    assert details["cost"] == pytest.approx((300 * 1 + 30 * 10) / 1e6)
+
+
+def test_the_signature_has_prompt_and_judge(scripted):
+    model = scripted(lambda talk: json.dumps({"score": 1}))
+    other = Clair(judge=model, prompt="{candidates} / {references}").signature()
+    assert Clair(judge=model).signature() != other
+    assert "scripted" in other
+
+
+def test_a_judge_is_required():
+    with pytest.raises(HarnessError, match="metric 'clair' needs the parameter 'judge'"):
+        harness.metric("clair")

@@ -1,0 +1,147 @@
+"""Judges: every prompt once, answers from the cache, repetitions, counts that do not depend on the cache, a kill."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.plugins.judges.answers import read_number, verdict_of
+from harness.plugins.judges.judge import REMINDER, Judge, resolve_judge
+from harness.plugins.judges.local import LocalModel
+from harness.plugins.judges.replies import Reply
+from harness.plugins.judges.server import Server
+
+
+def read(reply: Reply):
+    return verdict_of(reply, read_number("score", 0, 100))
+
+
+def test_a_prompt_is_asked_once_and_then_read_from_the_cache(scripted):
+    model = scripted(lambda talk: json.dumps({"score": len(talk[0]["content"])}))
+    first = Judge(model).ask(["aa", "b", "aa"], read)
+    assert [verdict.value for verdict in first] == [2.0, 1.0, 2.0]
+    assert len(model.talks) == 2
+    again = scripted(lambda talk: pytest.fail("asked again"))
+    assert Judge(again).ask(["b", "aa", "b"], read) == [first[1], first[0], first[1]]
+    other = scripted(lambda talk: '{"score": 0}', name="other model")
+    assert Judge(other).ask(["b"], read)[0].value == 0.0
+
+
+def test_without_a_cache_nothing_is_written(scripted, cache):
+    assert Judge(scripted(lambda talk: '{"score": 1}'), cache=False).ask(["a"], read)[0].value == 1.0
+    assert not cache.exists()
+
+
+def test_a_cache_has_the_folder_that_is_named(scripted, tmp_path):
+    Judge(scripted(lambda talk: '{"score": 1}'), cache=str(tmp_path / "here")).ask(["a"], read)
+    assert len(list((tmp_path / "here").rglob("*.json"))) == 1
+
+
+def test_an_answer_without_value_is_asked_again_with_a_reminder(scripted):
+    model = scripted(lambda talk: '{"score": 9}' if len(talk) > 1 else "nine, I think")
+    verdict = Judge(model).ask(["a"], read)[0]
+    assert (verdict.value, verdict.requests, verdict.prompt_tokens, verdict.completion_tokens) == (9.0, 2, 20, 10)
+    assert [message["content"] for message in model.talks[1]] == ["a", "nine, I think", REMINDER]
+    assert Judge(scripted(lambda talk: pytest.fail("asked again"))).ask(["a"], read)[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "requests"),
+    [
+        (Reply("no score"), "invalid", 3),
+        (Reply(""), "empty", 3),
+        (Reply('{"sco', "length"), "truncated", 3),
+        (Reply("I can't help with that."), "refused", 1),
+        (Reply("", "rejected"), "rejected", 1),
+    ],
+)
+def test_requests_are_repeated_a_few_times_and_refusals_are_not(scripted, reply, status, requests, caplog):
+    with caplog.at_level(logging.WARNING):
+        verdict = Judge(scripted(lambda talk: reply), repeats=2).ask(["a"], read)[0]
+    assert (verdict.status, verdict.value, verdict.requests) == (status, None, requests)
+    assert f"1 of 1 prompts have no valid answer (1 {status})" in caplog.text
+
+
+def test_rejections_are_not_kept(scripted, cache):
+    Judge(scripted(lambda talk: Reply("", "rejected"))).ask(["a"], read)
+    assert not list(cache.rglob("*.json"))
+
+
+def test_no_prompts_no_requests(scripted):
+    assert Judge(scripted(lambda talk: pytest.fail("asked"))).ask([], read) == []
+
+
+def test_judges_from_mappings(tmp_path):
+    judge = resolve_judge(
+        {"base_url": "http://x/v1", "model": "m", "concurrency": 3, "cache": False, "repeats": 0,
+         "prices": {"input": 1, "output": 2}}, "clair",
+    )  # fmt: skip
+    assert isinstance(judge.backend, Server)
+    assert (judge.backend.concurrency, judge.cache, judge.repeats, judge.prices) == (
+        3,
+        None,
+        0,
+        {"input": 1, "output": 2},
+    )
+    (tmp_path / "config.json").write_text("{}")
+    assert isinstance(resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel)
+    assert resolve_judge(judge, "clair") is judge
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({}, "clair: judge is {}; expected"),
+        ("gpt", "clair: judge is 'gpt'; expected"),
+        ({"base_url": "http://x/v1", "path": "y"}, "expected"),
+        ({"base_url": "http://x/v1"}, "judge of 'clair' needs the parameter 'model'"),
+        ({"base_url": "http://x/v1", "modell": "m"}, "no parameter 'modell'; did you mean 'model'"),
+        ({"base_url": "http://x/v1", "model": 3}, "model is 3; expected a text"),
+        ({"path": "/no/such/folder"}, "/no/such/folder: the judge's folder has no config.json"),
+        ({"base_url": "http://x/v1", "model": "m", "prices": 3}, "prices is 3; expected {input: ..., output: ...}"),
+        ({"base_url": "http://x/v1", "model": "m", "repeats": -1}, "repeats is -1"),
+    ],
+)
+def test_other_judges_are_refused_in_one_line(spec, message: str):
+    with pytest.raises(HarnessError) as error:
+        resolve_judge(spec, "clair")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+ASK = """
+import sys
+from harness.plugins.judges.answers import read_number, verdict_of
+from harness.plugins.judges.judge import resolve_judge
+judge = resolve_judge({"base_url": sys.argv[1], "model": "m", "concurrency": 2}, "clair")
+judge.ask([f"prompt {k}" for k in range(60)], lambda reply: verdict_of(reply, read_number("score", 0, 100)))
+"""
+
+
+def test_a_kill_loses_only_the_answers_under_way(server, cache):
+    server.pause = 0.02
+    server.answer = lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]}
+    process = subprocess.Popen([sys.executable, "-c", ASK, server.url], env=dict(os.environ))
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(cache.rglob("*.json"))) < 10:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.01)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    time.sleep(0.1)
+    stored, before = len(list(cache.rglob("*.json"))), len(server.requests)
+    assert 10 <= stored < 60 and before <= stored + 4
+    judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")
+    assert [v.value for v in judge.ask([f"prompt {k}" for k in range(60)], read)] == [5.0] * 60
+    assert len(server.requests) - before == 60 - stored
