@@ -60,6 +60,11 @@ class ComparedRun:
         """Systems of the run, or of the chosen model."""
         return [system for system in self.run.samples.systems if not self.model or system.model == self.model]
 
+    def label(self, system: System) -> str:
+        """Return the model of a system, with its decoding where the run has several."""
+        several = len({other.decoding_key for other in self.run.samples.systems}) > 1
+        return system.label if several else system.model
+
     def record(self, system: System, metric: str) -> ResultRecord | None:
         """Return the result record of a system and metric; None without one."""
         return self._records.get((metric, system.model, system.decoding_key))
@@ -85,9 +90,10 @@ class Pair:
     @property
     def labels(self) -> tuple[str, str]:
         """Labels of both systems, with the names of their runs where they are equal."""
-        if self.a.label == self.b.label and self.one.name != self.other.name:
-            return f"{self.one.name}::{self.a.label}", f"{self.other.name}::{self.b.label}"
-        return self.a.label, self.b.label
+        a, b = self.one.label(self.a), self.other.label(self.b)
+        if a == b and self.one.name != self.other.name:
+            return f"{self.one.name}::{a}", f"{self.other.name}::{b}"
+        return a, b
 
     @property
     def shares_examples(self) -> bool:

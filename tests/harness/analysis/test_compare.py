@@ -188,3 +188,12 @@ def test_runs_of_other_reference_counts_are_refused(project):
         compare_runs(["r", "s"])
     (row,) = compare_runs(["r", "s"], force=True)
     assert row["better"] == "sizes differ"
+
+
+def test_labels_have_the_decoding_where_the_run_has_several(project):
+    harness.evaluate({**SPEC, "references": 1}, output="r")
+    (row,) = compare_runs(["r"])
+    assert (row["system_a"], row["system_b"]) == ("short", "long")
+    harness.evaluate({**SPEC, "references": [1, 2]}, output="s")
+    labels = {row["system_a"] for row in compare_runs(["s"])}
+    assert labels == {"short m=1", "short m=2", "long m=1"}
