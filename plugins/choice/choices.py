@@ -68,7 +68,7 @@ def grouped(scores: np.ndarray) -> dict[str, np.ndarray]:
 
     Examples
     --------
-    >>> scores = np.array([[[-1.0, -2.0], [-5.0, -4.0]], [[-1.0, -2.0], [-3.0, -2.0]]])
+    >>> scores = np.array([[[-1.0, -6.0], [-5.0, -4.0]], [[-1.0, -2.0], [-3.0, -2.0]]])
     >>> {name: values.tolist() for name, values in grouped(scores).items()}
     {'text': [1.0, 1.0], 'image': [1.0, 0.0], 'group': [1.0, 0.0]}
     """
