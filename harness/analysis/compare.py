@@ -199,8 +199,11 @@ def compare_pairs(
 
 
 def adjusted(rows: Sequence[Values]) -> list[Values]:
-    """Return rows with p-values adjusted by Holm over the pairs of a metric and by Benjamini-Hochberg over all rows, and ``better``."""
-    p = [float("nan") if row["p_value"] is None else float(row["p_value"]) for row in rows]
+    """Return rows with p-values adjusted by Holm over the pairs of a metric and by Benjamini-Hochberg over all rows, and ``better``.
+
+    Rows of numbers that have no common scale (``sizes_differ``) do not count, and have no adjusted p-values.
+    """
+    p = [float("nan") if row["p_value"] is None or row["sizes_differ"] else float(row["p_value"]) for row in rows]
     discovery = benjamini_hochberg_adjusted(p)
     family = np.full(len(rows), np.nan)
     for metric in dict.fromkeys(row["metric"] for row in rows):

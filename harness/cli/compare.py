@@ -23,6 +23,7 @@ from harness.reporting.tables import FORMATS
 
 if TYPE_CHECKING:
     from harness.analysis.clusters import DifferingExample, RankedSystem
+    from harness.analysis.compare import Pair
 
 MAX_PAIRS = 10
 """Number of pairs that are printed without ``--pairs``."""
@@ -58,16 +59,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
     from harness import api
-    from harness.analysis.clusters import rankings
+    from harness.analysis.clusters import differing_most, rankings
 
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
+    pair = _only_pair(paths, args)
     rows = api.compare(
         *paths, baseline=args.baseline, metrics=args.metric, force=args.force, draws=args.draws, seed=args.seed,
         show=form == "table",
     )  # fmt: skip
     clusters = rankings(rows)
-    examples = _examples(paths, rows, args)
+    examples = differing_most(pair, rows[0]["metric"], 3 if args.examples is None else args.examples) if pair else []
     if form == "json":
         ranked = {metric: [asdict(system) for system in systems] for metric, systems in clusters.items()}
         values: Values = {"comparisons": rows, "clusters": ranked}
@@ -82,22 +84,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _examples(paths: Sequence[str], rows: Sequence[Parameters], args: argparse.Namespace) -> list[DifferingExample]:
-    """Return the examples on which the systems of the only pair differ most, by its first metric."""
-    from harness.analysis.clusters import differing_most
+def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
+    """Return the pair of systems where there is one alone; raise :class:`HarnessError` for ``--examples`` of several pairs."""
     from harness.analysis.compare import ComparedRun, pairs, pairs_against
     from harness.errors import HarnessError
 
+    if args.examples == 0:
+        return None
     sides = [ComparedRun.open(path) for path in paths]
     compared = pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
-    if len(compared) != 1:
-        if args.examples:
-            raise HarnessError(
-                f"--examples belongs to one pair of systems; there are {len(compared)}: choose with RUN::MODEL"
-            )
-        return []
-    count = 3 if args.examples is None else args.examples
-    return differing_most(compared[0], str(rows[0]["metric"]), count) if count else []
+    if len(compared) != 1 and args.examples:
+        raise HarnessError(
+            f"--examples belongs to one pair of systems; there are {len(compared)}: choose with RUN::MODEL"
+        )
+    return compared[0] if len(compared) == 1 else None
 
 
 def _print(

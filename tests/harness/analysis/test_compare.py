@@ -197,3 +197,13 @@ def test_labels_have_the_decoding_where_the_run_has_several(project):
     harness.evaluate({**SPEC, "references": [1, 2]}, output="s")
     labels = {row["system_a"] for row in compare_runs(["s"])}
     assert labels == {"short m=1", "short m=2", "long m=1"}
+
+
+def test_incomparable_numbers_do_not_count_among_the_tests():
+    rows = [
+        {"metric": "x", "p_value": p, "sizes_differ": differ, "difference": 1.0, "higher_is_better": True}
+        for p, differ in ((0.01, False), (0.0001, True), (0.04, False))
+    ]
+    result = adjusted(rows)
+    assert [row["p_holm"] for row in result] == [0.02, None, 0.04]
+    assert [row["better"] for row in result] == ["A", "sizes differ", "A"]
