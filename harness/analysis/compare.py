@@ -17,6 +17,7 @@ from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData
 from harness.contracts import Metric, Values
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import current
+from harness.registry.catalogue import spelling
 from harness.run.finished import Run
 from harness.run.progress import bar
 from harness.rundir.records import ResultRecord
@@ -286,12 +287,16 @@ def _chosen_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
     common = pair.metrics
     if not common:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
-    for name in metrics or ():
-        if name not in common:
+    if metrics is None:
+        return common
+    labels = {spelling(label): label for label in common} | {label: label for label in common}
+    matches = [labels.get(name, labels.get(spelling(name))) for name in metrics]
+    for name, label in zip(metrics, matches):
+        if label is None:
             raise HarnessError(
                 f"there is no metric '{name}'{did_you_mean(name, common)} of both systems; there are {', '.join(common)}"
             )
-    return common if metrics is None else list(metrics)
+    return [label for label in matches if label is not None]
 
 
 # --------------------------------------------------------------------------- data

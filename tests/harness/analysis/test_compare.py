@@ -150,7 +150,8 @@ def test_a_run_in_memory_is_compared(project):
 
 def test_metrics_are_chosen_by_name(project):
     harness.evaluate({**SPEC, "metrics": ["length", {"trm": {"distance": "chars"}}]}, output="r")
-    assert [row["metric"] for row in compare_runs(["r"], metrics=["length"])] == ["length"]
+    for name in ("length", "Length", "TRM(chars)"):
+        assert [row["metric"] for row in compare_runs(["r"], metrics=[name])] == [name.lower()]
     with pytest.raises(HarnessError, match="no metric 'lenght'; did you mean 'length'"):
         compare_runs(["r"], metrics=["lenght"])
 
