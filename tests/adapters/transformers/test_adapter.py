@@ -292,3 +292,47 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     monkeypatch.setattr(adapter, "batch_size", 3)
     assert captions(adapter, decoding) == whole
     assert sizes[-6:] == [3, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "qwen2_vl"])
+def test_replicas_give_the_captions_of_one_model(folders, name):
+    decoding = Decoding("sample", temperature=1.2, candidates=3)
+    several = [Example(f"e{i}", ("a dog runs",), media=f"{i % 5}.png", source=TEXTS[i % 5]) for i in range(12)]
+    one = build(folders, name)
+    adapter = build(folders, name, device=["cpu", "cpu", "cpu"], batch_size=2)
+    assert captions(adapter, decoding, several, range(12)) == captions(one, decoding, several, range(12))
+    expected = [scores[0].log_probs for scores in one.score_references(several)]
+    for scores, other in zip(adapter.score_references(several), expected):
+        np.testing.assert_allclose(scores[0].log_probs, other, atol=1e-5)
+    timings = adapter.timings()
+    assert timings["captions"] == 36 and timings["tokens"] == one.timings()["tokens"] and timings["batch_size"] == 2
+    assert timings["devices"] == ["cpu"] * 3 and timings["tokens_per_second"] > 0
+    assert adapter.fingerprint() == one.fingerprint()
+
+
+def test_a_replica_that_runs_out_of_memory_halves_its_batches(folders, monkeypatch):
+    decoding = Decoding("sample", candidates=2)
+    several = [Example(f"e{i}", ("a dog runs",), source=TEXTS[i % 5]) for i in range(16)]
+    adapter = build(folders, "gpt2", device=["cpu", "cpu"], batch_size=8)
+    first = adapter._replicas[0]
+    prefix = first.prefix
+
+    def small(inputs, examples):
+        if len(inputs) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+        return prefix(inputs, examples)
+
+    monkeypatch.setattr(first, "prefix", small)
+    monkeypatch.setattr(first, "groups", lambda inputs: [list(range(len(inputs)))])
+    assert captions(adapter, decoding, several, range(16)) == captions(build(folders, "gpt2"), decoding, several, range(16))
+    assert adapter._replicas[1].batches.current == 8
+
+
+def test_the_default_device_and_number_format_are_those_of_the_machine(folders):
+    adapter = build(folders, "gpt2")
+    if not torch.cuda.is_available():
+        assert (adapter.devices, adapter.dtype) == (["cpu"], "float32")
+    assert adapter.fingerprint() == build(folders, "gpt2", device="cpu", dtype=adapter.dtype).fingerprint()
+    assert adapter.describe()["model"] == str(folders / "gpt2") and "commit" not in adapter.describe()
+    with pytest.raises(HarnessError, match="dtype is one of"):
+        build(folders, "gpt2", dtype="half")
