@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.shared.inputs.pictures import open_picture
-from harness.adapters.shared.media.kinds import kind_of_name
+from harness.adapters.shared.media.kinds import Medium, kind_of_name, media_path
 from harness.adapters.shared.media.sound import read_sound
 from harness.adapters.shared.media.video import CHOICES, Frames, check_frames, video_frames
 from harness.adapters.transformers.loading import LoadedModel
@@ -117,12 +117,19 @@ class InputBuilder:
     def _medium(self, example: Example) -> str | Failure:
         if self.settings.medium != "auto":
             return self.settings.medium
-        medium = kind_of_name(example.media or "") or self.media[0]
+        medium = kind_of_name(example.media or "") or self._usual_medium(example)
         if self._reads(medium):
             return medium
         if medium == "video" and "audio" in self.media:
             return "audio"
         return Failure(f"{example.media}: the model reads {' and '.join(self.media)}, not {medium}")
+
+    def _usual_medium(self, example: Example) -> Medium:
+        """Return the medium of a name without a suffix: that of the file which exists, else the first one that the model reads."""
+        for medium in self.media:
+            if example.media and media_path(example.media, self.settings.folder, medium).is_file():
+                return medium
+        return self.media[0]
 
     def _content(self, example: Example, medium: str) -> Any:
         """Return the image, the frames or the samples of an example, or a failure."""
@@ -130,7 +137,7 @@ class InputBuilder:
             return open_picture(example, self.settings.folder)
         if example.media is None:
             return Failure(f"the example names no {medium}")
-        path = self.settings.folder / example.media if self.settings.folder is not None else Path(example.media)
+        path = media_path(example.media, self.settings.folder, "video" if medium == "video" else "audio")
         try:
             if medium == "video":
                 return video_frames(path, self.frames, self.settings.frame_choice)

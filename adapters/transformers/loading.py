@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.decoding.batches import is_out_of_memory
+from harness.adapters.shared.media.kinds import Medium
 from harness.adapters.shared.weights.checkpoint_config import torch_dtype
 from harness.errors import HarnessError, InputError, MissingExtra, require
 from harness.registry.torchvision_guard import guard_torchvision
@@ -38,7 +39,7 @@ class LoadedModel:
     """The image processor of an image-text model, else None."""
 
     @property
-    def media(self) -> tuple[str, ...]:
+    def media(self) -> tuple[Medium, ...]:
         """Media that the model reads, of ``image``, ``video`` and ``audio``; the first is the usual one."""
         if self.images is None and self.kind != "audio-text":
             return ()
@@ -49,7 +50,11 @@ class LoadedModel:
             config, "num_image_with_embedding", None
         )
         audio = getattr(self.processor, "feature_extractor", None) is not None
-        names = [("image", self.images is not None), ("video", bool(video)), ("audio", audio)]
+        names: list[tuple[Medium, bool]] = [
+            ("image", self.images is not None),
+            ("video", bool(video)),
+            ("audio", audio),
+        ]
         return tuple(name for name, reads in names if reads)
 
 

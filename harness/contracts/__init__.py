@@ -51,7 +51,7 @@ from harness.contracts.metrics import (
     TokenScoreMetric,
     Warmable,
 )
-from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer
+from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer, Timed
 
 __all__ = [
     "Adapter",
@@ -99,6 +99,7 @@ __all__ = [
     "TaskView",
     "Testable",
     "TextDistance",
+    "Timed",
     "TokenScoreMetric",
     "TokenScores",
     "Values",

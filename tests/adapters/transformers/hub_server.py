@@ -27,7 +27,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.requests.append(self.path)
         path = self.path.partition("?")[0]
         if "/gated/" in path or path.startswith("/gated"):
-            return self._send(403, b"{}", {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access to model gated/model is restricted"})
+            return self._send(
+                403,
+                b"{}",
+                {"X-Error-Code": "GatedRepo", "X-Error-Message": "Access to model gated/model is restricted"},
+            )
         if "no-revision" in path:
             return self._send(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
         if "/tiny/" not in path:
@@ -35,7 +39,10 @@ class _Handler(BaseHTTPRequestHandler):
         if path.startswith("/api/models/"):
             files = sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*") if p.is_file())
             if "/tree/" in path:
-                rows = [{"type": "file", "path": f, "size": (self.folder / f).stat().st_size, "oid": self._etag(f)} for f in files]
+                rows = [
+                    {"type": "file", "path": f, "size": (self.folder / f).stat().st_size, "oid": self._etag(f)}
+                    for f in files
+                ]
                 return self._send(200, json.dumps(rows).encode(), {"Content-Type": "application/json"})
             info = {"id": "tiny/model", "sha": COMMIT, "siblings": [{"rfilename": f} for f in files]}
             return self._send(200, json.dumps(info).encode(), {"Content-Type": "application/json"})

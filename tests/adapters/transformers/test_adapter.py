@@ -324,7 +324,9 @@ def test_a_replica_that_runs_out_of_memory_halves_its_batches(folders, monkeypat
 
     monkeypatch.setattr(first, "prefix", small)
     monkeypatch.setattr(first, "groups", lambda inputs: [list(range(len(inputs)))])
-    assert captions(adapter, decoding, several, range(16)) == captions(build(folders, "gpt2"), decoding, several, range(16))
+    assert captions(adapter, decoding, several, range(16)) == captions(
+        build(folders, "gpt2"), decoding, several, range(16)
+    )
     assert adapter._replicas[1].batches.current == 8
 
 

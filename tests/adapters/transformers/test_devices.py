@@ -15,7 +15,9 @@ from harness.errors import HarnessError
 def accelerator(kind: str | None, count: int = 0) -> SimpleNamespace:
     """Return a stand-in for ``torch.accelerator``."""
     return SimpleNamespace(
-        is_available=lambda: kind is not None, current_accelerator=lambda: SimpleNamespace(type=kind), device_count=lambda: count
+        is_available=lambda: kind is not None,
+        current_accelerator=lambda: SimpleNamespace(type=kind),
+        device_count=lambda: count,
     )
 
 

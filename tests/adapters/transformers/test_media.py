@@ -1,4 +1,4 @@
-"""The ``transformers`` adapter with tiny models of videos and sounds: parity with ``generate``, batching, choice of the medium, failures."""
+"""The ``transformers`` adapter with tiny models of videos and sounds: parity with ``generate``, batches, media, failures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,10 @@ def test_the_medium_changes_the_scores(folders, name):
 def test_the_number_and_the_choice_of_frames_reach_the_model(folders):
     uniform = build(folders, "llava_next_video").builder.build(of("llava_next_video")[0])
     assert uniform["pixel_values_videos"].shape == (1, 4, 3, 16, 16)
-    assert build(folders, "llava_next_video", frames=2).builder.build(examples("mp4")[0])["pixel_values_videos"].shape[1] == 2
+    assert (
+        build(folders, "llava_next_video", frames=2).builder.build(examples("mp4")[0])["pixel_values_videos"].shape[1]
+        == 2
+    )
     one = build(folders, "llava_next_video", frames=2, frame_choice="key")
     assert one.builder.build(examples("mp4")[0])["pixel_values_videos"].shape[1] == 1, "the video has one key frame"
     assert one.fingerprint() != build(folders, "llava_next_video", frames=2).fingerprint()
@@ -115,10 +118,19 @@ def test_images_and_videos_go_to_one_model_by_their_suffix(folders):
     assert len(captions(adapter, items)) == 2
 
 
+def test_names_without_a_suffix_find_their_files(folders):
+    videos = [Example(f"e{i}", ("a dog runs", "the cat"), media=str(i)) for i in range(2)]
+    assert captions(build(folders, "ved_video"), videos) == captions(build(folders, "ved_video"), examples("mp4", 2))
+    assert captions(build(folders, "whisper"), videos) == captions(build(folders, "whisper"), examples("wav", 2))
+
+
 def test_frames_are_images_for_models_that_place_images_in_the_prompt(folders):
     adapter = build(folders, "llava", frames=3)
     inputs = adapter.builder.build(examples("mp4")[0])
-    assert inputs["pixel_values"].shape[0] == 3 and adapter.builder.text(examples("mp4")[0], "image", 3).count("<image>") == 3
+    assert (
+        inputs["pixel_values"].shape[0] == 3
+        and adapter.builder.text(examples("mp4")[0], "image", 3).count("<image>") == 3
+    )
     assert len(captions(adapter, examples("mp4"))) == 4
     result = next(iter(build(folders, "ved").generate(examples("mp4", 1), GREEDY, [0])))
     assert isinstance(result, Failure) and result.reason == "0.mp4: the model reads image, not video"
@@ -130,11 +142,18 @@ def test_the_sound_of_a_video_goes_to_a_model_of_sounds(folders):
 
 
 def test_damaged_files_are_failures_of_their_examples(folders):
-    items = [Example("a", ("a",), media="cut.mp4"), Example("b", ("a",), media="gone.mp4"), Example("c", ("a",)), *examples("mp4", 1)]
+    items = [
+        Example("a", ("a",), media="cut.mp4"),
+        Example("b", ("a",), media="gone.mp4"),
+        Example("c", ("a",)),
+        *examples("mp4", 1),
+    ]
     results: list[Any] = list(build(folders, "ved_video").generate(items, GREEDY, range(4)))
     assert "cut.mp4: the video does not decode" in results[0].reason and "gone.mp4: no such video" in results[1].reason
     assert results[2].reason == "the example names no video" and results[3].candidates
-    sound: Any = next(iter(build(folders, "qwen2_audio").generate([Example("a", ("a",), media="cut.wav")], GREEDY, [0])))
+    sound: Any = next(
+        iter(build(folders, "qwen2_audio").generate([Example("a", ("a",), media="cut.wav")], GREEDY, [0]))
+    )
     assert "cut.wav: the file is truncated: its header promises" in sound.reason
 
 
@@ -146,7 +165,9 @@ def test_a_medium_that_the_model_does_not_read_is_refused(folders):
     with pytest.raises(HarnessError, match="input is auto or one of image, video, audio; found 'film'"):
         build(folders, "llava", input="film")
     bare = Transformers(model=str(folders / "qwen2_audio"), images=str(folders), prompt="a dog", chat=False)
-    with pytest.raises(InputError, match=r"reads the audio at '<\|AUDIO\|>', which the prompt 'a dog' does not contain"):
+    with pytest.raises(
+        InputError, match=r"reads the audio at '<\|AUDIO\|>', which the prompt 'a dog' does not contain"
+    ):
         list(bare.generate(examples("wav", 1), GREEDY, [0]))
 
 
