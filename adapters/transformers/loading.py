@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,9 +102,10 @@ def load_model(
         kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
-        model, info = factory.from_pretrained(
-            folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
-        )
+        with _without_bars(transformers):
+            model, info = factory.from_pretrained(
+                folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
+            )
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:
         raise
@@ -112,6 +115,19 @@ def load_model(
         _check_weights(info, folder)
     model = model.eval() if device_map is not None else _moved(model.eval(), device, folder)
     return LoadedModel(kind, model, processor, tokenizer, images)
+
+
+@contextmanager
+def _without_bars(transformers: Any) -> Iterator[None]:
+    """Hide the progress bars of transformers."""
+    log = transformers.utils.logging
+    shown = log.is_progress_bar_enabled()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            log.enable_progress_bar()
 
 
 def _moved(model: Any, device: str, folder: Path) -> Any:
