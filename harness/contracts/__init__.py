@@ -57,7 +57,7 @@ from harness.contracts.metrics import (
     merge_fits,
     partial_fit,
 )
-from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer
+from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer, Timed
 
 __all__ = [
     "Adapter",
@@ -108,6 +108,7 @@ __all__ = [
     "TaskView",
     "Testable",
     "TextDistance",
+    "Timed",
     "TokenScoreMetric",
     "TokenScores",
     "Values",
