@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from harness.errors import HarnessError, did_you_mean
+from harness.reporting.published import rows_with_published
 from harness.rundir.records import ResultRecord, lookup, number
 from harness.spec.models import ViewSpec
+from harness.spec.published import PublishedTable
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,9 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
     for group in groups:
         cells = dict(zip(map(str, group.x), group.y))
         rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
+    if isinstance(view.reference, PublishedTable):
+        task = records[0].task if records else ""
+        return ViewTable(view.x, heads, rows_with_published(rows, heads, view.reference, task), None)
     reference = {str(key): value for key, value in view.reference.items()}
     published = tuple(reference.get(head) for head in heads) if reference else None
     return ViewTable(view.x, heads, tuple(rows), published)
