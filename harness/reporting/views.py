@@ -32,9 +32,11 @@ COMBINED = {
     "combined p": "harmonic_mean_test",
     "fisher p": "fisher",
     "discoveries": "discoveries",
+    "mean p": "mean",
+    "mean log p": "mean_log",
 }
 """Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
-continuous p-values, and the number of examples that are significant at the false discovery rate."""
+continuous p-values, the number of examples that are significant at the false discovery rate, and the means of p and of log p."""
 
 
 def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float] | None]:
@@ -44,6 +46,8 @@ def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float
         return record.value, record.ci95
     if what == "seconds":
         return record.seconds, None
+    if what == "per second":
+        return record.n / record.seconds if record.seconds else math.nan, None
     if what in COMBINED:
         return number((record.p or {}).get(COMBINED[what])), None
     p = number(record.p_value)
@@ -59,7 +63,7 @@ def split_quantity(y: str) -> tuple[str, str]:
     >>> split_quantity("log harmonic p:cider"), split_quantity("cider")
     (('log harmonic p', 'cider'), ('value', 'cider'))
     """
-    for prefix in ("log p", "p", "seconds", *COMBINED):
+    for prefix in ("log p", "p", "seconds", "per second", *COMBINED):
         if y.startswith(prefix + ":"):
             return prefix, y.removeprefix(prefix + ":")
     return "value", y
