@@ -128,7 +128,7 @@ def _default_views(records: Sequence[ResultRecord]) -> list[ViewSpec]:
 
 def _view(view: ViewSpec, run: Run) -> dict[str, object]:
     records = run.records
-    values: dict[str, object] = {"title": view.heading, "note": view.note, "svg": "", "table": None, "texts": None}
+    values: dict[str, object] = {"title": view.heading, "note": view.remark, "svg": "", "table": None, "texts": None}
     if view.plot == "table":
         values["table"] = view_table(view, records)
     elif view.plot == "verdicts":

@@ -29,6 +29,7 @@ from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, 
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
+from harness.spec.published import resolve_references
 
 _VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
@@ -214,6 +215,7 @@ def _variant(tree: Located, folder: Path) -> Located:
         else:
             raise InputError("no variant's 'when' holds", places.where(()))
     tree.data = _expand(tree, tree.data, (), folder)
+    resolve_references(tree, folder)
     return tree
 
 
