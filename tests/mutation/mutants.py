@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import collections
+import hashlib
 import itertools
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -150,19 +151,33 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Return mutants of ``count`` places, drawn without replacement; of each place one of its changes."""
+    """Return mutants of ``count`` places, drawn without replacement; of each place one of its changes.
+
+    A place is drawn by a hash of its line and column, so that edits elsewhere leave the other places of a sample as they are.
+    """
     places: dict[tuple[str, int, int], list[Mutant]] = {}
     for mutant in mutants:
         places.setdefault((mutant.path, mutant.line, mutant.column), []).append(mutant)
-    generator = random.Random(seed)
-    drawn = generator.sample(sorted(places), len(places))
-    chosen = (generator.choice(places[place]) for place in drawn)
+    lines = {path: _source(path).splitlines() for path in {mutant.path for mutant in mutants}}
+    seen: collections.Counter[str] = collections.Counter()
+    draws: list[tuple[bytes, list[Mutant]]] = []
+    for (path, line, column), changes in sorted(places.items()):
+        text = f"{seed} {path} {lines[path][line - 1].strip()} {changes[0].operator} {column}"
+        seen[text] += 1
+        draws.append((hashlib.sha256(f"{text} {seen[text]}".encode()).digest(), changes))
+    draws.sort(key=lambda item: item[0])
+    chosen = (changes[draw[-1] % len(changes)] for draw, changes in draws)
     return list(itertools.islice((mutant for mutant in chosen if _compiles(mutant)), count))
+
+
+@cache
+def _source(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8")
 
 
 def _compiles(mutant: Mutant) -> bool:
     """Return False for a mutant that is no program, such as ``**`` in place of the ``*`` of keyword arguments."""
-    source = Path(mutant.path).read_text(encoding="utf-8")
+    source = _source(mutant.path)
     try:
         return ast.dump(ast.parse(mutant.code(source))) != ast.dump(ast.parse(source))
     except SyntaxError:

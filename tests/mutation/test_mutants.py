@@ -63,6 +63,7 @@ def test_a_sample_has_one_change_of_a_place_and_every_change_is_a_program(tmp_pa
     assert len({(m.line, m.column) for m in drawn}) == len(drawn)
     assert drawn == sample(mutants, 100, 1)
     assert sample(mutants, 3, 1) == drawn[:3]
+    assert drawn != sample(mutants, 100, 2)
     for mutant in drawn:
         compile(mutant.code(SOURCE), "a.py", "exec")
 
