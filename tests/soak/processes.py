@@ -97,7 +97,7 @@ class Child:
         counter = install(fault) if fault else None
         code = main(arguments)
         if counter is not None and fault is not None and fault.kind == "count":
-            os.write(2, f"\ncalls {counter.calls}".encode())
+            os.write(2, f"\nmodules {' '.join(sys.modules)}\ncalls {counter.calls}".encode())
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         return code
@@ -181,3 +181,10 @@ class Tally:
     refused: int = 0
     """Ends in one line that the documentation names, of a process with a fault."""
     problems: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of another process."""
+        self.tried += other.tried
+        self.interrupted += other.interrupted
+        self.refused += other.refused
+        self.problems += other.problems

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import random
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from cases import SPECS, write_project
 from faults import Fault
@@ -18,6 +21,7 @@ from processes import Child, End, Limits, Tally, state, whole_process
 
 Scenario = Callable[["Workshop"], Iterator[bool]]
 SCENARIOS: dict[str, Scenario] = {}
+T = TypeVar("T")
 
 
 def scenario(function: Scenario) -> Scenario:
@@ -29,9 +33,10 @@ def scenario(function: Scenario) -> Scenario:
 class Workshop:
     """Two projects with the same specs and other data, and the undisturbed runs of both."""
 
-    def __init__(self, folder: Path, seed: int, specs: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, seed: int, specs: Sequence[str] = (), part: tuple[int, int] = (0, 1)) -> None:
         self.folder = folder
-        self.random = random.Random(seed)
+        self.random = random.Random(f"{seed} {part[0]}")
+        self.part, self._points = part, random.Random(seed)
         self.names = list(specs) or list(SPECS)
         self.tallies: dict[str, Tally] = {}
         self.environment = {"HARNESS_CACHE": str(folder / "cache")}
@@ -44,6 +49,7 @@ class Workshop:
     @cached_property
     def expected(self) -> dict[str, dict[str, str]]:
         """State of the undisturbed run of every spec."""
+        _ = self._calls
         return {name: self._undisturbed(name, "project") for name in self.names}
 
     @cached_property
@@ -91,12 +97,27 @@ class Workshop:
         """Run a spec to its end."""
         return self.start(name, out, *options, project=project, fault=fault).wait()
 
-    def count(self, name: str, fault_kind: str = "count") -> int:
+    def count(self, name: str) -> int:
         """Return the number of calls of a run that change the file system."""
-        out = self.new_folder()
-        end = self.run(name, out, fault=Fault(fault_kind))
-        shutil.rmtree(out)
-        return int(end.text.rpartition("calls ")[2])
+        return self._calls[name]
+
+    @cached_property
+    def _calls(self) -> dict[str, int]:
+        """Number of calls of the run of every spec; the modules that it loads are loaded here, for all later children."""
+        calls = {}
+        for name in self.names:
+            out = self.new_folder()
+            end = self.run(name, out, fault=Fault("count"))
+            if end.code != 0:
+                raise SystemExit(f"the undisturbed run of {name} ends with {end.code}: {end.text}")
+            shutil.rmtree(out)
+            text, _, number = end.text.rpartition("calls ")
+            calls[name] = int(number)
+            for module in text.rpartition("modules ")[2].split():
+                if not module.startswith("__"):
+                    with contextlib.suppress(Exception):  # names such as six.moves are no modules
+                        importlib.import_module(module)
+        return calls
 
     def comparison(self, out: Path) -> str:
         """Return the paired tests of a run as JSON, or the message that refuses them."""
@@ -148,23 +169,28 @@ class Workshop:
         self.tally(scenario_name).problems.append(text)
         print(text, flush=True)
 
-    def summary(self) -> int:
-        """Print the counts; return 1 when there are problems."""
-        kinds = ("wrong", "lost", "refused", "traceback")
-        print(f"{'scenario':<16} {'runs':>6} {'killed':>7} {'in one line':>11} {'  '.join(f'{k:>9}' for k in kinds)}")
-        total = dict.fromkeys(("runs", "killed", *kinds), 0)
-        for name, tally in self.tallies.items():
-            row = [sum(text.startswith(kind) for text in tally.problems) for kind in kinds]
-            print(
-                f"{name:<16} {tally.tried:>6} {tally.interrupted:>7} {tally.refused:>11} {'  '.join(f'{k:>9}' for k in row)}"
-            )
-            for key, value in zip(total, (tally.tried, tally.interrupted, *row)):
-                total[key] += value
-        problems = sum(total[kind] for kind in kinds)
+    def share(self, points: Iterable[T]) -> list[T]:
+        """Return the points of this process, in random order; the other processes have the others."""
+        shuffled = list(points)
+        self._points.shuffle(shuffled)
+        return shuffled[self.part[0] :: self.part[1]]
+
+
+def print_summary(tallies: Mapping[str, Tally]) -> int:
+    """Print the counts; return 1 when there are problems."""
+    kinds = ("wrong", "lost", "refused", "traceback")
+    print(f"{'scenario':<16} {'runs':>6} {'killed':>7} {'in one line':>11} {'  '.join(f'{k:>9}' for k in kinds)}")
+    total = dict.fromkeys(("runs", "killed", *kinds), 0)
+    for name, tally in tallies.items():
+        row = [sum(text.startswith(kind) for text in tally.problems) for kind in kinds]
         print(
-            f"{total['runs']} disturbed runs, {total['killed']} killed: " + ", ".join(f"{total[k]} {k}" for k in kinds)
+            f"{name:<16} {tally.tried:>6} {tally.interrupted:>7} {tally.refused:>11} {'  '.join(f'{k:>9}' for k in row)}"
         )
-        return int(problems > 0)
+        for key, value in zip(total, (tally.tried, tally.interrupted, *row)):
+            total[key] += value
+    problems = sum(total[kind] for kind in kinds)
+    print(f"{total['runs']} disturbed runs, {total['killed']} killed: " + ", ".join(f"{total[k]} {k}" for k in kinds))
+    return int(problems > 0)
 
 
 # --------------------------------------------------------------------------- crashes
@@ -194,9 +220,7 @@ def terminated(shop: Workshop) -> Iterator[bool]:
 
 def _at_every_call(shop: Workshop, own_name: str, kind: str) -> Iterator[bool]:
     points = [(name, at) for name in shop.names for at in range(shop.count(name))]
-    shop.random.shuffle(points)
-    shop.tally(own_name)
-    for name, at in points:
+    for name, at in shop.share(points):
         out, where = shop.new_folder(), f"{name} at call {at}"
         end = shop.run(name, out, fault=Fault(kind, at))
         shop.first_end(own_name, where, end)
@@ -371,8 +395,7 @@ def torn_runs(shop: Workshop) -> Iterator[bool]:
     for name in shop.names:
         for file in shop.expected[name]:
             todo += [(name, file, finished) for finished in (True, False)]
-    shop.random.shuffle(todo)
-    for name, file, finished in todo:
+    for name, file, finished in shop.share(todo):
         if not finished and file in ("results.json", "samples.parquet"):
             continue
         original = shop.folder / f"undisturbed-project-{name}"
@@ -441,10 +464,7 @@ def torn_caches(shop: Workshop) -> Iterator[bool]:
         raise SystemExit(f"the undisturbed run with caches ends with {end.code}: {end.text}")
     expected = state(out)
     files = sorted(path.relative_to(cache) for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock")
-    shop.random.shuffle(files)
-    shop.tally("torn-caches")
-    print(f"torn-caches: {len(files)} files", flush=True)
-    for file in files:
+    for file in shop.share(files):
         if not (cache / file).is_file():
             continue  # a rebuilt cache may have other names
         for kind, content in tears((cache / file).read_bytes(), shop.random).items():

@@ -173,6 +173,16 @@ def test_a_condition_takes_the_default_of_a_variable(project, monkeypatch):
     assert load_specs("s.yaml")[0].spec.variant == "real"
 
 
+def test_names_that_no_file_can_have_name_no_file(project):
+    for name in ("x" * 5000, "a\\0b"):
+        text = f'variants:\n  - name: real\n    when: {{exists: "{name}"}}\n  - name: sample\n'
+        (project / "s.yaml").write_text(BASE + text)
+        assert load_specs("s.yaml")[0].spec.variant == "sample"
+        (project / "s.yaml").write_text(f'include: "{name}"\n' + BASE)
+        with pytest.raises(InputError, match="included file .* does not exist"):
+            load_specs("s.yaml")
+
+
 def test_an_included_file_is_absolute_or_of_the_working_directory_or_beside_the_spec(project, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "far.yaml"
     elsewhere.write_text("seed: 1\n")
