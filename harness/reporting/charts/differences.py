@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from harness.analysis.compare import DRAWS, LEVEL, ComparedRun, adjusted, compare_pairs, pairs
+from harness.analysis.compare import DRAWS, LEVEL
 from harness.contracts import Values
 from harness.reporting.charts.build import altair, finished, heading, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
 from harness.reporting.numbers import number, p_text
@@ -18,26 +19,23 @@ from harness.run.finished import Run
 ALL_PAIRS = 4
 """Largest number of systems whose pairs are all drawn; with more, every system is compared with the first one."""
 MOST_SYSTEMS = 40
-"""Largest number of systems that are compared."""
+"""Largest number of systems that are drawn."""
 WORDS = ("better", "worse", "not significant")
 SHAPES = ("triangle-right", "triangle-left", "circle")
 
 
 def differences(run: Run) -> list[Chart]:
     """Return the forest plot of a run; an empty list for a run without two systems to compare."""
-    side = ComparedRun(run, name=str(run.path or ""))
-    if not 2 <= len(side.systems) <= MOST_SYSTEMS:
+    compared = compared_systems(run)
+    systems = {row[side] for row in compared.rows for side in ("system_a", "system_b")}
+    base = compared.base
+    if not base and len(systems) > ALL_PAIRS:
+        base = compared.rows[0]["system_a"]
+    rows = [row for row in compared.rows if not base or base in (row["system_a"], row["system_b"])]
+    lines = [line for row in rows if (line := _line(row, base)) is not None]
+    if not lines or len(systems) > MOST_SYSTEMS:
         return []
-    compared = [pair for pair in pairs([side]) if pair.shares_examples and pair.metrics]
-    base = side.label(side.systems[0])
-    every = len(side.systems) <= ALL_PAIRS
-    if not every:
-        compared = [pair for pair in compared if base in pair.labels]
-    rows = adjusted(compare_pairs(compared)) if compared else []
-    lines = [line for row in rows if (line := _line(row, "" if every else base)) is not None]
-    if not lines:
-        return []
-    against = "" if every else f" against {base}"
+    against = f" against {base}" if base else ""
     caption = (
         f"Differences{against} on common examples with 95 % intervals; better is to the right. Triangles: significant at {LEVEL} "
         f"(approximate randomisation, {DRAWS:,} draws, Holm over the pairs of a metric); circles: not."

@@ -13,7 +13,7 @@ from harness.reporting.captions import system_heads
 from harness.reporting.charts.build import altair, directions, finished, heading, label_list, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import BETTER, DIVERGING
+from harness.reporting.charts.style import DIVERGING, MILD
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
@@ -159,7 +159,7 @@ def _score_panel(
     shapes = (
         alt.Chart(alt.NamedData(name="curves"))
         .transform_filter(only)
-        .mark_area(opacity=0.45, color=BETTER, interpolate="monotone")
+        .mark_area(color=MILD, interpolate="monotone")
         .encode(x=x, y=alt.Y("top:Q", scale=scale, axis=axis), y2="bottom:Q", detail="row:N")
     )
     summary = alt.Chart(alt.NamedData(name="marks")).transform_filter(only)
@@ -228,7 +228,8 @@ def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layou
     y_scale = alt.Scale(domain=[0, CUT], nice=False)
     bars = (
         alt.Chart()
-        .mark_rect(color=BETTER, opacity=0.75, clip=True, stroke="white", strokeWidth=0.3)
+        .transform_filter("datum.count > 0")
+        .mark_rect(color=MILD, clip=True)
         .encode(
             x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=x_axis),
             x2="high:Q",
