@@ -153,7 +153,7 @@ def _score_panel(
     )
     scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False, zero=False)
     ticks = max(2, min(5, int(width // (4 * layout.font))))
-    x_axis = alt.Axis(title=None, tickCount=ticks, format="~g", labelFlush=True)
+    x_axis = alt.Axis(title=None, tickCount=ticks, format=".6~g", labelFlush=True)
     x = alt.X("x:Q", axis=x_axis, scale=alt.Scale(zero=False, nice=False, domain=ends))
     only = alt.FieldEqualPredicate(field="metric", equal=metric)
     shapes = (
@@ -223,7 +223,7 @@ def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layou
         title=None, labelFontSize=size, labelFontWeight="bold", labelLimit=width, labelPadding=0.3 * size
     )
     side = alt.Header(title=None, labelFontSize=size, labelAngle=0, labelAlign="left", labelLimit=layout.label_limit)
-    x_axis = alt.Axis(title=None, values=[0, 0.5, 1], format="~g", labelFlush=True, grid=False)
+    x_axis = alt.Axis(title=None, values=[0, 0.5, 1], format=".6~g", labelFlush=True, grid=False)
     y_axis = alt.Axis(title=None, values=[1 / BINS, CUT], format=".0%", grid=False)
     y_scale = alt.Scale(domain=[0, CUT], nice=False)
     bars = (
@@ -333,7 +333,7 @@ def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout
             title="rank correlation",
             orient="right",
             values=[-1, -0.5, 0, 0.5, 1],
-            format="~g",
+            format=".6~g",
             gradientThickness=layout.font,
             gradientLength=min(side, 12 * layout.font),
         ),
