@@ -23,6 +23,8 @@ HEAVY = {
     "sentence_transformers",
     "datasets",
     "matplotlib",
+    "altair",
+    "vl_convert",
     "open_clip",
     "pandas",
     "numba",
