@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def report(
-    *runs: str | Path, output: str | Path | None = None, tables: str | Path | None = None, title: str = ""
+    *runs: str | Path,
+    output: str | Path | None = None,
+    tables: str | Path | None = None,
+    title: str = "",
+    examples: int | None = None,
+    images: bool = True,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -29,11 +34,20 @@ def report(
         Folder for every table, texts and verdicts view as CSV and Markdown.
     title : str
         Title of the page.
+    examples : int, optional
+        Maximum number of examples on the page, evenly spread over the data; default: all.
+    images : bool
+        Embed thumbnails of the examples' images where their files are there.
+
+    Raises
+    ------
+    InputError
+        A run is not finished or damaged, or the page cannot be written.
     """
     from harness.judgments.suite import run_folders
     from harness.reporting import league_page
     from harness.reporting.export import write_tables
-    from harness.reporting.page import write
+    from harness.reporting.page import Options, write
 
     folders = [run_folders(path) for path in runs]
     inner = [folder for part, _ in folders for folder in part]
@@ -43,7 +57,7 @@ def report(
         return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
     output = output or (Path(runs[0]) / "report.html" if runs else None)
     runs = tuple(inner)
-    files = [write(runs, Path(output) if output else None, title)]
+    files = [write(runs, Path(output) if output else None, Options(title, examples, images))]
     return [*files, *write_tables(runs, Path(tables))] if tables else files
 
 

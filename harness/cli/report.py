@@ -13,18 +13,25 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness report``."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
-    parser.add_argument("--output", metavar="FILE", help="the page (default: report.html in the first run)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: report.html in the first run)")
     parser.add_argument(
         "--tables", metavar="FOLDER", help="write every table, texts and verdicts view as CSV and Markdown"
     )
     parser.add_argument("--title", default="", help="title of the page")
+    parser.add_argument(
+        "--examples", type=int, metavar="N", help="put N examples on the page, evenly spread over the data (default: all)"
+    )
+    parser.add_argument("--no-images", action="store_true", help="embed no thumbnails of the examples' images")
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the report and print the files."""
     from harness import api
 
-    files = api.report(*args.runs, output=args.output, tables=args.tables, title=args.title)
+    files = api.report(
+        *args.runs, output=args.output, tables=args.tables, title=args.title, examples=args.examples,
+        images=not args.no_images,
+    )  # fmt: skip
     print("\n".join(map(str, files)))
     if args.tables and len(files) == 1:
         print("no tables: no view of these runs is a table, texts or verdicts")

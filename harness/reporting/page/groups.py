@@ -1,0 +1,81 @@
+"""Groups of runs whose numbers compare: one matrix and one list of examples each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from harness.analysis.comparability import RecordPair, differences_of_runs
+from harness.analysis.compare import ComparedRun
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import System
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of the same data, metric signatures and numbers of references; or a single run."""
+
+    sides: tuple[ComparedRun, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs, in the order of the command."""
+        return tuple(side.run for side in self.sides)
+
+    @property
+    def title(self) -> str:
+        """Names of the tasks."""
+        return ", ".join(dict.fromkeys(run.provenance.task or "suite" for run in self.runs))
+
+    @property
+    def several_runs(self) -> bool:
+        """True for a group of two runs or more."""
+        return len(self.sides) > 1
+
+    @cached_property
+    def systems(self) -> tuple[tuple[ComparedRun, System], ...]:
+        """Systems of all runs."""
+        return tuple((side, system) for side in self.sides for system in side.systems)
+
+    @cached_property
+    def records(self) -> tuple[tuple[int, ResultRecord], ...]:
+        """Number of the run and record, for all records."""
+        return tuple((number, record) for number, run in enumerate(self.runs) for record in run.records)
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Labels of the metrics, in the order of the runs."""
+        return tuple(dict.fromkeys(record.metric for _, record in self.records))
+
+
+def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
+    """Return the groups of named runs; a run joins the first group whose runs it compares with.
+
+    Parameters
+    ----------
+    runs : sequence of (str, Run)
+        Names (paths) and runs.
+    """
+    groups: list[list[ComparedRun]] = []
+    for name, run in runs:
+        side = ComparedRun(run, name=name)
+        for group in groups:
+            if all(not _differences(other, side) for other in group):
+                group.append(side)
+                break
+        else:
+            groups.append([side])
+    return [Group(tuple(group)) for group in groups]
+
+
+def _differences(one: ComparedRun, other: ComparedRun) -> list[str]:
+    """Return the differences that make the numbers of two runs incomparable."""
+    theirs = {record.metric: record for record in other.run.records}
+    pairs: list[RecordPair] = [
+        (record, theirs[record.metric]) for record in one.run.records if record.metric in theirs
+    ]
+    if not pairs:
+        return ["no common metric"]
+    return differences_of_runs([one.run, other.run], [one.name, other.name], pairs)
