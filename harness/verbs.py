@@ -21,6 +21,7 @@ def report(
     title: str = "",
     examples: int | None = None,
     images: bool = True,
+    compare: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -38,6 +39,8 @@ def report(
         Maximum number of examples on the page, evenly spread over the data; default: all.
     images : bool
         Embed thumbnails of the examples' images where their files are there.
+    compare : bool
+        Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
 
     Raises
     ------
@@ -57,7 +60,7 @@ def report(
         return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
     output = output or (Path(runs[0]) / "report.html" if runs else None)
     runs = tuple(inner)
-    files = [write(runs, Path(output) if output else None, Options(title, examples, images))]
+    files = [write(runs, Path(output) if output else None, Options(title, examples, images, compare))]
     return [*files, *write_tables(runs, Path(tables))] if tables else files
 
 

@@ -19,7 +19,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--title", default="", help="title of the page")
     parser.add_argument(
-        "--examples", type=int, metavar="N", help="put N examples on the page, evenly spread over the data (default: all)"
+        "--examples",
+        type=int,
+        metavar="N",
+        help="put N examples on the page, evenly spread over the data (default: all)",
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="compute all paired tests of systems, however long they take, and keep them",
     )
     parser.add_argument("--no-images", action="store_true", help="embed no thumbnails of the examples' images")
 
@@ -30,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     files = api.report(
         *args.runs, output=args.output, tables=args.tables, title=args.title, examples=args.examples,
-        images=not args.no_images,
+        images=not args.no_images, compare=args.compare,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     if args.tables and len(files) == 1:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from harness.analysis.compare import DRAWS, LEVEL, ComparedRun, adjusted, compare_pairs, pairs
+from harness.analysis.compare import DRAWS, LEVEL, ComparedRun, adjusted, pairs
+from harness.analysis.comparison_budget import affordable, compare_affordable
 from harness.contracts import Values
 from harness.reporting.charts.build import altair, finished, heading, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
@@ -33,7 +34,7 @@ def differences(run: Run) -> list[Chart]:
     every = len(side.systems) <= ALL_PAIRS
     if not every:
         compared = [pair for pair in compared if base in pair.labels]
-    rows = adjusted(compare_pairs(compared)) if compared else []
+    rows = adjusted([row for _, row in compare_affordable(compared, affordable(compared).metrics)]) if compared else []
     lines = [line for row in rows if (line := _line(row, "" if every else base)) is not None]
     if not lines:
         return []

@@ -8,21 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError, require
+from harness.analysis.comparison_budget import BUDGET
+from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.captions import texts_table
 from harness.reporting.charts import PAGE, Chart, charts_for
 from harness.reporting.charts.style import config
+from harness.reporting.console import SIZE_NOTE
 from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
 from harness.reporting.page.assets import Block
 from harness.reporting.page.examples import example_blocks
-from harness.reporting.page.groups import Group, groups_of
+from harness.reporting.page.groups import Group, groups_of, open_run
 from harness.reporting.page.images import Thumbnails, thumbnails
 from harness.reporting.page.matrix import matrix_of, table_rows
-from harness.reporting.page.notices import notices_of
+from harness.reporting.page.notices import Notice, notices_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
 from harness.reporting.tables import to_csv
@@ -49,6 +51,8 @@ class Options:
     """Maximum number of examples of a group, evenly spread; None: all."""
     images: bool = True
     """Embed thumbnails of the examples' images where their files are there."""
+    compare: bool = False
+    """Compute all comparisons of systems, however long they take."""
 
 
 def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
@@ -60,8 +64,12 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
     import jinja2
 
     options = options or Options()
+    if options.examples is not None and options.examples < 1:
+        raise HarnessError(
+            f"examples is {options.examples}; expected at least 1", parameter="examples", value=options.examples
+        )
     names = list(dict.fromkeys(str(path) for path in paths))
-    groups = groups_of([(name, Run.open(name)) for name in names])
+    groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
     blocks: list[Block] = []
     parts = [_group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)]
@@ -75,7 +83,7 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
     )  # fmt: skip
     environment.filters.update(number=number, p_text=p_text, interval=interval_text, sizes=size_text)
     environment.globals["arrow"] = ARROWS.__getitem__
-    environment.globals["decoding_text"] = decoding_text
+    environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
         title=options.title or ", ".join(dict.fromkeys(group.title for group in groups)),
         groups=parts, charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks,
@@ -94,8 +102,9 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Opti
     try:
         write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as error:
-        hint = "" if output else "; give another file with -o FILE"
-        raise InputError(f"cannot be written: {error.strerror or error}{hint}", str(target)) from None
+        raise InputError(
+            f"cannot be written ({error.strerror or error}); give another file with -o FILE", str(target)
+        ) from None
     return target
 
 
@@ -109,17 +118,17 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
 
 def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> dict[str, object]:
     """Return the template's values of one group, and add its blocks."""
-    clusters = clusters_of(group)
+    clusters = clusters_of(group, None if options.compare else BUDGET)
     matrix = matrix_of(group, clusters)
     examples = example_blocks(group, name, options.examples)
-    pictures = thumbnails(group, [block for block in examples.blocks]) if options.images else Thumbnails()
+    pictures = thumbnails(group, examples.ids) if options.images else Thumbnails()
     blocks += [*examples.blocks, *pictures.blocks(name)]
     blocks.append(Block.of(f"{name}-csv", to_csv(table_rows(group)).encode("utf-8", "replace")))
     return {
         "name": name,
         "group": group,
         "matrix": matrix,
-        "notices": notices_of(group, clusters),
+        "notices": [*notices_of(group, clusters), *([Notice(pictures.note)] if pictures.note else [])],
         "notes": [line for run in group.runs for line in interval_notes(run.records)],
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
@@ -166,8 +175,8 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
     examples: dict[str, dict[str, Any]] = {}
     for side, system in group.systems:
         for item in islice(stream(side.run, system), STATIC_EXAMPLES):
-            entry = examples.setdefault(item.example, {"id": item.example, "references": item.references, "systems": []})
+            entry = examples.setdefault(
+                item.example, {"id": item.example, "references": item.references, "systems": []}
+            )
             entry["systems"].append((side.label(system), item.candidates))
     return list(examples.values())[:STATIC_EXAMPLES]
-
-

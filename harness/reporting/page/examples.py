@@ -24,10 +24,13 @@ PART = 500
 
 @dataclass(frozen=True)
 class ExampleBlocks:
-    """Blocks of one group, and the number of its examples."""
+    """Blocks of one group, and its examples."""
 
     blocks: tuple[Block, ...]
     count: int
+    """Number of examples of the runs."""
+    ids: tuple[str, ...] = ()
+    """Examples on the page."""
 
 
 def example_blocks(group: Group, name: str, limit: int | None = None) -> ExampleBlocks:
@@ -65,7 +68,7 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         blocks.append(_numbers(f"{name}-score-{k}", metric, systems, place))
         if metric in tested:
             blocks.append(_numbers(f"{name}-p-{k}", f"{P_PREFIX}{metric}", systems, place))
-    return ExampleBlocks((*blocks, *_texts(group, name, ids, place)), len(every))
+    return ExampleBlocks((*blocks, *_texts(group, name, ids, place)), len(every), tuple(ids))
 
 
 def _entry(group: Group, number: int) -> dict[str, object]:
@@ -131,5 +134,3 @@ def _captions(
 ) -> Block:
     """Return the block of one part of a system: captions, and references where they are not those of the first system."""
     return Block.of_json(f"{name}-caps-{system}-{part}", {"c": candidates, **({"r": own} if own else {})})
-
-

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from harness.analysis.comparability import RecordPair, differences_of_runs
 from harness.analysis.compare import ComparedRun
+from harness.errors import InputError
 from harness.run.finished import Run
+from harness.rundir.format import MANIFEST, MANIFEST_SCHEMA, RESULTS, RESULTS_SCHEMA, read_json_object
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 
@@ -50,6 +53,19 @@ class Group:
         return tuple(dict.fromkeys(record.metric for _, record in self.records))
 
 
+def open_run(path: str) -> Run:
+    """Return a finished run; raise :class:`InputError` for one that a newer version of the harness wrote."""
+    run = Run.open(path)
+    for name, newest in ((MANIFEST, MANIFEST_SCHEMA), (RESULTS, RESULTS_SCHEMA)):
+        schema = read_json_object(Path(path) / name).get("schema", newest)
+        if not isinstance(schema, int) or schema > newest:
+            raise InputError(
+                f"has the schema {schema!r}; this version reads schemas up to {newest}: update the harness, or run the spec again",
+                str(Path(path) / name),
+            )
+    return run
+
+
 def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
     """Return the groups of named runs; a run joins the first group whose runs it compares with.
 
@@ -72,10 +88,16 @@ def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
 
 def _differences(one: ComparedRun, other: ComparedRun) -> list[str]:
     """Return the differences that make the numbers of two runs incomparable."""
-    theirs = {record.metric: record for record in other.run.records}
-    pairs: list[RecordPair] = [
-        (record, theirs[record.metric]) for record in one.run.records if record.metric in theirs
-    ]
+    theirs: dict[str, list[ResultRecord]] = {}
+    for record in other.run.records:
+        theirs.setdefault(record.metric, []).append(record)
+    pairs: list[RecordPair] = [(x, y) for x in one.run.records for y in theirs.get(x.metric, ())]
     if not pairs:
         return ["no common metric"]
-    return differences_of_runs([one.run, other.run], [one.name, other.name], pairs)
+    comparable = [(x, y) for x, y in pairs if _references(x) == _references(y)]
+    return differences_of_runs([one.run, other.run], [one.name, other.name], comparable or pairs)
+
+
+def _references(record: ResultRecord) -> object:
+    """Return the numbers of references of a record."""
+    return (record.sizes or {}).get("references")

@@ -140,7 +140,7 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
     systems = _systems(group)
     roles = _roles(group)
     sizes = {key: _sizes(records.values()) for key, records in systems.items()}
-    divided = len({record.sizes and size_key(record) for _, record in group.records if record.level == "set"}) > 1
+    divided = len({size_key(record) for _, record in group.records if record.level == "set" and record.sizes}) > 1
     facets: list[Facet] = []
     for title in dict.fromkeys(sizes.values()) if divided else [""]:
         members = {key: records for key, records in systems.items() if not divided or sizes[key] == title}
@@ -172,7 +172,7 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
 
 def _columns(group: Group) -> tuple[Column, ...]:
     """Return the columns, ordered by the questions of the registry."""
-    entries = {metric: _entry(group.runs[number].provenance, record) for number, record in group.records
+    entries = {metric: _entry(group.runs[index].provenance, record) for index, record in group.records
                for metric in [record.metric]}  # fmt: skip
     ordered = dict.fromkeys(entry.question for manifest in current().manifests for entry in manifest.entries)
     places = {question: place for place, question in enumerate(question for question in ordered if question)}
@@ -204,14 +204,14 @@ def _systems(group: Group) -> dict[str, dict[str, ResultRecord]]:
     """Return system -> metric -> record; results of token scores, which have no decoding, join the first system of their model."""
     systems: dict[str, dict[str, ResultRecord]] = {}
     rest: list[tuple[int, ResultRecord]] = []
-    for number, record in group.records:
+    for index, record in group.records:
         if record.level == "model":
-            rest.append((number, record))
+            rest.append((index, record))
         else:
-            key = system_key(number, record.model, record.decoding_key)
+            key = system_key(index, record.model, record.decoding_key)
             systems.setdefault(key, {})[record.metric] = record
-    for number, record in rest:
-        prefix = f"{number}|{record.model}|"
+    for index, record in rest:
+        prefix = f"{index}|{record.model}|"
         key = next((key for key in systems if key.startswith(prefix)), prefix + record.decoding_key)
         systems.setdefault(key, {})[record.metric] = record
     return systems
@@ -221,12 +221,12 @@ def _roles(group: Group) -> dict[str, str]:
     """Return system -> role, for the first system of each role and decoding in each run."""
     names = {role: {entry.name for entry in current().all_with_role("adapters", role)} for role in SCALES}
     roles: dict[str, str] = {}
-    for number, run in enumerate(group.runs):
+    for index, run in enumerate(group.runs):
         adapters = {model.label: model.adapter.removeprefix("harness/") for model in run.provenance.models}
         for record in run.records:
             for role in SCALES:
                 if adapters.get(record.model) in names[role]:
-                    roles[system_key(number, record.model, record.decoding_key)] = role
+                    roles[system_key(index, record.model, record.decoding_key)] = role
     return roles
 
 

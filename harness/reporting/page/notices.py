@@ -30,9 +30,7 @@ def notices_of(group: Group, clusters: Clusters) -> list[Notice]:
     notices: list[Notice] = []
     for side in group.sides:
         prefix = f"{side.name}: " if group.several_runs else ""
-        notices += [
-            Notice(prefix + notice.text, notice.severe, notice.details) for notice in _of_run(side.run)
-        ]
+        notices += [Notice(prefix + notice.text, notice.severe, notice.details) for notice in _of_run(side.run)]
     if clusters.warning:
         notices.append(Notice(clusters.warning))
     return sorted(notices, key=lambda notice: not notice.severe)

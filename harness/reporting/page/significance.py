@@ -1,4 +1,4 @@
-"""Significance clusters of the systems of a group, from stored comparisons or computed where that is cheap."""
+"""Significance clusters of the systems of a group, from comparisons that are stored or cost little."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.analysis.clusters import rankings
-from harness.analysis.compare import DRAWS, LEVEL, Pair, adjusted, compare_pairs
-from harness.analysis.comparison_store import StoredComparisons
+from harness.analysis.compare import DRAWS, LEVEL, Pair, adjusted
+from harness.analysis.comparison_budget import BUDGET, Affordable, affordable, compare_affordable
 from harness.contracts import Values
 from harness.reporting.page.groups import Group
 from harness.rundir.records import ResultRecord
-
-MAX_TESTS = 1500
-"""Maximum number of tests (pairs of systems times metrics) that the page computes; more must be in ``comparisons.json``."""
-MAX_CELLS = 8_000_000
-"""Maximum number of tests times examples that the page computes."""
 
 
 def system_key(run: int, model: str, decoding_key: str) -> str:
@@ -46,40 +41,37 @@ class Clusters:
         return self.letters.get(metric, {}).get(key, "")
 
 
-def clusters_of(group: Group) -> Clusters:
-    """Return the clusters of all metrics of a group; a page without them marks no value as best."""
-    systems = group.systems
-    if len(systems) < 2:
-        return Clusters()
-    pairs = [Pair(*one, *other) for one, other in itertools.combinations(systems, 2)]
+def clusters_of(group: Group, budget: int | None = BUDGET) -> Clusters:
+    """Return the clusters of the metrics of a group whose tests are stored or within the budget; None: of all metrics."""
+    pairs = [Pair(*one, *other) for one, other in itertools.combinations(group.systems, 2)]
     pairs = [pair for pair in pairs if pair.metrics and pair.shares_examples]
     if not pairs:
         return Clusters()
-    warning = _too_many(group, pairs)
-    if warning:
-        return Clusters(warning=warning)
-    compared = [pair for pair in pairs for _ in pair.metrics]
-    rows = adjusted(compare_pairs(pairs))
+    plan = affordable(pairs, budget)
+    compared = compare_affordable(pairs, plan.metrics)
+    rows = adjusted([row for _, row in compared])
+    letters = _letters(group, [pair for pair, _ in compared], rows)
     note = (
         f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
         f"randomisation, {DRAWS:,} draws). Marked values share the letter a with the best one."
     )
-    return Clusters(_letters(group, compared, rows), note)
+    return Clusters(letters, note if letters else "", _postponed(group, plan))
 
 
-def _too_many(group: Group, pairs: list[Pair]) -> str:
-    """Return the warning about tests that are neither stored nor cheap; empty where the page computes them."""
-    tests = sum(len(pair.metrics) for pair in pairs)
-    examples = max(len(system.rows) for _, system in group.systems)
-    if tests <= MAX_TESTS and tests * examples <= MAX_CELLS:
-        return ""
-    if len(StoredComparisons.of(group.runs, DRAWS, 0).rows) >= tests:
+def _postponed(group: Group, plan: Affordable) -> str:
+    """Return the warning about metrics without tests; empty where all are tested."""
+    if not plan.postponed:
         return ""
     name = group.sides[0].name
-    remedy = f"'harness compare {name}' computes and keeps them; then write the report again"
-    if group.several_runs:
-        remedy = "give fewer runs, or one run after 'harness compare RUN'"
-    return f"No significance clusters, and no value is marked as best: {tests:,} tests are not computed here; {remedy}."
+    remedy = (
+        "write the report with --compare to compute them"
+        if group.several_runs
+        else f"'harness report {name} --compare' computes and keeps them"
+    )
+    return (
+        f"No significance clusters, and no value marked as best, for {', '.join(plan.postponed)}: "
+        f"{plan.missing:,} tests take too long for a page; {remedy}."
+    )
 
 
 def _letters(group: Group, compared: list[Pair], rows: list[Values]) -> dict[str, dict[str, str]]:

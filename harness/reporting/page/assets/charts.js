@@ -1,4 +1,5 @@
 // Charts: Vega-Lite specifications drawn by vega-embed when their part of the page is first shown, or when the browser is idle.
+const ERRORS = 1; // log level of Vega
 const charts = { views: new Map(), started: null, theme: null };
 
 function startCharts() {
@@ -40,11 +41,21 @@ async function drawChart(figure, spec, config) {
   const target = figure.querySelector(".plot");
   charts.views.get(figure.id)?.finalize();
   try {
-    const result = await Charts.embed(target, spec, { renderer: "svg", actions: false, ast: true, config, defaultStyle: false });
+    const result = await Charts.embed(target, spec, { renderer: "svg", actions: false, ast: true, config, defaultStyle: false, logLevel: ERRORS });
     charts.views.set(figure.id, result);
+    describe(target.querySelector("svg"), figure);
     saveLink(figure, result.view);
   } catch (error) {
     target.replaceChildren(element("p", { class: "soft" }, `This chart could not be drawn: ${error.message}`));
+  }
+}
+
+/** Name the drawing, and take the roles of images from parts that have no name. */
+function describe(svg, figure) {
+  svg.setAttribute("aria-label", figure.querySelector("strong").textContent);
+  for (const node of all("[role='graphics-symbol']:not([aria-label])", svg)) {
+    node.removeAttribute("role");
+    node.removeAttribute("aria-roledescription");
   }
 }
 

@@ -89,6 +89,8 @@ function detailNodes(browser, example, texts, scores, explanations) {
   if (browser.images?.[index.ids[example]]) {
     nodes.push(element("img", { class: "picture", src: browser.images[index.ids[example]], alt: `Image of example ${index.ids[example]}` }));
   }
+  const link = browser.links?.[index.ids[example]];
+  if (link) nodes.push(element("p", {}, element("a", { href: link, target: "_blank", rel: "noreferrer" }, "Image file")));
   nodes.push(element("section", { class: "references" }, element("h4", {}, `References (${common.length})`), textList(common, null, terms)));
   for (const system of browser.systemOrder()) {
     const own = texts.systems[system];
@@ -103,7 +105,7 @@ function detailHead(browser, example) {
     element("button", { type: "button", title: key, disabled: place + step < 0 || place + step >= browser.visible.length, onclick: () => browser.move(step) }, label);
   const position = place < 0 ? "not in the list" : `${(place + 1).toLocaleString("en")} of ${browser.visible.length.toLocaleString("en")}`;
   return element(
-    "header", {}, element("h4", { class: "example-id", dir: "auto" }, browser.index.ids[example]), element("span", { class: "soft" }, position),
+    "header", {}, element("h3", { class: "example-id", dir: "auto" }, browser.index.ids[example]), element("span", { class: "soft" }, position),
     button("↑ Previous", -1, "k"), button("↓ Next", 1, "j"),
   );
 }

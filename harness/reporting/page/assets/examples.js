@@ -50,7 +50,7 @@ class Browser {
     this.startList();
     const [, , wanted] = location.hash.split("/");
     const linked = wanted === undefined ? -1 : this.index.ids.indexOf(decodeURIComponent(wanted));
-    if (hasBlock(`${this.name}-images`)) this.images = await blockJson(`${this.name}-images`);
+    if (hasBlock(`${this.name}-images`)) ({ data: this.images, links: this.links } = await blockJson(`${this.name}-images`));
     if (hasBlock(`${this.name}-explain`)) this.explained = await blockJson(`${this.name}-explain`);
     this.frequent = commonWords(await this.part("refs-0"));
     this.refresh();
@@ -130,7 +130,7 @@ class Browser {
     this.values = values;
     this.order = values ? orderBy(values, this.sort.descending) : Array.from(this.index.ids.keys());
     this.refresh();
-    if (this.selected >= 0) this.select(this.selected);
+    await this.select(this.visible.includes(this.selected) ? this.selected : this.visible[0]);
   }
 
   refresh() {
