@@ -75,11 +75,13 @@ def command(run: Run) -> str:
 
 def _times(run: Run) -> list[tuple[str, str]]:
     """Return the seconds of captions per model and of scores per metric, and of the whole run where its log has them."""
-    rows: list[tuple[str, str]] = []
     events = _events(run.path)
+    captions: dict[str, float] = {}
     for event in events:
-        if event.get("event") == "captions" and "seconds" in event:
-            rows.append((f"captions of {event.get('model')}", number(float(event["seconds"]))))
+        if event.get("event") == "captions" and isinstance(event.get("seconds"), (int, float)):
+            model = str(event.get("model"))
+            captions[model] = captions.get(model, 0.0) + float(event["seconds"])
+    rows = [(f"captions of {model}", number(value)) for model, value in captions.items()]
     seconds: dict[str, float] = {}
     for record in run.records:
         seconds[record.metric] = seconds.get(record.metric, 0.0) + record.seconds
