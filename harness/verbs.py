@@ -23,6 +23,7 @@ def report(
     title: str = "",
     examples: int | None = None,
     images: bool = True,
+    explain: int | None = None,
     compare: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
@@ -41,6 +42,9 @@ def report(
         Maximum number of examples on the page, evenly spread over the data; default: all.
     images : bool
         Embed thumbnails of the examples' images where their files are there.
+    explain : int, optional
+        Number of examples whose scores of each metric are explained by their texts (the heaviest triangle, the nearest and farthest
+        pair); default: 40, by metrics without embeddings.
     compare : bool
         Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
 
@@ -62,7 +66,7 @@ def report(
         return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
     output = output or (Path(runs[0]) / "report.html" if runs else None)
     runs = tuple(inner)
-    files = [write(runs, Path(output) if output else None, Options(title, examples, images, compare))]
+    files = [write(runs, Path(output) if output else None, Options(title, examples, images, explain, compare))]
     return [*files, *write_tables(runs, Path(tables))] if tables else files
 
 

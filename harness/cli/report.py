@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="put N examples on the page, evenly spread over the data (default: all)",
     )
     parser.add_argument(
+        "--explain", type=int, metavar="N", help="explain the N largest scores of each metric that can by its texts, also with embeddings",
+    )  # fmt: skip
+    parser.add_argument(
         "--compare",
         action="store_true",
         help="compute all paired tests of systems, however long they take, and keep them",
@@ -38,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     files = api.report(
         *args.runs, output=args.output, tables=args.tables, title=args.title, examples=args.examples,
-        images=not args.no_images, compare=args.compare,
+        images=not args.no_images, explain=args.explain, compare=args.compare,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     if args.tables and len(files) == 1:

@@ -20,7 +20,9 @@ from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
 from harness.reporting.page.assets import Block
+from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.examples import example_blocks
+from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import Group, groups_of, open_run
 from harness.reporting.page.images import Thumbnails, thumbnails
 from harness.reporting.page.matrix import matrix_of, table_rows
@@ -51,6 +53,8 @@ class Options:
     """Maximum number of examples of a group, evenly spread; None: all."""
     images: bool = True
     """Embed thumbnails of the examples' images where their files are there."""
+    explain: int | None = None
+    """Number of examples whose scores of each metric are explained; None: some, by metrics without embeddings; 0: none."""
     compare: bool = False
     """Compute all comparisons of systems, however long they take."""
 
@@ -121,8 +125,10 @@ def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> di
     clusters = clusters_of(group, None if options.compare else BUDGET)
     matrix = matrix_of(group, clusters)
     examples = example_blocks(group, name, options.examples)
-    pictures = thumbnails(group, examples.ids) if options.images else Thumbnails()
-    blocks += [*examples.blocks, *pictures.blocks(name)]
+    data = next(filter(None, map(examples_of, group.runs)), [])
+    pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
+    explained = explanations(group, examples.ids, data, options.explain)
+    blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
     blocks.append(Block.of(f"{name}-csv", to_csv(table_rows(group)).encode("utf-8", "replace")))
     return {
         "name": name,
@@ -132,6 +138,7 @@ def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> di
         "notes": [line for run in group.runs for line in interval_notes(run.records)],
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
+        "explained": explained.note,
         "static_examples": _static_examples(group),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }

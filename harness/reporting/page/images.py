@@ -8,14 +8,9 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from harness.errors import HarnessError
-from harness.registry import current
+from harness.contracts import Example
 from harness.reporting.page.assets import Block
-from harness.reporting.page.groups import Group
-from harness.run.finished import Run
-from harness.spec.models import DatasetSpec
 
 SIDE = 224
 """Longest side of a thumbnail in pixels."""
@@ -46,17 +41,20 @@ class Thumbnails:
         return [Block.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
 
 
-def thumbnails(group: Group, ids: Sequence[str], budget: int = BUDGET) -> Thumbnails:
+def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BUDGET) -> Thumbnails:
     """Return thumbnails of examples, spread over the data, while they fit in the budget of bytes.
 
-    Images come from the data set of the first run of the group that names local files, if the data are unchanged. A group without
-    images has no thumbnails and no note.
+    Parameters
+    ----------
+    ids : sequence of str
+        Examples on the page.
+    examples : sequence of Example
+        The data set, as of :func:`harness.reporting.page.dataset.examples_of`. Without images there are no thumbnails and no note.
+    budget : int
+        Largest sum of the thumbnails in bytes, before base64.
     """
-    for run in group.runs:
-        files = _files(run, set(ids))
-        if files:
-            break
-    else:
+    files = _files(ids, examples)
+    if not files:
         return Thumbnails()
     present = {example: file for example, file in files.items() if file.is_file()}
     if not present:
@@ -78,26 +76,14 @@ def _note(total: int, missing: int, embedded: int, linked: int) -> str:
     return f"{', '.join(parts)}." if parts else ""
 
 
-def _files(run: Run, ids: set[str]) -> dict[str, Path]:
-    """Return example id -> image file that the data set names; empty where the data are not there, or have changed."""
-    dataset = run.provenance.spec.get("dataset")
-    if not isinstance(dataset, dict):
-        return {}
-    spec = DatasetSpec.model_validate(dataset)
-    paths = [value for value in spec.params.values() if isinstance(value, str)]
-    if not any(Path(path).is_file() for path in paths):
-        return {}
-    try:
-        reader: Any = current().create("readers", spec.reader, spec.params)
-        if reader.fingerprint() != run.provenance.data.get("fingerprint"):
-            return {}
-        return {
-            example.id: Path(example.media)
-            for example in reader
-            if example.id in ids and example.media and Path(example.media).suffix.lower() in SUFFIXES
-        }
-    except (HarnessError, OSError):  # the run is complete without its data; its page has no thumbnails then
-        return {}
+def _files(ids: Sequence[str], examples: Sequence[Example]) -> dict[str, Path]:
+    """Return example id -> image file that the data set names."""
+    members = set(ids)
+    return {
+        example.id: Path(example.media)
+        for example in examples
+        if example.id in members and example.media and Path(example.media).suffix.lower() in SUFFIXES
+    }
 
 
 def _embedded(files: dict[str, Path], budget: int) -> dict[str, str]:

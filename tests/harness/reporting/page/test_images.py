@@ -9,8 +9,9 @@ import pytest
 
 import harness
 from harness.reporting import page
-from harness.reporting.page.groups import groups_of, open_run
+from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.images import thumbnails
+from harness.run.finished import Run
 
 Image = pytest.importorskip("PIL.Image")
 IDS = [f"p{k}" for k in range(6)]
@@ -37,8 +38,7 @@ def pictured(project: Path) -> str:
 
 
 def pictures(run: str, **options):
-    (group,) = groups_of([(run, open_run(run))])
-    return thumbnails(group, IDS, **options)
+    return thumbnails(IDS, examples_of(Run.open(run)), **options)
 
 
 def test_images_are_embedded_and_others_named(pictured):
