@@ -26,7 +26,7 @@ from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import Group, groups_of, open_run
 from harness.reporting.page.images import Thumbnails, thumbnails
 from harness.reporting.page.matrix import matrix_of, table_rows
-from harness.reporting.page.notices import Notice, notices_of
+from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
 from harness.reporting.tables import to_csv
@@ -134,11 +134,11 @@ def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> di
         "name": name,
         "group": group,
         "matrix": matrix,
-        "notices": [*notices_of(group, clusters), *([Notice(pictures.note)] if pictures.note else [])],
+        "notices": notices_of(group, clusters),
         "notes": [line for run in group.runs for line in interval_notes(run.records)],
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
-        "explained": explained.note,
+        "remarks": [note for note in (pictures.note, explained.note) if note],
         "static_examples": _static_examples(group),
         "runs": [_run(side.name, side.run) for side in group.sides],
     }

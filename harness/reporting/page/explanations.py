@@ -88,17 +88,20 @@ def _explain(
     """Add the explanations of one metric; return False where its scores are not those of the run."""
     parts: list[tuple[str, int, dict[str, object]]] = []
     corpus = [example.references for example in examples]
+    members = set(selected)
     features: FeatureCache | None = FeatureCache(corpus) if corpus else None
     for number, (side, system) in enumerate(group.systems):
         if label not in system.table.metrics:
             continue
-        sets = {
-            item.example: CaptionSet(item.example, item.candidates, item.references)
-            for item in stream(side.run, system)
-        }
-        features = features or FeatureCache([item.references for item in sets.values()])
-        chosen = [sets[example] for example in selected if example in sets]
-        explained = _of_system(metric, label, system, chosen, features)
+        sets: dict[str, CaptionSet] = {}
+        references: list[tuple[str, ...]] = []
+        for item in stream(side.run, system):
+            if item.example in members:
+                sets[item.example] = CaptionSet(item.example, item.candidates, item.references)
+            if features is None:
+                references.append(item.references)
+        features = features or FeatureCache(references)
+        explained = _of_system(metric, label, system, [sets[name] for name in selected if name in sets], features)
         if explained is None:
             return False
         parts += [(example, number, part) for example, part in explained.items()]

@@ -51,7 +51,7 @@ class Cell:
     @property
     def share_text(self) -> str:
         """The share in per cent; empty without one."""
-        return "" if self.share is None else f"{100 * self.share:.0f} %"
+        return "" if self.share is None else f"{round(100 * self.share)} %"
 
     @property
     def hint(self) -> str:
@@ -117,6 +117,11 @@ class Matrix:
         for column in self.columns:
             counts[column.question] = counts.get(column.question, 0) + 1
         return list(counts.items())
+
+    @property
+    def has_questions(self) -> bool:
+        """True when some metric has a question."""
+        return any(column.question != OTHER for column in self.columns)
 
     @property
     def has_shares(self) -> bool:

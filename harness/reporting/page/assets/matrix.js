@@ -50,7 +50,6 @@ function matrixRow(node, heads) {
     const isNumber = head.classList.contains("number");
     const number = parseFloat(cell.dataset.value);
     values[head.dataset.column] = isNumber ? (Number.isNaN(number) ? undefined : number) : (cell.querySelector(".label") ?? cell).textContent.trim();
-    if (cell.dataset.share) cell.querySelector(".value").dataset.text = cell.dataset.share;
   }
   return { node, values, facet: node.dataset.facet, search: `${values.model} ${values.run ?? ""} ${values.decoding ?? ""}`.toLowerCase() };
 }
@@ -212,6 +211,8 @@ function columnsMenu(view) {
 
 function shareSwitch(table) {
   const box = element("input", { type: "checkbox" });
-  box.addEventListener("change", () => table.classList.toggle("shares", box.checked));
+  const cells = all("td[data-share]", table).map((cell) => [cell.querySelector(".value").firstChild, cell.dataset.share]);
+  const values = cells.map(([text]) => text.data);
+  box.addEventListener("change", () => cells.forEach(([text, share], k) => (text.data = box.checked ? share : values[k])));
   return element("label", { title: "0 %: captions of other examples; 100 %: held-out people" }, box, "Share of the way from shuffled to people");
 }
