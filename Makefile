@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 
-.PHONY: help demo test test-slow fuzz soak mutants lint links setup browser clean
+.PHONY: help demo test test-slow fuzz soak mutants lint links setup browser vendor clean
 .DEFAULT_GOAL := help
 
 help:
@@ -48,6 +48,12 @@ lint: $(SETUP) links
 # Pages are tested in a real browser. CI installs Debian's; elsewhere that test is skipped where there is none.
 browser:
 	@command -v chromium >/dev/null || test -z "$(CI)" || (echo "installing chromium"; apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+
+# Libraries of the report page: the versions of package.json, checked against package-lock.json, bundled with their licences (needs node).
+VENDOR := harness/reporting/page/vendor
+vendor:
+	@cd $(VENDOR) && npm ci --no-audit --no-fund --silent && node build.mjs
+	@cat $(VENDOR)/SHA256SUMS
 
 # CI (the variable CI is set) runs the long tests too.
 test: lint browser

@@ -28,6 +28,7 @@ from harness.contracts.data import (
     TokenScores,
     Values,
 )
+from harness.contracts.explanations import Explains, Explanation
 from harness.contracts.features import Features
 from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.contracts.metrics import (
@@ -72,6 +73,8 @@ __all__ = [
     "Embedding",
     "ExactTestable",
     "Example",
+    "Explains",
+    "Explanation",
     "Failure",
     "Features",
     "FitsInShards",

@@ -100,7 +100,7 @@ def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]]
     environment.filters["p_text"] = p_text
     here = Path(__file__)
     template = environment.from_string(here.with_name("league.html").read_text(encoding="utf-8"))
-    style = here.with_name("page.css").read_text(encoding="utf-8")
+    style = here.with_name("league.css").read_text(encoding="utf-8")
     return template.render(
         title=title or league.title,
         style=style, league=_table(league), advice=league.advice(), absent=league.absent,
