@@ -6,7 +6,7 @@ All manifests share one schema::
     provider: acme                      # default: the distribution or folder name
     requires_harness: ">=0.1,<1"
     metrics:
-      my-metric: {import: "acme.metrics:Mine", summary: "...", extra: text, level: set}
+      my-metric: {import: "acme.metrics:Mine", summary: "...", level: set}
     # or a list: [{name: my-metric, target: "acme.metrics:Mine", summary: "..."}]
 
 Sources, in order: the harness itself, installed distributions (entry-point group ``harness.manifests``, value = the package
