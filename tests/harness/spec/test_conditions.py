@@ -69,7 +69,7 @@ def test_items_without_their_package_are_left_out_and_named(spec_file):
     assert loaded.spec.models == ["echo"]
     assert loaded.spec.metrics == ["length", {"trm": {"distance": "cider"}}]
     assert loaded.spec.notice == (
-        "Left out of the models: echo (data.json does not exist). "
+        "Left out of the models: echo(label: second) (data.json does not exist). "
         "Left out of the metrics: mmd (not installed: pip install no-such-package other-package)."
     )
 
@@ -85,7 +85,10 @@ def test_items_that_lack_the_same_package_are_named_once(spec_file):
         f"  - {name}\n    when: {{installed: no-such-package}}\n" for name in ("mmd:", "trm: {distance: a}", "trm: {}")
     )
     (loaded,) = load_specs(spec_file(text=text))
-    assert loaded.spec.notice == "Left out of the metrics: mmd, trm (not installed: pip install no-such-package)."
+    assert (
+        loaded.spec.notice
+        == "Left out of the metrics: mmd, trm(distance: a), trm (not installed: pip install no-such-package)."
+    )
 
 
 def test_a_list_without_a_remaining_item_is_refused(spec_file):
