@@ -93,5 +93,9 @@ def size(folder: Path) -> float:
 def largest(environment: Environment, count: int = 8) -> list[tuple[str, float]]:
     """Return the largest entries of the environment's packages as (name, MB), largest first."""
     site = next((environment.folder / "lib").glob("python*/site-packages"))
-    sizes = [(entry.name, size(entry) if entry.is_dir() else entry.stat().st_size / 1e6) for entry in site.iterdir()]
+    sizes = [
+        (entry.name, size(entry) if entry.is_dir() else entry.stat().st_size / 1e6)
+        for entry in site.iterdir()
+        if not entry.is_symlink()
+    ]
     return sorted(sizes, key=lambda pair: -pair[1])[:count]
