@@ -31,7 +31,6 @@ from typing import Any, cast
 from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
-from harness.registry.instance_checks import check_instance
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
@@ -166,6 +165,8 @@ class Registry:
         Raises :class:`UnknownName` for an unknown parameter with the nearest one, :class:`HarnessError` for a missing
         parameter, a value of the wrong plain type, or an instance without the members of its kind.
         """
+        from harness.registry.instance_checks import check_instance  # its protocols import numpy
+
         factory = self.load(kind, name)
         values = dict(params or {})
         label = f"{SINGULAR[kind]} '{name}'"
