@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -22,6 +23,8 @@ class Environment:
     folder: Path
     seconds: float
     """Time of the installation."""
+    processor_seconds: float
+    """Processor time of the installation."""
     megabytes: float
     """Size of the environment, without the pip and setuptools that it began with."""
 
@@ -77,12 +80,18 @@ def installed(python: Path, folder: Path, distribution: Path, commands: Sequence
     """
     interpreter = create(python, folder)
     before = size(folder)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), _processor_time()
     for command in commands or ([str(interpreter), "-m", "pip", "install", "--quiet", str(distribution)],):
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
             raise SystemExit(f"{' '.join(map(str, command))} failed:\n{result.stderr[-3000:]}")
-    return Environment(folder, time.perf_counter() - start, size(folder) - before)
+    return Environment(folder, time.perf_counter() - start, _processor_time() - used, size(folder) - before)
+
+
+def _processor_time() -> float:
+    """Return the processor time of all finished child processes in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def size(folder: Path) -> float:

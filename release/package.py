@@ -92,6 +92,11 @@ def _lowest(folder: Path, wheel: Path) -> list[list[str]]:
     ]
 
 
+def _installation(environment: Environment) -> str:
+    times = f"{environment.seconds:.0f} s ({environment.processor_seconds:.0f} s of processor)"
+    return f"installed in {times}, {environment.megabytes:.0f} MB"
+
+
 def _exercised(work: dict[str, Maker]) -> list[str]:
     """Make each environment, exercise it, print its figures, remove it; return the problems."""
     problems: list[str] = []
@@ -100,7 +105,7 @@ def _exercised(work: dict[str, Maker]) -> list[str]:
         folder = Path(tempfile.mkdtemp(prefix="package-"))
         try:
             environment = make(folder / "environment")
-            print(f"{name}: installed in {environment.seconds:.0f} s, {environment.megabytes:.0f} MB")
+            print(f"{name}: {_installation(environment)}")
             if first is None:
                 print("   " + ", ".join(f"{package} {megabytes:.0f}" for package, megabytes in largest(environment)))
             outcome = exercise(environment.bin, folder / "work")

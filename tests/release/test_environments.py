@@ -34,7 +34,7 @@ def test_sizes_leave_links_out(tmp_path):
     (site / "small.py").write_bytes(b"x" * 1000)
     (site / "link").symlink_to(site / "big" / "a")
     assert size(tmp_path) == pytest.approx(3.001)
-    assert largest(Environment(tmp_path, 0, 0), 1) == [("big", pytest.approx(3.0))]
+    assert largest(Environment(tmp_path, 0, 0, 0), 1) == [("big", pytest.approx(3.0))]
 
 
 def test_a_failing_installation_ends_with_its_output(monkeypatch, tmp_path):

@@ -17,7 +17,7 @@ DISTRIBUTIONS = Distributions(Path("x.tar.gz"), Path("x.whl"))
 @pytest.fixture
 def environment(tmp_path):
     (tmp_path / "lib/python3.11/site-packages").mkdir(parents=True)
-    return Environment(tmp_path, 1.0, 2.0)
+    return Environment(tmp_path, 1.0, 0.5, 2.0)
 
 
 def test_every_python_the_sdist_and_the_lowest_versions_are_tried(monkeypatch):
@@ -59,7 +59,7 @@ def test_failures_and_other_values_are_problems(monkeypatch, environment, capsys
         "broken: harness run: exit code 3",
         "none: pip failed",
     ]
-    assert "first: installed in 1 s, 2 MB" in capsys.readouterr().out
+    assert "first: installed in 1 s (0 s of processor), 2 MB" in capsys.readouterr().out
 
 
 def test_an_unknown_environment_is_refused(monkeypatch, tmp_path):
