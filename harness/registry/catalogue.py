@@ -23,7 +23,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -67,12 +67,25 @@ class Registry:
                 f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}",
                 value=kind, expected=KINDS, nearest=nearest_name(kind, KINDS),
             )  # fmt: skip
+        return [entry for entry in self._entries if kind in (None, entry.kind)]
+
+    @cached_property
+    def _entries(self) -> tuple[Entry, ...]:
+        """All entries, sorted by kind, name, provider; the same component declared twice once."""
         unique: dict[tuple[str, str, str, str], Entry] = {}
         for manifest in self.manifests:
             for entry in manifest.entries:
-                if kind in (None, entry.kind):
-                    unique.setdefault((entry.kind, entry.full_name, entry.target, entry.path), entry)
-        return sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider))
+                unique.setdefault((entry.kind, entry.full_name, entry.target, entry.path), entry)
+        return tuple(sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider)))
+
+    @cached_property
+    def _rivals(self) -> Mapping[tuple[str, str], Sequence[Entry]]:
+        """(kind, name or alias) -> the entries of that name."""
+        rivals: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self._entries:
+            for name in dict.fromkeys((entry.name, *entry.aliases)):
+                rivals.setdefault((entry.kind, name), []).append(entry)
+        return rivals
 
     def get(self, kind: str, name: str) -> Entry:
         """Return the entry called ``name`` (a name, ``provider/name``, or an alias).
@@ -117,9 +130,9 @@ class Registry:
 
     def bare_name(self, entry: Entry) -> str:
         """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
-        rivals = [e for e in self.entries(entry.kind) if e.name == entry.name or entry.name in e.aliases]
+        rivals = self._rivals.get((entry.kind, entry.name), ())
         built_in = [e for e in rivals if e.provider == BUILT_IN]
-        return entry.name if [entry] in (rivals, built_in) else entry.full_name
+        return entry.name if [entry] in ([*rivals], built_in) else entry.full_name
 
     def load(self, kind: str, name: str) -> Any:
         """Import and return the object of an entry; raises :class:`HarnessError` with the cause and the install command."""

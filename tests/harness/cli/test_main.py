@@ -23,7 +23,18 @@ models:
       path: nopred.json
 metrics: [length]
 """
-HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "scipy.stats", "matplotlib", "numba", "pandas")
+HEAVY = (
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "datasets",
+    "scipy",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "numpy",
+    "pydantic",
+)
 
 
 def harness(*arguments, cwd=None, check=False):
