@@ -64,7 +64,7 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
 
     The same runs give the same text.
     """
-    require("jinja2", extra="plots", needed_by="harness report")
+    require("jinja2", needed_by="harness report")
     import jinja2
 
     options = options or Options()
