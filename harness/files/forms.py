@@ -56,7 +56,7 @@ class Form:
         return (start[0] if start else None), replace(self, rows=chain(start, rows))
 
 
-def read_form(path: Path, role: Role, names: Sequence[str] = (), form: str = "auto") -> Form:
+def read_form(path: Path, role: Role, names: Sequence[str] = (), form: str | None = None) -> Form:
     """Return the records of a file.
 
     Parameters
@@ -67,15 +67,15 @@ def read_form(path: Path, role: Role, names: Sequence[str] = (), form: str = "au
         Captions to read, where a file holds both.
     names : sequence of str
         Names of columns in parameters of the user; a line or object with one of them is a header or a record.
-    form : str
-        ``auto``, or a key of :data:`FORMS`.
+    form : str, optional
+        A key of :data:`FORMS`; default: the content decides.
 
     Raises
     ------
     InputError
         For an empty file, text that is not UTF-8, invalid JSON and an unknown form.
     """
-    if form != "auto":
+    if form is not None:
         if form not in FORMS:
             raise InputError(f"unknown format '{form}'{did_you_mean(form, FORMS)}; formats are {', '.join(FORMS)}")
         return FORMS[form](path)

@@ -31,6 +31,7 @@ from typing import Any, cast
 from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
+from harness.registry.function_plugins import component_of
 from harness.registry.instance_checks import check_instance
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, find_manifests, local_plugins
@@ -135,7 +136,7 @@ class Registry:
             raise HarnessError(
                 f"{_could_not(entry)}: the module has no '{attribute}'{did_you_mean(attribute, vars(module))}"
             )
-        return getattr(module, attribute)
+        return component_of(getattr(module, attribute))
 
     def load_module(self, kind: str, name: str) -> ModuleType:
         """Import and return the module of an entry; raises as :meth:`load`."""
@@ -250,12 +251,12 @@ def split_spec(spec: object, kind: str) -> tuple[str, Values]:
 
 
 def create(kind: str, spec: object) -> Component:
-    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is.
+    """Return a component from a name, a mapping ``{name: {params}}`` or a function of a plugin; an instance is wrapped as it is.
 
     Raises :class:`HarnessError` for a number, a list or None, and as :meth:`Registry.component` does.
     """
     if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
-        return Component(spec)
+        return Component(component_of(spec)() if component_of(spec) is not spec else spec)
     name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)
 

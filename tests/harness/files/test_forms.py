@@ -15,7 +15,7 @@ from harness.files.forms import FORMS, read_form, single_object
 def form(tmp_path):
     """A function that returns name, fields of the records and ``numbered`` of a file with a content."""
 
-    def read(content, name="file", role="candidates", names=(), kind="auto"):
+    def read(content, name="file", role="candidates", names=(), kind=None):
         path = tmp_path / name
         text = content if isinstance(content, str) else json.dumps(content)
         path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
