@@ -53,7 +53,7 @@ def metric_plan(name: str, params: Parameters, metric: Metric | TokenScoreMetric
 
 
 def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
-    """Return plans of metrics: names, ``name:param=value`` texts or comma-separated lists of them, ``{name: params}``, instances, functions."""
+    """Return plans of metrics: names, ``name:param=value`` texts or lists of them, ``{name: params}``, instances, functions."""
     plans: list[AnyMetricPlan] = []
     for item in _single(metrics):
         if isinstance(item, (str, Mapping)):

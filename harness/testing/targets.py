@@ -221,6 +221,7 @@ def _import(module_name: str) -> Instance:
 
 def kind_of(component: Instance) -> str | None:
     """Return the kind whose methods the component has, or None."""
+    component = component_of(component)
     for kind, names in _METHODS.items():
         if any(hasattr(component, name) for name in names):
             return kind
