@@ -16,9 +16,12 @@ __all__ = [
     "__version__",
     "compare",
     "correlate",
+    "distance_function",
+    "embedding_function",
     "evaluate",
     "hookimpl",
     "metric",
+    "metric_function",
     "power",
     "report",
     "rescore",
@@ -28,6 +31,7 @@ __all__ = [
 if TYPE_CHECKING:
     from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, rescore, score
     from harness.errors import HarnessError
+    from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
     from harness.spec.models import Spec
@@ -46,6 +50,9 @@ _PLACES = {
     "Spec": "harness.spec.models",
     "HarnessError": "harness.errors",
     "hookimpl": "harness.registry.hooks",
+    "metric_function": "harness.registry.function_plugins",
+    "distance_function": "harness.registry.function_plugins",
+    "embedding_function": "harness.registry.function_plugins",
 }
 
 
