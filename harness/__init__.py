@@ -14,6 +14,8 @@ __all__ = [
     "Run",
     "Spec",
     "__version__",
+    "as_evaluate",
+    "as_torchmetric",
     "compare",
     "correlate",
     "evaluate",
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
     from harness.spec.models import Spec
+    from harness.wrappers import as_evaluate, as_torchmetric
 
 _PLACES = {
     "evaluate": "harness.api",
@@ -44,6 +47,8 @@ _PLACES = {
     "Spec": "harness.spec.models",
     "HarnessError": "harness.errors",
     "hookimpl": "harness.registry.hooks",
+    "as_evaluate": "harness.wrappers",
+    "as_torchmetric": "harness.wrappers",
 }
 
 
