@@ -23,11 +23,12 @@ __all__ = [
     "metric",
     "power",
     "report",
+    "rescore",
     "score",
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, score
+    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, rescore, score
     from harness.errors import HarnessError
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
@@ -42,6 +43,7 @@ _PLACES = {
     "correlate": "harness.api",
     "power": "harness.api",
     "report": "harness.api",
+    "rescore": "harness.api",
     "MetricResult": "harness.api",
     "Run": "harness.run.finished",
     "Spec": "harness.spec.models",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from harness.analysis.column_table import RowKind
     from harness.analysis.correlate import DropRule, SortKey, Study
     from harness.analysis.power import PowerStudy
+    from harness.run.execute import Options
+    from harness.run.finished import Run
 
 
 def report(
@@ -45,6 +47,52 @@ def report(
     runs = tuple(inner)
     files = [write(runs, Path(output) if output else None, title)]
     return [*files, *write_tables(runs, Path(tables))] if tables else files
+
+
+def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:
+    """Add metrics to a finished run and return it; captions and statistics that the run has are read.
+
+    Parameters
+    ----------
+    run : str or Path
+        Run directory. Its data set and models must be those of the run.
+    metrics : sequence of str
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these.
+    show : bool
+        Draw progress bars on stderr.
+    options : Options, optional
+        Executor and shards (:class:`harness.run.execute.Options`).
+
+    Raises
+    ------
+    InputError
+        There is no finished run, or the run has all the metrics.
+    """
+    from harness.errors import InputError
+    from harness.judgments.suite import refuse_judgments
+    from harness.run.execute import execute
+    from harness.run.plan import make_plan
+    from harness.rundir.rundir import RunDir, bugs_logged
+    from harness.spec.loading import load_written
+    from harness.spec.metric_text import parse_metric, split_metrics
+
+    refuse_judgments("rescore", [run])
+    finished = RunDir.open(run)
+    spec = dict(finished.provenance.spec)
+    present: list[object] = list(spec.get("metrics", []))
+    names = [part for text in metrics for part in split_metrics(text)]
+    added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
+    if not added:
+        raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
+    loaded = load_written({**spec, "metrics": [*present, *added]})
+    with bugs_logged(finished.path):
+        return execute(make_plan(loaded), output=finished.path, mode="extend", show=show, options=options)
+
+
+def _as_spec(metric: Values) -> object:
+    """Return ``{name: {}}`` as ``name``."""
+    ((name, params),) = metric.items()
+    return metric if params else name
 
 
 def compare(

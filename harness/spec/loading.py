@@ -109,6 +109,19 @@ def load_tasks(
     return [_finish(tree, overrides, replace) for tree in trees]
 
 
+def load_written(content: Parameters) -> LoadedSpec:
+    """Return the spec that a run has written into its manifest; paths in it are kept as they are.
+
+    Raises :class:`InputError` for a secret whose environment variable is not set, and for a task of human judgments.
+    """
+    tree = Located(deepcopy(dict(content)), {(): ("manifest.json", 0)})
+    tree.data = _expand(tree, tree.data, (), Path())
+    loaded = _finish(tree, (), {})
+    if isinstance(loaded, LoadedJudgments):
+        raise InputError("is a task of human judgments, which has no models", tree.where(()))
+    return loaded
+
+
 def _find(name: str) -> tuple[Path, str]:
     """Return path and displayed name of the file ``name``, or of the shipped task (``coco``, ``tasks/coco.yaml``)."""
     path = Path(name)
