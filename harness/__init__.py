@@ -14,6 +14,8 @@ __all__ = [
     "Run",
     "Spec",
     "__version__",
+    "as_evaluate",
+    "as_torchmetric",
     "compare",
     "correlate",
     "distance_function",
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
     from harness.spec.models import Spec
+    from harness.wrappers import as_evaluate, as_torchmetric
 
 _PLACES = {
     "evaluate": "harness.api",
@@ -53,6 +56,8 @@ _PLACES = {
     "metric_function": "harness.registry.function_plugins",
     "distance_function": "harness.registry.function_plugins",
     "embedding_function": "harness.registry.function_plugins",
+    "as_evaluate": "harness.wrappers",
+    "as_torchmetric": "harness.wrappers",
 }
 
 
