@@ -28,6 +28,8 @@ $(SETUP): pyproject.toml setup.py constraints.txt
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	@# so that `python benchmarks/NAME.py` finds the package of the benchmarks
 	@$(BIN)/python -c "import os, sysconfig; open(sysconfig.get_path('purelib') + '/harness-benchmarks.pth', 'w').write(os.getcwd())"
+	@echo "  kernels and dictionaries of the metrics"
+	@$(BIN)/harness warm
 	@touch $@
 
 setup: $(SETUP)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         merge_fits,
         partial_fit,
     )
-    from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer, Timed
+    from harness.contracts.models import Adapter, CountsUsage, Describes, Listener, Prepares, Reader, Scorer, Timed
     from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "Candidates",
     "CaptionSet",
     "ChecksInstallation",
+    "CountsUsage",
     "Decoding",
     "Describes",
     "Distance",

@@ -77,6 +77,15 @@ class Reader(Protocol):
 
 
 @runtime_checkable
+class CountsUsage(Protocol):
+    """An adapter that counts what its work costs. The values are stored beside the results and change no number."""
+
+    def usage(self) -> Mapping[str, object]:
+        """Return JSON-compatible values of the work so far, such as ``requests``, ``completion_tokens`` and ``cost``."""
+        ...
+
+
+@runtime_checkable
 class Timed(Protocol):
     """An adapter that measures its speed. The values are printed and stored beside the results and change no number."""
 

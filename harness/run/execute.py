@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.contracts import Decoding, Scorer, TaskView
+from harness.contracts import CountsUsage, Decoding, Scorer, TaskView, Timed, Values
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -27,7 +27,7 @@ from harness.run.finished import Run
 from harness.run.generate import Captions, generate, prepare
 from harness.run.metric_plan import TokenMetricPlan
 from harness.run.plan import GridPoint, ModelPlan, Plan
-from harness.run.progress import bar
+from harness.run.progress import bar, note
 from harness.run.provenance import build_manifest, digest
 from harness.run.results import token_score_records
 from harness.run.scoring_pass import ScoringPass
@@ -144,6 +144,8 @@ class Execution:
     records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
     failed: dict[str, str] = field(default_factory=dict[str, str])
     notes: list[str] = field(default_factory=list[str])
+    costs: dict[str, Values] = field(default_factory=dict[str, "Values"])
+    """Model -> work of its adapter: tokens per second, requests, cost; it changes no number."""
 
     def __post_init__(self) -> None:
         self.pieces: Pieces = self.rundir.pieces if self.rundir else MemoryPieces()
@@ -215,9 +217,11 @@ class Execution:
         records = tuple(self.records)
         if self.rundir is None:
             assert samples is not None
-            return Run(self.provenance, records, samples, self.failed, self.notes, arrays=self.arrays)
-        self.rundir.write_results(self.records, None, self.failed, self.notes)
-        return Run(self.provenance, records, self.rundir.samples, self.failed, self.notes, self.rundir.path)
+            return Run(self.provenance, records, samples, self.failed, self.notes, costs=self.costs, arrays=self.arrays)
+        self.rundir.write_results(self.records, None, self.failed, self.notes, self.costs)
+        return Run(
+            self.provenance, records, self.rundir.samples, self.failed, self.notes, self.rundir.path, costs=self.costs
+        )
 
     def _log(self, event: str, **values: object) -> None:
         if self.rundir:
@@ -255,6 +259,7 @@ class Execution:
             captions = generate(
                 model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=ask
             )
+        self._count_cost(model)
         failures = captions.failures
         self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
         self._log(
@@ -268,6 +273,22 @@ class Execution:
             first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
             raise HarnessError(f"model '{model.label}' has candidates for none of the {stop - start} examples{first}")
         return captions
+
+    def _count_cost(self, model: ModelPlan) -> None:
+        """Keep the work of an adapter and print its speed."""
+        values: Values = {}
+        if isinstance(model.adapter, Timed):
+            values.update(model.adapter.timings())
+        if isinstance(model.adapter, CountsUsage):
+            values.update(model.adapter.usage())
+        if not any(values.values()):
+            return
+        self.costs[model.label] = values
+        speed = values.get("tokens_per_second")
+        if speed:
+            devices = ", ".join(map(str, values.get("devices") or ()))
+            batches = f", batches of {values['batch_size']}" if values.get("batch_size") else ""
+            note(f"{model.label}: {float(speed):,.0f} tokens/s{batches}{' on ' + devices if devices else ''}")
 
     # ------------------------------------------------------------------ systems
     def _systems(self, units: Sequence[Unit]) -> list[System]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.contracts import Parameters
 from harness.errors import require
 from harness.rundir.pieces import PieceStore, joined_rows
 from harness.rundir.provenance import Provenance
@@ -33,6 +34,8 @@ class Run:
     """Examples that a model could not process: ``model/example`` -> reason."""
     notes: Sequence[str] = ()
     """Remarks on the numbers, such as sizes beyond the data."""
+    costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
+    """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
     path: Path | None = None
     """The run directory, if there is one."""
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, "np.ndarray"])
@@ -41,7 +44,9 @@ class Run:
     @classmethod
     def of(cls, rundir: RunDir) -> Run:
         """Return the run of a finished directory."""
-        return cls(rundir.provenance, rundir.records, rundir.samples, rundir.failed, rundir.notes, rundir.path)
+        return cls(
+            rundir.provenance, rundir.records, rundir.samples, rundir.failed, rundir.notes, rundir.path, rundir.costs
+        )
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
@@ -78,7 +83,12 @@ class Run:
         module = require("pandas", extra="datasets", needed_by="Run.to_pandas")
         return module.DataFrame(self.results)
 
+    def samples_frame(self) -> Any:
+        """Return the samples as a pandas DataFrame, one row per (model, decoding, example)."""
+        require("pandas", extra="datasets", needed_by="Run.samples_frame")
+        return self.samples.to_arrow().to_pandas()
+
     def to_dataset(self) -> Any:
         """Return the samples as a ``datasets.Dataset``, one row per (model, decoding, example)."""
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
-        return module.Dataset.from_dict(self.samples.to_dict())
+        return module.Dataset(self.samples.to_arrow())

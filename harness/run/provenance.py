@@ -69,6 +69,7 @@ def build_manifest(
                 "adapter": model.name,
                 "params": dict(model.params),
                 "fingerprint": model.adapter.fingerprint(),
+                **({"source": model.adapter.describe()} if isinstance(model.adapter, Describes) else {}),
             }
             for model in plan.models
         ],

@@ -113,7 +113,7 @@ def is_corpus_free(metric: Metric) -> bool:
         return False
     parts: list[object] = [metric]
     for _ in range(MAX_DEPTH):
-        parts = [part for item in parts for part in _parts(item)]
+        parts = [part for item in parts for part in _parts(item) if not isinstance(part, (str, bytes))]
         if any(hasattr(part, "encode") or getattr(part, "held_fixed", "") for part in parts):
             return False
     return True

@@ -54,6 +54,21 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
 
 
+def read_table(path: Path) -> Any:
+    """Return all columns as a ``pyarrow.Table``; raise :class:`InputError` for a damaged file."""
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    try:
+        return parquet.read_table(path)
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+
+
+def table_of(columns: Mapping[str, Sequence[object]]) -> Any:
+    """Return columns as a ``pyarrow.Table``."""
+    arrow: Any = importlib.import_module("pyarrow")
+    return arrow.table(dict(columns))
+
+
 def row_count(path: Path) -> int:
     """Return the number of rows of a file; raise :class:`InputError` for a damaged one."""
     parquet: Any = importlib.import_module("pyarrow.parquet")
@@ -65,9 +80,8 @@ def row_count(path: Path) -> int:
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> None:
     """Write columns as one file, one row group per (start, length) of ``groups``."""
-    arrow: Any = importlib.import_module("pyarrow")
     parquet: Any = importlib.import_module("pyarrow.parquet")
-    table = arrow.table(dict(columns))
+    table = table_of(columns)
     buffer = io.BytesIO()
     with parquet.ParquetWriter(buffer, table.schema, compression="zstd") as writer:
         for start, length in groups:

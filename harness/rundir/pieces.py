@@ -166,10 +166,10 @@ class PieceStore:
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
-    def has_statistics(self, stem: str) -> bool:
-        """Return True when all files of a result's statistics are there."""
+    def is_whole(self, stem: str) -> bool:
+        """Return True when all files of a result's statistics are there and undamaged."""
         names = self.shards_of(stem)
-        return bool(names) and all(self._file(name, "npz").is_file() for name in names)
+        return bool(names) and all(self.read_named_arrays(name) is not None for name in names)
 
     # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:

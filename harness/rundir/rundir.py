@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, cast
 
+from harness.contracts import Values
 from harness.errors import BUG_LOG, HarnessError, InputError
 from harness.files.readable import DAMAGED
 from harness.rundir.format import (
@@ -198,11 +199,9 @@ class RunDir:
         probe = RunDir(self.path)
         try:
             _ = len(probe.samples)
-            lost = [
-                r.statistics for r in probe.records if r.statistics and not self.pieces.has_statistics(r.statistics)
-            ]
+            lost = [r.statistics for r in probe.records if r.statistics and not self.pieces.is_whole(r.statistics)]
             if lost:
-                raise InputError(f"lacks the statistics {lost[0]}", str(self.path))
+                raise InputError(f"lacks the statistics {lost[0]}, or they are damaged", str(self.path))
         except (HarnessError, *DAMAGED) as error:
             _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
             (self.path / RESULTS).unlink()
@@ -277,6 +276,11 @@ class RunDir:
         """Remarks on the numbers, such as sizes beyond the data."""
         return cast("list[str]", self._results.get("notes", []))
 
+    @property
+    def costs(self) -> dict[str, Values]:
+        """Model -> work of its adapter in the last session of the run."""
+        return cast("dict[str, Values]", self._results.get("costs", {}))
+
     # ------------------------------------------------------------------ shards
     def shard_size(self) -> int | None:
         """Return the number of examples per shard that the run was begun with, or None."""
@@ -297,6 +301,7 @@ class RunDir:
         samples: SampleTable | None,
         failed: Mapping[str, str],
         notes: Sequence[str],
+        costs: Mapping[str, object] | None = None,
     ) -> None:
         """Write samples.parquet, unless it is None (written already), then results.json: a directory with results is finished."""
         if samples is not None:
@@ -312,6 +317,8 @@ class RunDir:
             content["failed"] = dict(failed)
         if notes:
             content["notes"] = list(notes)
+        if costs:
+            content["costs"] = dict(costs)
         write_atomically(self.path / RESULTS, to_json(content))
 
     def log(self, event: str, **values: object) -> None:

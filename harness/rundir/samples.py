@@ -10,14 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
 from harness.rundir.format import plain
-from harness.rundir.parquet import column_names, read_codes, read_column, read_numbers, row_count, write_columns
+from harness.rundir.parquet import (
+    column_names,
+    read_codes,
+    read_column,
+    read_numbers,
+    read_table,
+    row_count,
+    table_of,
+    write_columns,
+)
 from harness.rundir.records import decoding_key, decoding_text
 
 KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
@@ -180,6 +189,12 @@ class SampleTable:
         numbers: dict[tuple[str, str], int] = {}
         rows = [numbers.setdefault(key, len(numbers)) for key in zip(self.texts("model"), self.texts("decoding"))]
         return list(numbers), np.asarray(rows, dtype=np.int64)
+
+    def to_arrow(self) -> Any:
+        """Return all columns as a ``pyarrow.Table``."""
+        if self._path is not None:
+            return read_table(self._path)
+        return table_of(self.to_dict())
 
     def to_dict(self) -> dict[str, list[object]]:
         """Return all columns as lists."""

@@ -10,7 +10,6 @@ import pytest
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
 from harness.run import generate as module
-from harness.run.example_store import example_values
 from harness.run.generate import Captions, as_generation, generate
 from harness.run.plan import ModelPlan
 from harness.rundir.pieces import PieceStore
@@ -203,8 +202,3 @@ def test_progress_is_reported_after_each_answer(small_pieces):
     task = TaskView(EXAMPLES, Decoding())
     generate(ModelPlan("m", "mine", {}, Model(caption)), task, seed=0, pieces=None, advance=steps.append)
     assert steps == [0, 1, 1, 1, 1, 1]
-
-
-def test_the_values_of_an_example_hold_its_whole_content():
-    example = Example("a", ("r",), "m.png", "source", {"k": 1})
-    assert example_values(example) == ["a", ("r",), "m.png", "source", {"k": 1}]

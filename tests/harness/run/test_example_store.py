@@ -1,0 +1,77 @@
+"""Examples in memory and in a temporary file: order, slices, keys, equal ids."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.contracts import Example
+from harness.errors import InputError
+from harness.run import example_store
+from harness.run.example_store import ExampleStore, example_key, example_values
+
+EXAMPLES = [Example(f"e{k}", (f"r{k}", "s"), f"{k}.png", None, {"k": k} if k % 2 else {}) for k in range(11)]
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request, monkeypatch):
+    monkeypatch.setattr(example_store, "BLOCK", 3)
+    monkeypatch.setattr(example_store, "IN_MEMORY", 100 if request.param == "memory" else 4)
+    return ExampleStore(iter(EXAMPLES))
+
+
+def test_examples_come_back_in_order(store):
+    assert len(store) == 11
+    assert list(store) == EXAMPLES
+    assert [store[k] for k in (0, 5, 10, -1)] == [EXAMPLES[k] for k in (0, 5, 10, -1)]
+    assert store[2:9] == EXAMPLES[2:9]
+    assert store[1:9:3] == EXAMPLES[1:9:3]
+    assert store.slice(4, 99) == EXAMPLES[4:]
+    with pytest.raises(IndexError):
+        store[11]
+
+
+def test_references_are_a_view(store):
+    assert len(store.references) == 11
+    assert list(store.references) == [e.references for e in EXAMPLES]
+    assert store.references[3] == EXAMPLES[3].references
+    assert store.references[3:5] == [EXAMPLES[3].references, EXAMPLES[4].references]
+
+
+def test_properties_of_all_examples(store):
+    assert store.reference_counts == {2}
+    assert store.has_meta
+    assert not ExampleStore(EXAMPLES[:1]).has_meta
+
+
+def test_digests_are_those_of_the_content(store):
+    assert store.key(4) == example_key(EXAMPLES[4]).hex()
+    assert store.digest() == ExampleStore(EXAMPLES).digest()
+    assert store.digest(2, 5) == ExampleStore(EXAMPLES[2:5]).digest()
+    assert store.digest() != ExampleStore(EXAMPLES[:10]).digest()
+
+
+@pytest.mark.parametrize("place", [1, 10])
+def test_equal_ids_are_refused_wherever_they_are(store, monkeypatch, place):
+    with pytest.raises(InputError, match="reader 'x': the id 'e0' occurs twice"):
+        ExampleStore([*EXAMPLES[:place], Example("e0", ("other",))], "reader 'x'")
+
+
+def test_metadata_that_cannot_be_stored_is_named(monkeypatch):
+    monkeypatch.setattr(example_store, "IN_MEMORY", 0)
+    with pytest.raises(InputError, match="the metadata of an example between 'a' and 'a' cannot be stored"):
+        ExampleStore([Example("a", ("r",), meta={"open": lambda: 0})])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [Example("a", ("r", "s")), Example("a", ("r",), "m"), Example("a", ("r",), None, "s"), Example("b", ("r",)),
+     Example("a", ("r",), meta={"k": 1})],
+)  # fmt: skip
+def test_a_key_depends_on_the_whole_content(other):
+    assert example_key(Example("a", ("r",))) != example_key(other)
+    assert len(example_key(other)) == example_store.KEY_BYTES
+
+
+def test_the_values_of_an_example_hold_its_whole_content():
+    example = Example("a", ("r",), "m.png", "source", {"k": 1})
+    assert example_values(example) == ["a", ("r",), "m.png", "source", {"k": 1}]

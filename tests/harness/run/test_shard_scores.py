@@ -1,0 +1,80 @@
+"""Scores of shards: the same digits in any division, memory that does not suffice, metrics that fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet, MeanMetric, MetricSpec
+from harness.errors import HarnessError
+from harness.run.features import FeatureCache
+from harness.run.metric_plan import MetricPlan
+from harness.run.shard_scores import Job, Request, ShardScorer
+from harness.spec.models import SignificanceSpec
+
+SETS = [CaptionSet(f"e{k}", (f"a dog {k}", "a cat"), ("the dog runs", f"dog {k}")) for k in range(9)]
+EXACT = SignificanceSpec.model_validate({"method": "exact"})
+
+
+class Words(MeanMetric):
+    """Number of words; raises for batches of more than ``most`` examples."""
+
+    def __init__(self, most: int = 100, error: type[Exception] = MemoryError) -> None:
+        self.most, self.error = most, error
+        self.spec = MetricSpec("words", True)
+
+    def scores(self, batch, features, state):
+        if len(batch) > self.most:
+            raise self.error("too large")
+        words = features.per_text("words", batch.candidate_ids, lambda texts: [len(t.split()) for t in texts])
+        return np.asarray(words, dtype=float).reshape(len(batch), batch.n).mean(axis=1)
+
+
+def scorer(metric) -> ShardScorer:
+    return ShardScorer([MetricPlan("words", "words", {}, metric)], FeatureCache(), EXACT, 0, ["x", "x", "x", "m"])
+
+
+def job(sets, index=0, candidates=None) -> Job:
+    return Job(index, [sets], [Request(0, 3, candidates, None, ((0, 9),))])
+
+
+def test_any_division_gives_the_same_rows():
+    whole = scorer(Words()).score(job(SETS)).scored[3, 0]
+    for size in (1, 2, 4):
+        worker = scorer(Words())
+        parts = [worker.score(job(SETS[k : k + size], k)).scored[3, 0] for k in range(0, 9, size)]
+        assert np.array_equal(np.concatenate([p.stats for p in parts]), whole.stats)
+        assert np.array_equal(np.concatenate([p.p_values for p in parts]), whole.p_values)
+
+
+def test_a_shard_forgets_the_texts_of_the_one_before():
+    worker = scorer(Words())
+    worker.score(job(SETS[:5]))
+    worker.score(job(SETS[5:6], 1))
+    assert len(worker.features.texts) == 4
+
+
+def test_candidates_are_cut():
+    scored = scorer(Words()).score(job(SETS, candidates=1)).scored[3, 0]
+    assert scored.stats[:, 0].tolist() == [3.0] * 9
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_a_batch_that_does_not_fit_into_memory_is_divided(most):
+    whole = scorer(Words()).score(job(SETS)).scored[3, 0]
+    divided = scorer(Words(most)).score(job(SETS)).scored[3, 0]
+    assert np.array_equal(divided.stats, whole.stats)
+    assert np.array_equal(divided.p_values, whole.p_values)
+
+
+def test_an_example_that_does_not_fit_is_named():
+    with pytest.raises(
+        HarnessError,
+        match=r"metric 'words' on model 'm' needs more memory than there is for one example, such as 'e\d'",
+    ):
+        scorer(Words(0)).score(job(SETS))
+
+
+def test_a_plugin_that_fails_is_named():
+    with pytest.raises(HarnessError, match="metric 'words' failed on model 'm': ValueError: too large"):
+        scorer(Words(0, ValueError)).score(job(SETS))
