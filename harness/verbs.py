@@ -20,6 +20,7 @@ def report(
     *runs: str | Path,
     output: str | Path | None = None,
     tables: str | Path | None = None,
+    figures: str | Path | None = None,
     title: str = "",
     examples: int | None = None,
     images: bool = True,
@@ -35,7 +36,9 @@ def report(
     output : str or Path, optional
         The page; default: ``report.html`` in the first path.
     tables : str or Path, optional
-        Folder for every table, texts and verdicts view as CSV and Markdown.
+        Folder for the main table and every table, texts and verdicts view as CSV, Markdown and LaTeX.
+    figures : str or Path, optional
+        Folder for every chart as SVG and PDF in the widths of one and two columns of a paper, and for the tables.
     title : str
         Title of the page.
     examples : int, optional
@@ -56,6 +59,7 @@ def report(
     from harness.judgments.suite import run_folders
     from harness.reporting import league_page
     from harness.reporting.export import write_tables
+    from harness.reporting.figures import write_figures
     from harness.reporting.page import Options, write
 
     folders = [run_folders(path) for path in runs]
@@ -67,7 +71,9 @@ def report(
     output = output or (Path(runs[0]) / "report.html" if runs else None)
     runs = tuple(inner)
     files = [write(runs, Path(output) if output else None, Options(title, examples, images, explain, compare))]
-    return [*files, *write_tables(runs, Path(tables))] if tables else files
+    for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
+        files += write_tables(runs, folder)
+    return [*files, *(write_figures(runs, Path(figures)) if figures else [])]
 
 
 def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:

@@ -25,7 +25,6 @@ HEAVY = {
     "matplotlib",
     "altair",
     "vl_convert",
-    "textual",
     "open_clip",
     "pandas",
     "numba",

@@ -115,7 +115,7 @@ def build_plane(
         alt.Scale(zero=False, nice=False, domain=domain, reverse=direction is False)
         for domain, direction in zip(ends, directions)
     ]
-    x_axis, y_axis = (alt.Axis(tickCount=5, format="~g", title=title) for title in titles)
+    x_axis, y_axis = (alt.Axis(tickCount=5, format=".6~g", title=title) for title in titles)
     x, y = alt.X("x:Q", scale=scales[0], axis=x_axis), alt.Y("y:Q", scale=scales[1], axis=y_axis)
     models = list(dict.fromkeys(point["model"] for point in points))
     labels = _labels(points, ends, directions, (width, height), layout) if len(points) <= MOST_LABELS else []

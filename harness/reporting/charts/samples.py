@@ -13,7 +13,7 @@ from harness.reporting.captions import system_heads
 from harness.reporting.charts.build import altair, directions, finished, heading, label_list, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import BETTER, DIVERGING
+from harness.reporting.charts.style import DIVERGING, MILD
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
@@ -153,13 +153,13 @@ def _score_panel(
     )
     scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False, zero=False)
     ticks = max(2, min(5, int(width // (4 * layout.font))))
-    x_axis = alt.Axis(title=None, tickCount=ticks, format="~g", labelFlush=True)
+    x_axis = alt.Axis(title=None, tickCount=ticks, format=".6~g", labelFlush=True)
     x = alt.X("x:Q", axis=x_axis, scale=alt.Scale(zero=False, nice=False, domain=ends))
     only = alt.FieldEqualPredicate(field="metric", equal=metric)
     shapes = (
         alt.Chart(alt.NamedData(name="curves"))
         .transform_filter(only)
-        .mark_area(opacity=0.45, color=BETTER, interpolate="monotone")
+        .mark_area(color=MILD, interpolate="monotone")
         .encode(x=x, y=alt.Y("top:Q", scale=scale, axis=axis), y2="bottom:Q", detail="row:N")
     )
     summary = alt.Chart(alt.NamedData(name="marks")).transform_filter(only)
@@ -223,12 +223,13 @@ def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layou
         title=None, labelFontSize=size, labelFontWeight="bold", labelLimit=width, labelPadding=0.3 * size
     )
     side = alt.Header(title=None, labelFontSize=size, labelAngle=0, labelAlign="left", labelLimit=layout.label_limit)
-    x_axis = alt.Axis(title=None, values=[0, 0.5, 1], format="~g", labelFlush=True, grid=False)
+    x_axis = alt.Axis(title=None, values=[0, 0.5, 1], format=".6~g", labelFlush=True, grid=False)
     y_axis = alt.Axis(title=None, values=[1 / BINS, CUT], format=".0%", grid=False)
     y_scale = alt.Scale(domain=[0, CUT], nice=False)
     bars = (
         alt.Chart()
-        .mark_rect(color=BETTER, opacity=0.75, clip=True, stroke="white", strokeWidth=0.3)
+        .transform_filter("datum.count > 0")
+        .mark_rect(color=MILD, clip=True)
         .encode(
             x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=x_axis),
             x2="high:Q",
@@ -332,7 +333,7 @@ def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout
             title="rank correlation",
             orient="right",
             values=[-1, -0.5, 0, 0.5, 1],
-            format="~g",
+            format=".6~g",
             gradientThickness=layout.font,
             gradientLength=min(side, 12 * layout.font),
         ),

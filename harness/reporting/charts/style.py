@@ -19,6 +19,8 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3])
 BETTER, WORSE, NEUTRAL = "#0077BB", "#CC5500", "#808080"
 """Colours of significant and of other differences; each has a shape of its own."""
+MILD = "#7fb3d5"
+"""Colour of areas and bars that stand alone."""
 SEQUENTIAL = ("#f4f7fb", "#c6dcec", "#7fb3d5", "#3c84b8", "#17517f")
 """Worst to best, light to dark."""
 DIVERGING = ("#b35806", "#f1a340", "#f7f7f7", "#6fa3cc", "#17517f")

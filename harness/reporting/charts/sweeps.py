@@ -85,11 +85,11 @@ def _panel(
 ) -> Any:
     alt = altair()
     y_scale = alt.Scale(zero=False, nice=True)
-    y_axis = alt.Axis(tickCount=4, title=None, format="~g")
+    y_axis = alt.Axis(tickCount=4, title=None, format=".6~g")
     x = alt.X(
         "x:Q",
         scale=alt.Scale(zero=False, nice=False),
-        axis=alt.Axis(title=x_title, tickCount=5, grid=False, format="~g"),
+        axis=alt.Axis(title=x_title, tickCount=5, grid=False, format=".6~g"),
     )
     legend = None if len(lines) == 1 else alt.Legend(title=None, orient="bottom", columns=legend_columns(lines, layout))
     color = alt.Color("line:N", scale=color_scale(lines), legend=legend)

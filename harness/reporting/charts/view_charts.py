@@ -78,7 +78,7 @@ def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) 
     alt = altair()
     title = _titles(view)[0]
     if all(_is_number(row["x"]) for row in rows):
-        return alt.X("x:Q", scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(title=title, format="~g", **axis))
+        return alt.X("x:Q", scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(title=title, format=".6~g", **axis))
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
     return alt.X("x:N", sort=names, axis=alt.Axis(title=title, labelAngle=-35 if wide else 0, **axis))
@@ -100,7 +100,7 @@ def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     alt = altair()
     names, legend = _legend(rows, layout)
     x, y_title = _x(view, rows, layout, grid=False), _titles(view)[1]
-    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=y_title, format="~g", tickCount=5)
+    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=y_title, format=".6~g", tickCount=5)
     color = alt.Color("series:N", scale=color_scale(names), legend=legend)
     base = alt.Chart(alt.NamedData(name="rows"))
     y = alt.Y("y:Q", scale=scale, axis=axis)
@@ -125,7 +125,7 @@ def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
 def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     alt = altair()
     names, legend = _legend(rows, layout)
-    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=_titles(view)[1], format="~g", tickCount=5)
+    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=_titles(view)[1], format=".6~g", tickCount=5)
     x, color = _x(view, rows, layout), alt.Color("series:N", scale=color_scale(names), legend=legend)
     base = alt.Chart(alt.NamedData(name="rows"))
     layers = [
@@ -148,7 +148,7 @@ def _bars(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     names, legend = _legend(rows, layout)
     for row in rows:
         row["x"] = str(row["x"])
-    axis = alt.Axis(title=_titles(view)[1], format="~g", tickCount=5)
+    axis = alt.Axis(title=_titles(view)[1], format=".6~g", tickCount=5)
     base = alt.Chart(alt.NamedData(name="rows")).encode(
         x=_x(view, rows, layout, ticks=False), xOffset=alt.XOffset("series:N", sort=names)
     )

@@ -1,0 +1,47 @@
+"""Paired comparisons for charts and tables: those that the run keeps, or new ones where they are cheap."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.analysis.compare import ComparedRun, Pair, adjusted
+from harness.analysis.comparison_budget import BUDGET, Affordable, affordable, compare_affordable
+from harness.contracts import Values
+from harness.run.finished import Run
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Comparisons of the systems of a run."""
+
+    rows: Sequence[Values]
+    """One per pair and metric, as :func:`harness.analysis.compare.compare_runs` returns them."""
+    base: str = ""
+    """Label of the system with which the others are compared; empty where all pairs are."""
+    note: str = ""
+    """Reason why there are no comparisons of all pairs; empty where there are."""
+
+
+def compared_systems(run: Run, budget: int | None = BUDGET) -> Compared:
+    """Return the comparisons of all pairs of a run, of every system with the first one where all are too many, or none."""
+    side = ComparedRun(run, name=str(run.path or ""))
+    every = [Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)]
+    every = [pair for pair in every if pair.metrics and pair.shares_examples]
+    if not every:
+        return Compared([])
+    plan = affordable(every, budget)
+    if not plan.postponed:
+        return Compared(_rows(every, plan))
+    remedy = f"harness compare {run.path}" if run.path else "harness.compare"
+    note = f"not all pairs of the {len(side.systems)} systems are compared: {remedy} computes and keeps them"
+    base = side.label(side.systems[0])
+    few = [pair for pair in every if pair.a is side.systems[0]]
+    rows = _rows(few, affordable(few, budget)) if few else []
+    return Compared(rows, base, note) if rows else Compared([], note=note)
+
+
+def _rows(pairs: Sequence[Pair], plan: Affordable) -> list[Values]:
+    """Return the adjusted rows of the metrics that are stored or within the budget."""
+    return adjusted([row for _, row in compare_affordable(pairs, plan.metrics)])
