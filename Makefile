@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 
-.PHONY: help demo test test-slow fuzz lint links setup browser vendor clean
+.PHONY: help demo test test-slow fuzz soak mutants lint links setup browser vendor clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,8 @@ help:
 	@echo "make test   set up .venv, check style and types, run the fast tests"
 	@echo "make test-slow   the long tests"
 	@echo "make fuzz MINUTES=10   fuzz the readers and metrics"
+	@echo "make soak MINUTES=10   kill, starve and tear runs; the next run must have the same results"
+	@echo "make mutants           test the tests with 400 changes of the sources"
 
 $(SETUP): pyproject.toml setup.py constraints.txt
 	@echo "Setting up $(VENV) (some minutes the first time, nearly all of it downloading packages) ..."
@@ -70,3 +72,12 @@ clean:
 MINUTES ?= 10
 fuzz: $(SETUP)
 	@$(BIN)/python tests/fuzz/run.py --minutes $(MINUTES)
+
+# Disturbs runs for MINUTES and compares the next run with an undisturbed one.
+soak: $(SETUP)
+	@$(BIN)/python tests/soak/run.py --minutes $(MINUTES)
+
+# Changes the sources, one place at a time, and reports the changes that no test notices.
+mutants: $(SETUP)
+	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[mutants]"
+	@nice -n 10 $(BIN)/python tests/mutation/run.py

@@ -58,7 +58,7 @@ from harness.contracts.metrics import (
     merge_fits,
     partial_fit,
 )
-from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer
+from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer, Timed
 
 __all__ = [
     "Adapter",
@@ -111,6 +111,7 @@ __all__ = [
     "TaskView",
     "Testable",
     "TextDistance",
+    "Timed",
     "TokenScoreMetric",
     "TokenScores",
     "Values",

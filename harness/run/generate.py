@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import cast
@@ -79,7 +79,13 @@ class Captions:
         first = self.start if start is None else start
         last = self.start + len(self) if stop is None else stop
         pairs = zip(self.store.slice(first, last), self.rows(first, last))
-        return [item for example, row in pairs if (item := _caption_set(example, row)) is not None]
+        return [
+            _caption_set(
+                example, cast("Sequence[str]", row["candidates"]), cast("Sequence[str] | None", row.get("references"))
+            )
+            for example, row in pairs
+            if row.get("candidates")
+        ]
 
 
 def generate(
@@ -287,12 +293,18 @@ def results_of(
         raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
 
 
-def _caption_set(example: Example, row: Row) -> CaptionSet | None:
-    """Return the caption set of an example; None without candidates."""
-    candidates = cast("Sequence[str]", row.get("candidates", ()))
-    if not candidates:
-        return None
-    own = cast("Sequence[str] | None", row.get("references"))
+def sets_of_results(examples: Iterable[Example], results: Iterable[Generation | Failure]) -> list[CaptionSet]:
+    """Return the caption sets of the examples that have candidates."""
+    pairs = zip(examples, results)
+    return [
+        _caption_set(example, item.candidates, item.references)
+        for example, item in pairs
+        if isinstance(item, Generation) and item.candidates
+    ]
+
+
+def _caption_set(example: Example, candidates: Sequence[str], own: Sequence[str] | None) -> CaptionSet:
+    """Return the caption set of an example; ``own`` are the references that the adapter has left, None for all."""
     references = example.references if own is None else tuple(own)
     return CaptionSet(example.id, tuple(candidates), references, example.media, example.source, example.meta)
 

@@ -10,19 +10,17 @@ from __future__ import annotations
 import json
 import logging
 import os
-import time
 import zlib
 from collections.abc import Mapping, Sequence
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol
+from typing import Protocol
 
 from harness.rundir.format import plain
 
 _log = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 0.2
-"""Maximum time in seconds for which a row stays in the buffer of the process."""
 Row = Mapping[str, object]
 
 
@@ -128,8 +126,7 @@ class _FileWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: IO[bytes] | None = None
-        self._flushed = 0.0
+        self._file: FileIO | None = None
 
     def __enter__(self) -> AnswerWriter:
         return self
@@ -138,33 +135,29 @@ class _FileWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
 
     def append(self, key: str, row: Row) -> None:
-        """Write a line; the operating system has it after at most :data:`FLUSH_SECONDS`, as long as rows arrive."""
+        """Write a line; the operating system has it when the call returns."""
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             torn = _lacks_newline(self._path)
-            self._file = open(self._path, "ab")  # noqa: SIM115  (closed by __exit__)
+            self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  (closed by __exit__)
             if torn:
                 self._file.write(b"\n")
         self._file.write(_line(key, row))
-        now = time.monotonic()
-        if now - self._flushed > FLUSH_SECONDS:
-            self._file.flush()
-            self._flushed = now
 
 
 def joined(sources: Sequence[Path], target: Path) -> None:
     """Write the lines of several answer files of one block into ``target``, as new lines of it."""
     with AnswerFile(target).writer() as writer:
-        known = AnswerFile(target).read()
+        present = set(AnswerFile(target).read())
         for source in sources:
             for key, row in AnswerFile(source).read().items():
-                if key not in known:
+                if key not in present:
                     writer.append(key, row)
+                    present.add(key)
 
 
 def _line(key: str, row: Row) -> bytes:

@@ -29,6 +29,7 @@ from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, 
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
+from harness.spec.published import resolve_references
 
 _VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
@@ -125,7 +126,7 @@ def load_written(content: Parameters) -> LoadedSpec:
 def _find(name: str) -> tuple[Path, str]:
     """Return path and displayed name of the file ``name``, or of the shipped task (``coco``, ``tasks/coco.yaml``)."""
     path = Path(name)
-    if path.exists():
+    if os.path.exists(path):
         return path, name
     from harness.registry import current
 
@@ -161,12 +162,12 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
         raise InputError("include is a file name or a list of file names", places.where(()))
     bases: list[Located] = []
     for index, item in enumerate(cast("list[str]", names)):
-        target = Path(item) if Path(item).is_absolute() or Path(item).exists() else path.parent / item
+        target = Path(item) if Path(item).is_absolute() or os.path.exists(item) else path.parent / item
+        if not os.path.isfile(target):  # False, not an error, for a name that no file can have
+            raise InputError(f"included file {_short(item)} does not exist", places.where((index,)))
         if target.resolve() in (*stack, resolved):
             chain = " -> ".join(p.name for p in (*stack, resolved, target.resolve()))
             raise InputError(f"the spec includes itself: {chain}", places.where((index,)))
-        if not target.is_file():
-            raise InputError(f"included file '{item}' does not exist", places.where((index,)))
         bases.extend(_with_includes(target, str(target), (*stack, resolved)))
     full = [base for base in bases if _is_task(base)]
     fragments = [base for base in bases if not _is_task(base)]
@@ -214,6 +215,7 @@ def _variant(tree: Located, folder: Path) -> Located:
         else:
             raise InputError("no variant's 'when' holds", places.where(()))
     tree.data = _expand(tree, tree.data, (), folder)
+    resolve_references(tree, folder)
     return tree
 
 
@@ -231,7 +233,7 @@ def _holds(when: YamlValue, folder: Path, where: str) -> bool:
         if missing:
             return False
         text = _VARIABLE.sub(lambda m: os.environ.get(m["name"]) or m["default"] or "", str(value))
-        if not Path(text).exists() and not (folder / text).exists():
+        if not os.path.exists(text) and not os.path.exists(folder / text):
             return False
     return True
 
@@ -260,7 +262,7 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
         return text
 
     text = _VARIABLE.sub(replace, value)
-    if text and is_path(tree.data, key) and not Path(text).is_absolute() and (folder / text).exists():
+    if text and is_path(tree.data, key) and not Path(text).is_absolute() and os.path.exists(folder / text):
         return str(folder / text)
     return text
 
