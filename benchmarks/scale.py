@@ -216,7 +216,7 @@ def has_ray() -> bool:
     return importlib.util.find_spec("ray") is not None
 
 
-class two_nodes:  # noqa: N801  (a context manager)
+class two_nodes:
     """A Ray cluster of two nodes on this machine, one core each."""
 
     def __enter__(self) -> str:

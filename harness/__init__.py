@@ -14,11 +14,16 @@ __all__ = [
     "Run",
     "Spec",
     "__version__",
+    "as_evaluate",
+    "as_torchmetric",
     "compare",
     "correlate",
+    "distance_function",
+    "embedding_function",
     "evaluate",
     "hookimpl",
     "metric",
+    "metric_function",
     "power",
     "report",
     "rescore",
@@ -28,9 +33,11 @@ __all__ = [
 if TYPE_CHECKING:
     from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, rescore, score
     from harness.errors import HarnessError
+    from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
     from harness.spec.models import Spec
+    from harness.wrappers import as_evaluate, as_torchmetric
 
 _PLACES = {
     "evaluate": "harness.api",
@@ -46,6 +53,11 @@ _PLACES = {
     "Spec": "harness.spec.models",
     "HarnessError": "harness.errors",
     "hookimpl": "harness.registry.hooks",
+    "metric_function": "harness.registry.function_plugins",
+    "distance_function": "harness.registry.function_plugins",
+    "embedding_function": "harness.registry.function_plugins",
+    "as_evaluate": "harness.wrappers",
+    "as_torchmetric": "harness.wrappers",
 }
 
 

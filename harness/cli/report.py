@@ -48,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
     from harness import api
 
     files = api.report(
-        *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title, examples=args.examples,
-        images=not args.no_images, explain=args.explain, compare=args.compare,
+        *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
+        examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
     )  # fmt: skip
     print("\n".join(map(str, files)))
     return 0

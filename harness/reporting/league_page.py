@@ -91,7 +91,7 @@ def _empty(value: float) -> object:
 
 def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]] = ()) -> str:
     """Return the HTML of the page; ``sections`` are those of plugins, with ``title`` and ``html``."""
-    require("jinja2", extra="plots", needed_by="harness report")
+    require("jinja2", needed_by="harness report")
     import jinja2
 
     environment = jinja2.Environment(

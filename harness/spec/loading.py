@@ -3,7 +3,7 @@
 * ``include: [a.yaml, b.yaml]``: the keys of this file override those of the included files. When several included files have a
   ``dataset`` and this file has none, the file is a suite: one run per included data set, each with the keys of this file.
 * ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first one whose ``when`` holds (or that has no ``when``)
-  is merged into the spec.
+  is merged into the spec. Models and metrics with a ``when`` that does not hold are left out (:mod:`harness.spec.conditions`).
 * ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a variable that is not set is an error outside of ``when``.
   ``${secret:NAME}`` is expanded too, and its value is kept out of everything that is written (:mod:`harness.files.secrets`).
 * A relative path is resolved beside the spec file, and where no such file exists, in the working directory.
@@ -26,13 +26,11 @@ from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.secrets import MIN_LENGTH, is_secret_variable, remember, remember_keys
 from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
+from harness.spec.conditions import VARIABLE, drop_unmet, holds
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
 from harness.spec.published import resolve_references
-
-_VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
-
 
 _CONTENT = ("dataset", "judgments")
 """Keys that make a file a task of its own, not a fragment."""
@@ -206,7 +204,7 @@ def _variant(tree: Located, folder: Path) -> Located:
         ):
             raise InputError("variants is a list of mappings", places.where(()))
         for index, item in enumerate(cast("list[Values]", variants)):
-            if not _holds(item.pop("when", None), folder, places.where((index, "when"))):
+            if not holds(item.pop("when", None), folder, places.where((index, "when"))):
                 continue
             item["variant"] = item.pop("name", f"variant {index + 1}")
             for key, value in item.items():
@@ -214,28 +212,10 @@ def _variant(tree: Located, folder: Path) -> Located:
             break
         else:
             raise InputError("no variant's 'when' holds", places.where(()))
+    drop_unmet(tree, folder)
     tree.data = _expand(tree, tree.data, (), folder)
     resolve_references(tree, folder)
     return tree
-
-
-def _holds(when: YamlValue, folder: Path, where: str) -> bool:
-    """Return True when every path of a condition exists, in the working directory or in ``folder``."""
-    if when is None:
-        return True
-    if not isinstance(when, dict) or set(cast("dict[Any, Any]", when)) != {"exists"}:
-        raise InputError("when is a mapping 'exists: PATH'", where)
-    paths = cast("Values", when)["exists"]
-    for value in cast("list[YamlValue]", paths) if isinstance(paths, list) else [paths]:
-        missing = [
-            m["name"] for m in _VARIABLE.finditer(str(value)) if m["default"] is None and not os.environ.get(m["name"])
-        ]
-        if missing:
-            return False
-        text = _VARIABLE.sub(lambda m: os.environ.get(m["name"]) or m["default"] or "", str(value))
-        if not os.path.exists(text) and not os.path.exists(folder / text):
-            return False
-    return True
 
 
 def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValue:
@@ -261,7 +241,7 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
             remember(text, f"${{secret:{name}}}")
         return text
 
-    text = _VARIABLE.sub(replace, value)
+    text = VARIABLE.sub(replace, value)
     if text and is_path(tree.data, key) and not Path(text).is_absolute() and os.path.exists(folder / text):
         return str(folder / text)
     return text
