@@ -12,6 +12,8 @@ from harness.registry import current
 
 BUDGET = 1_200_000
 """Largest sum of the examples of all tests that are not stored; about five seconds."""
+MAX_PAIRS = 2000
+"""Largest number of pairs of systems that a report compares."""
 GENERAL = 100
 """Cost of a test of a metric whose number is no function of sums, in tests of one that is."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare import ComparedRun, Pair, adjusted
-from harness.analysis.comparison_budget import BUDGET, Affordable, affordable, compare_affordable
+from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.contracts import Values
 from harness.run.finished import Run
 
@@ -27,19 +28,24 @@ class Compared:
 def compared_systems(run: Run, budget: int | None = BUDGET) -> Compared:
     """Return the comparisons of all pairs of a run, of every system with the first one where all are too many, or none."""
     side = ComparedRun(run, name=str(run.path or ""))
-    every = [Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)]
-    every = [pair for pair in every if pair.metrics and pair.shares_examples]
-    if not every:
-        return Compared([])
-    plan = affordable(every, budget)
-    if not plan.postponed:
-        return Compared(_rows(every, plan))
+    first, *others = side.systems or [None]
+    few = _comparable([Pair(side, first, side, other) for other in others if first is not None])
+    if math.comb(len(side.systems), 2) <= MAX_PAIRS:
+        every = _comparable([Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)])
+        if not every:
+            return Compared([])
+        plan = affordable(every, budget)
+        if not plan.postponed:
+            return Compared(_rows(every, plan))
     remedy = f"harness compare {run.path}" if run.path else "harness.compare"
     note = f"not all pairs of the {len(side.systems)} systems are compared: {remedy} computes and keeps them"
-    base = side.label(side.systems[0])
-    few = [pair for pair in every if pair.a is side.systems[0]]
     rows = _rows(few, affordable(few, budget)) if few else []
-    return Compared(rows, base, note) if rows else Compared([], note=note)
+    return Compared(rows, side.label(side.systems[0]), note) if rows else Compared([], note=note)
+
+
+def _comparable(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that share metrics and examples."""
+    return [pair for pair in pairs if pair.metrics and pair.shares_examples]
 
 
 def _rows(pairs: Sequence[Pair], plan: Affordable) -> list[Values]:
