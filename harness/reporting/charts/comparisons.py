@@ -28,8 +28,7 @@ class Compared:
 def compared_systems(run: Run, budget: int | None = BUDGET) -> Compared:
     """Return the comparisons of all pairs of a run, of every system with the first one where all are too many, or none."""
     side = ComparedRun(run, name=str(run.path or ""))
-    first, *others = side.systems or [None]
-    few = _comparable([Pair(side, first, side, other) for other in others if first is not None])
+    few = _comparable([Pair(side, side.systems[0], side, other) for other in side.systems[1:]])
     if math.comb(len(side.systems), 2) <= MAX_PAIRS:
         every = _comparable([Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)])
         if not every:
