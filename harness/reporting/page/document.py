@@ -135,7 +135,7 @@ def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> di
         "group": group,
         "matrix": matrix,
         "notices": notices_of(group, clusters),
-        "notes": [line for run in group.runs for line in interval_notes(run.records)],
+        "notes": list(dict.fromkeys(line for run in group.runs for line in interval_notes(run.records))),
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],
