@@ -68,10 +68,9 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
     import jinja2
 
     options = options or Options()
-    if options.examples is not None and options.examples < 1:
-        raise HarnessError(
-            f"examples is {options.examples}; expected at least 1", parameter="examples", value=options.examples
-        )
+    for name, value, least in (("examples", options.examples, 1), ("explain", options.explain, 0)):
+        if value is not None and value < least:
+            raise HarnessError(f"{name} is {value}; expected at least {least}", parameter=name, value=value)
     names = list(dict.fromkeys(str(path) for path in paths))
     groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
