@@ -19,6 +19,7 @@ from harness.cli.main import commands
 ROOT = Path(__file__).resolve().parent.parent
 TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "specs.md": "Specs", "data-formats.md": "Data formats",
+    "report-page.md": "Report page",
     "comparisons.md": "Comparisons", "power.md": "Power", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",
     "studies": "Studies", "notebooks": "Notebooks",
@@ -30,7 +31,7 @@ API = {
     "Runs and results": ["harness.run.finished", "harness.run.text_scores", "harness.rundir.samples", "harness.rundir.records"],
     "Contracts": [
         "harness.contracts.data", "harness.contracts.metrics", "harness.contracts.models", "harness.contracts.bases",
-        "harness.contracts.features", "harness.contracts.judgments", "harness.contracts.parameters",
+        "harness.contracts.features", "harness.contracts.explanations", "harness.contracts.judgments", "harness.contracts.parameters",
     ],
     "Plugins": ["harness.registry.catalogue", "harness.registry.hooks", "harness.testing"],
     "Statistics": [f"harness.stats.{name}" for name in ("bootstrap", "combine", "permutation", "significance", "correlation")],

@@ -63,8 +63,11 @@ class ComparedRun:
 
     def label(self, system: System) -> str:
         """Return the model of a system, with its decoding where the run has several."""
-        several = len({other.decoding_key for other in self.run.samples.systems}) > 1
-        return system.label if several else system.model
+        return system.label if self._several_decodings else system.model
+
+    @cached_property
+    def _several_decodings(self) -> bool:
+        return len({other.decoding_key for other in self.run.samples.systems}) > 1
 
     def record(self, system: System, metric: str) -> ResultRecord | None:
         """Return the result record of a system and metric; None without one."""
@@ -76,7 +79,14 @@ class ComparedRun:
 
     def metrics(self, system: System) -> list[str]:
         """Labels of the metrics of a system's captions, in the order of the run."""
-        return [metric for metric, model, key in self._records if (model, key) == (system.model, system.decoding_key)]
+        return self._metrics.get((system.model, system.decoding_key), [])
+
+    @cached_property
+    def _metrics(self) -> dict[tuple[str, str], list[str]]:
+        names: dict[tuple[str, str], list[str]] = {}
+        for metric, model, key in self._records:
+            names.setdefault((model, key), []).append(metric)
+        return names
 
 
 @dataclass(frozen=True)

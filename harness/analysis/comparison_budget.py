@@ -10,8 +10,10 @@ from harness.analysis.comparison_store import StoredComparisons
 from harness.contracts import Additive, Values
 from harness.registry import current
 
-BUDGET = 1_200_000
-"""Largest sum of the examples of all tests that are not stored; about five seconds."""
+BUDGET = 300_000
+"""Largest sum of the examples of all tests that are not stored; some seconds."""
+MAX_PAIRS = 2000
+"""Largest number of pairs of systems that a report compares."""
 GENERAL = 100
 """Cost of a test of a metric whose number is no function of sums, in tests of one that is."""
 

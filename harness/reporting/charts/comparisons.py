@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.analysis.compare import DRAWS, ComparedRun, Pair, adjusted, compare_pairs
-from harness.analysis.comparison_store import StoredComparisons
+from harness.analysis.compare import ComparedRun, Pair, adjusted
+from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.contracts import Values
 from harness.run.finished import Run
-
-MAX_CELLS = 1_500_000
-"""Largest number of tests (pairs of systems times metrics) times examples that is computed."""
 
 
 @dataclass(frozen=True)
@@ -27,28 +25,28 @@ class Compared:
     """Reason why there are no comparisons of all pairs; empty where there are."""
 
 
-def compared_systems(run: Run) -> Compared:
+def compared_systems(run: Run, budget: int | None = BUDGET) -> Compared:
     """Return the comparisons of all pairs of a run, of every system with the first one where all are too many, or none."""
     side = ComparedRun(run, name=str(run.path or ""))
-    every = [Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)]
-    every = [pair for pair in every if pair.metrics and pair.shares_examples]
-    if not every:
-        return Compared([])
-    if _affordable(run, every):
-        return Compared(adjusted(compare_pairs(every)))
+    few = _comparable([Pair(side, side.systems[0], side, other) for other in side.systems[1:]])
+    if math.comb(len(side.systems), 2) <= MAX_PAIRS:
+        every = _comparable([Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)])
+        if not every:
+            return Compared([])
+        plan = affordable(every, budget)
+        if not plan.postponed:
+            return Compared(_rows(every, plan))
     remedy = f"harness compare {run.path}" if run.path else "harness.compare"
     note = f"not all pairs of the {len(side.systems)} systems are compared: {remedy} computes and keeps them"
-    base = side.label(side.systems[0])
-    few = [pair for pair in every if pair.a is side.systems[0]]
-    return (
-        Compared(adjusted(compare_pairs(few)), base, note) if few and _affordable(run, few) else Compared([], note=note)
-    )
+    rows = _rows(few, affordable(few, budget)) if few else []
+    return Compared(rows, side.label(side.systems[0]), note) if rows else Compared([], note=note)
 
 
-def _affordable(run: Run, pairs: Sequence[Pair]) -> bool:
-    """Return True where the comparisons of the pairs are few, or kept beside the run."""
-    tests = sum(len(pair.metrics) for pair in pairs)
-    examples = max(len(pair.a.rows) for pair in pairs)
-    if tests * examples <= MAX_CELLS:
-        return True
-    return len(StoredComparisons.of([run], DRAWS, 0).rows) >= tests
+def _comparable(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that share metrics and examples."""
+    return [pair for pair in pairs if pair.metrics and pair.shares_examples]
+
+
+def _rows(pairs: Sequence[Pair], plan: Affordable) -> list[Values]:
+    """Return the adjusted rows of the metrics that are stored or within the budget."""
+    return adjusted([row for _, row in compare_affordable(pairs, plan.metrics)])

@@ -29,6 +29,8 @@ SHAPES = ("triangle-right", "triangle-left", "circle")
 
 def differences(run: Run) -> list[Chart]:
     """Return the forest plot of a run; an empty list for a run without two systems to compare."""
+    if len(run.samples.systems) > MOST_SYSTEMS:
+        return []
     compared = compared_systems(run)
     systems = {row[side] for row in compared.rows for side in ("system_a", "system_b")}
     base = compared.base
@@ -36,7 +38,7 @@ def differences(run: Run) -> list[Chart]:
         base = compared.rows[0]["system_a"]
     rows = [row for row in compared.rows if not base or base in (row["system_a"], row["system_b"])]
     lines = [line for row in rows if (line := _line(row, base)) is not None]
-    if not lines or len(systems) > MOST_SYSTEMS:
+    if not lines:
         return []
     against = f" against {base}" if base else ""
     caption = (

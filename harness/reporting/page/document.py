@@ -68,10 +68,9 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
     import jinja2
 
     options = options or Options()
-    if options.examples is not None and options.examples < 1:
-        raise HarnessError(
-            f"examples is {options.examples}; expected at least 1", parameter="examples", value=options.examples
-        )
+    for name, value, least in (("examples", options.examples, 1), ("explain", options.explain, 0)):
+        if value is not None and value < least:
+            raise HarnessError(f"{name} is {value}; expected at least {least}", parameter=name, value=value)
     names = list(dict.fromkeys(str(path) for path in paths))
     groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
@@ -135,7 +134,7 @@ def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> di
         "group": group,
         "matrix": matrix,
         "notices": notices_of(group, clusters),
-        "notes": [line for run in group.runs for line in interval_notes(run.records)],
+        "notes": list(dict.fromkeys(line for run in group.runs for line in interval_notes(run.records))),
         "records": [(group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],
@@ -162,12 +161,12 @@ def _run(name: str, run: Run) -> dict[str, object]:
 
 def _view(view: ViewSpec, run: Run) -> dict[str, Any]:
     """Return the template's values of a view that is a table."""
-    values: dict[str, Any] = {"title": view.heading, "note": view.note, "table": None, "texts": None}
+    values: dict[str, Any] = {"title": view.heading, "note": view.remark, "table": None, "texts": None}
     if view.plot == "table":
         values["table"] = view_table(view, run.records)
     elif view.plot == "verdicts":
         values["table"] = verdict_table(view, run)
-        values["note"] = f"{view.note} ({METHOD_NOTE})".strip()
+        values["note"] = f"{view.remark} ({METHOD_NOTE})".strip()
     else:
         values["texts"] = texts_table(view, run.samples)
     return values

@@ -100,7 +100,9 @@ def _numbers(name: str, column: str, systems: Sequence[System], place: dict[str,
 def _texts(group: Group, name: str, ids: Sequence[str], place: dict[str, int]) -> Iterator[Block]:
     """Yield the blocks of captions and references; captions of one system at a time are in memory."""
     references: list[tuple[str, ...] | None] = [None] * len(ids)
-    for number, (side, system) in enumerate(group.systems):
+    numbers = sorted(range(len(group.systems)), key=lambda k: -_reference_count(group, k))
+    for number in numbers:
+        side, system = group.systems[number]
         rows: dict[int, int] = {}
         part: list[object] = []
         own: dict[int, tuple[str, ...]] = {}
@@ -129,8 +131,17 @@ def _texts(group: Group, name: str, ids: Sequence[str], place: dict[str, int]) -
         yield Block.of_json(f"{name}-refs-{k // PART}", [texts or () for texts in references[k : k + PART]])
 
 
+def _reference_count(group: Group, number: int) -> int:
+    """Return the largest number of references of a system; the systems with most of them come first, held-out people later."""
+    side, system = group.systems[number]
+    sizes = (side.record(system, metric) for metric in side.metrics(system))
+    return max(
+        (n for record in sizes if record and record.sizes for n in record.sizes.get("references", ())), default=0
+    )
+
+
 def _captions(
     name: str, system: int, part: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]
 ) -> Block:
-    """Return the block of one part of a system: captions, and references where they are not those of the first system."""
+    """Return the block of one part of a system: captions, and references where they are not those of the list."""
     return Block.of_json(f"{name}-caps-{system}-{part}", {"c": candidates, **({"r": own} if own else {})})

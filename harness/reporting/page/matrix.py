@@ -129,6 +129,11 @@ class Matrix:
         return any(cell is not None and cell.share is not None for row in self.rows for cell in row.cells)
 
     @property
+    def has_ticks(self) -> bool:
+        """True when some column has the value of people or of the floor on its scale."""
+        return any(cell is not None and cell.ticks for row in self.rows for cell in row.cells)
+
+    @property
     def has_p(self) -> bool:
         """True when some value has a p-value."""
         return any(column.has_p for column in self.columns)

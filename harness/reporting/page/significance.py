@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.analysis.clusters import rankings
 from harness.analysis.compare import DRAWS, LEVEL, Pair, adjusted
-from harness.analysis.comparison_budget import BUDGET, Affordable, affordable, compare_affordable
+from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
 from harness.contracts import Values
 from harness.reporting.page.groups import Group
 from harness.rundir.records import ResultRecord
@@ -43,6 +43,12 @@ class Clusters:
 
 def clusters_of(group: Group, budget: int | None = BUDGET) -> Clusters:
     """Return the clusters of the metrics of a group whose tests are stored or within the budget; None: of all metrics."""
+    count = len(group.systems) * (len(group.systems) - 1) // 2
+    if budget is not None and count > MAX_PAIRS:
+        return Clusters(
+            warning=f"No significance clusters, and no value marked as best: {len(group.systems)} systems are {count:,} pairs, more than "
+            f"the {MAX_PAIRS:,} that a page compares; --compare compares them all the same."
+        )
     pairs = [Pair(*one, *other) for one, other in itertools.combinations(group.systems, 2)]
     pairs = [pair for pair in pairs if pair.metrics and pair.shares_examples]
     if not pairs:

@@ -10,7 +10,7 @@ SPEC = {
     "task": "t",
     "dataset": {"reader": "words"},
     "models": [{"echo": {"label": "a"}}, {"echo": {"label": "b", "n": 3}}, {"echo": {"label": "c", "n": 1}}],
-    "metrics": ["length", {"distinct": {"n": 1}}],
+    "metrics": ["mine/length", {"distinct": {"n": 1}}],
     "bootstrap": {"samples": 20},
 }
 

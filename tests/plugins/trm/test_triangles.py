@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.contracts import CaptionSet, TextDistance
+from harness.plugins.trm.metric import Trm
 from harness.plugins.trm.triangles import heaviest_triangle
+from harness.run.features import FeatureCache
 
 
 def loop(d: np.ndarray, n: int) -> tuple[int, float]:
@@ -45,3 +48,27 @@ def test_rank_and_margin_are_those_of_a_loop(n, m, seed):
         (low - best.inner, min(best.inner - low, high - best.inner), best.inner - high)[rank]
     )
     assert (best.inner, best.to_a, best.to_b) == (d[best.a, best.b], d[best.x, best.a], d[best.x, best.b])
+
+
+def test_the_metric_says_it_in_words():
+    sets = [CaptionSet("x", ("a", "a b"), ("a b c d e", "a b c d e f")), CaptionSet("y", ("a",), ("b",))]
+    features = FeatureCache([item.references for item in sets])
+    metric = Trm(distance=Words())
+    (explanation,) = metric.explain(features.batch(sets[:1]), features, None)
+    assert explanation is not None
+    assert explanation.title == (
+        "Heaviest triangle: two candidates are closer to each other (1.000) than to the reference (5.000 and 4.000); 100 % of the "
+        "triangles are of this kind, 33 % by chance"
+    )
+    assert explanation.texts == ((0, "one of the pair"), (1, "one of the pair"), (3, "opposite"))
+    assert metric.explain(features.batch(sets[1:]), features, None) == [None]
+
+
+class Words(TextDistance):
+    """Difference of the numbers of words."""
+
+    name = "words"
+
+    def pairwise(self, texts):
+        counts = np.array([len(text.split()) for text in texts], dtype=float)
+        return np.abs(counts[:, None] - counts)

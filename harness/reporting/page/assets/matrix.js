@@ -87,7 +87,7 @@ function startPins(view) {
       const tableRow = view.model.getRow(String(index), true);
       tableRow.pin(tableRow.getIsPinned() ? false : "top");
     });
-    row.node.cells[0].prepend(button);
+    row.node.cells[0].append(button);
     row.pin = button;
   });
 }

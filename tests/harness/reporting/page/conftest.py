@@ -24,7 +24,7 @@ SPEC: dict[str, Any] = {
         {"human": {"label": "people", "held_out": 1}},
         {"shuffled": {"label": "others"}},
     ],
-    "metrics": ["length"],
+    "metrics": ["mine/length"],
     "bootstrap": {"samples": 50},
     "significance": "exact",
     "views": [

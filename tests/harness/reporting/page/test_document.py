@@ -123,7 +123,9 @@ def test_an_unfinished_run_and_another_schema_are_one_line(finished, project, ca
     assert "the run has not finished" in capsys.readouterr().err
 
 
-def test_examples_must_be_positive(finished, capsys):
+def test_counts_out_of_range_are_one_line(finished, capsys):
+    assert main(["report", finished(), "--explain", "-1"]) == 2
+    assert "explain is -1; expected at least 0" in capsys.readouterr().err
     assert main(["report", finished(), "--examples", "0"]) == 2
     assert "examples is 0; expected at least 1" in capsys.readouterr().err
 

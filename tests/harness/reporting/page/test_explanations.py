@@ -11,7 +11,7 @@ from harness.reporting.page import Options
 from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import groups_of, open_run
 
-TRM = {"metrics": ["length", {"trm": {"distance": {"chars": {}}}}], "views": []}
+TRM = {"metrics": ["mine/length", {"trm": {"distance": {"chars": {}}}}], "views": []}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ def test_runs_join_the_group_of_their_data(finished):
         finished("a"),
         finished("b", models=[{"echo": {"label": "third"}}]),
         finished("c", dataset={"reader": "words", "count": 4}),
-        finished("d", metrics=[{"length": {"scale": 2.0}}]),
+        finished("d", metrics=[{"mine/length": {"scale": 2.0}}]),
     ]
     groups = groups_of([(name, open_run(name)) for name in names])
     assert [[side.name for side in group.sides] for group in groups] == [["a", "b"], ["c"], ["d"]]
