@@ -14,7 +14,7 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness report``."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
-    parser.add_argument("--output", metavar="FILE", help="the page (default: report.html in the first run)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the page (default: report.html in the first run)")
     parser.add_argument(
         "--tables",
         metavar="FOLDER",
@@ -26,12 +26,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write every chart as SVG and PDF for papers, and the tables; needs the extra plots",
     )
     parser.add_argument("--title", default="", help="title of the page")
+    parser.add_argument(
+        "--examples",
+        type=int,
+        metavar="N",
+        help="put N examples on the page, evenly spread over the data (default: all)",
+    )
+    parser.add_argument(
+        "--explain", type=int, metavar="N", help="explain the N largest scores of each metric that can by its texts, also with embeddings",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="compute all paired tests of systems, however long they take, and keep them",
+    )
+    parser.add_argument("--no-images", action="store_true", help="embed no thumbnails of the examples' images")
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the report and print the files."""
     from harness import api
 
-    files = api.report(*args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title)
+    files = api.report(
+        *args.runs, output=args.output, tables=args.tables, figures=args.figures, title=args.title,
+        examples=args.examples, images=not args.no_images, explain=args.explain, compare=args.compare,
+    )  # fmt: skip
     print("\n".join(map(str, files)))
     return 0

@@ -22,7 +22,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 def altair() -> Any:
     """Return the module altair; raise :class:`~harness.errors.MissingExtra` where it is not installed."""
-    return require("altair", extra="plots", needed_by="charts")
+    return require("altair", needed_by="charts")
 
 
 def finished(chart: alt.TopLevelMixin, **data: Rows) -> Spec:

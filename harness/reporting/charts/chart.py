@@ -40,5 +40,5 @@ class Chart:
 
     def altair(self) -> Any:
         """Return the chart as an Altair chart, in the light style."""
-        alt = require("altair", extra="plots", needed_by="charts")
+        alt = require("altair", needed_by="charts")
         return alt.Chart.from_dict({**self.spec, "config": config("light", PAGE)})

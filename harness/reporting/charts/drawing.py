@@ -22,7 +22,7 @@ ATTEMPTS = 4
 
 def converter() -> Any:
     """Return the module vl_convert; raise :class:`~harness.errors.MissingExtra` where it is not installed."""
-    return require("vl_convert", extra="plots", needed_by="drawing charts")
+    return require("vl_convert", needed_by="drawing charts")
 
 
 def svg(spec: Spec, style: Name, layout: Layout) -> str:
