@@ -21,5 +21,5 @@ class Comparisons(list[Values]):
         return harness.as_html(self)
 
     def chart(self) -> Any:
-        """Return the differences with their intervals as an Altair chart (extra ``plots``)."""
+        """Return the differences with their intervals as an Altair chart."""
         return harness.as_chart(self)

@@ -57,7 +57,7 @@ class Run:
         return harness.as_html(self)
 
     def chart(self, name: str = "") -> Any:
-        """Return a chart as an Altair chart (extra ``plots``): the first one of the run, or that of an id such as ``differences``."""
+        """Return a chart as an Altair chart: the first one of the run, or that of an id such as ``differences``."""
         return harness.as_chart(self, name)
 
     def statistics(self, record: ResultRecord) -> np.ndarray | None:

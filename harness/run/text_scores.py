@@ -73,7 +73,7 @@ class Scores(dict[str, MetricResult]):
         return harness.as_html(self)
 
     def chart(self) -> Any:
-        """Return the distributions of the scores per example as an Altair chart (extra ``plots``)."""
+        """Return the distributions of the scores per example as an Altair chart."""
         return harness.as_chart(self)
 
 
