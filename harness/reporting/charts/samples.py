@@ -105,9 +105,9 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[dict[str, Any]]:
         {
             "metric": metric,
             "row": row,
-            "x": float(x),
-            "top": row - 0.42 * float(y) / float(curve.max()),
-            "bottom": row + 0.42 * float(y) / float(curve.max()),
+            "x": float(f"{x:.5g}"),
+            "top": round(row - 0.42 * float(y) / float(curve.max()), 4),
+            "bottom": round(row + 0.42 * float(y) / float(curve.max()), 4),
         }
         for row, curve in heights.items()
         for x, y in zip(grid, curve)
