@@ -46,6 +46,13 @@ class NotebookBar:
             self._drawn = now
             self._draw(now - self._started)
 
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._handle is not None:
+            from IPython.display import HTML  # type: ignore[import-not-found]
+
+            self._handle.update(HTML(""))
+
     def _draw(self, seconds: float) -> None:
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
@@ -67,7 +74,11 @@ def bar(description: str, total: int, *, show: bool = True) -> Generator[Callabl
     Silent when ``show`` is false, and where stderr is no terminal outside of notebooks.
     """
     if show and in_notebook():
-        yield NotebookBar(description, total).advance
+        notebook = NotebookBar(description, total)
+        try:
+            yield notebook.advance
+        finally:
+            notebook.close()
         return
     if not show or not _is_terminal():
         yield lambda steps: None

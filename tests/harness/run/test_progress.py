@@ -83,8 +83,9 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
         for _ in range(4):
             clock[0] += 0.6
             advance(1)
-    assert len(shown) == 3, "the first second draws nothing"
-    assert 'value="4" max="4"' in shown[-1]
+    assert len(shown) == 4, "the first second draws nothing"
+    assert 'value="4" max="4"' in shown[-2]
+    assert shown[-1] == "", "the bar goes when the work is done"
     assert "captions: &lt;model&gt;" in shown[0]
     shown.clear()
     with progress.bar("quiet", 4, show=False) as advance:
