@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 
-.PHONY: help demo test test-slow docs package sbom fuzz soak mutants lint links setup browser vendor clean
+.PHONY: help demo figures test test-slow docs package sbom fuzz soak mutants lint links setup browser vendor clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   set up .venv and score the sample (or the real captions under HARNESS_DATA)"
+	@echo "make figures   draw the figure of the README from the sample"
 	@echo "make test   set up .venv, check style and types, run the fast tests"
 	@echo "make test-slow   the long tests"
 	@echo "make docs   build the documentation site in site/"
@@ -37,6 +38,13 @@ setup: $(SETUP)
 demo: $(SETUP)
 	@echo "harness run tasks/coco.yaml --output runs/demo --fresh"
 	@$(BIN)/harness run tasks/coco.yaml --output runs/demo --fresh
+
+# The figure of the README, from the sample that ships with the harness.
+figures: $(SETUP)
+	@HARNESS_DATA= $(BIN)/harness run coco --output runs/figures --fresh
+	@$(BIN)/harness report runs/figures --figures out/figures
+	@mkdir -p docs/figures
+	@cp out/figures/overview-double.svg docs/figures/coco.svg
 
 # pyright cannot follow the import hook of the editable install: give it a git-ignored folder of links.
 links:

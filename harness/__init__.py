@@ -14,7 +14,9 @@ __all__ = [
     "Run",
     "Spec",
     "__version__",
+    "as_chart",
     "as_evaluate",
+    "as_html",
     "as_torchmetric",
     "compare",
     "correlate",
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from harness.errors import HarnessError
     from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
+    from harness.reporting.notebook import as_chart, as_html
     from harness.run.finished import Run
     from harness.spec.models import Spec
     from harness.wrappers import as_evaluate, as_torchmetric
@@ -56,6 +59,8 @@ _PLACES = {
     "metric_function": "harness.registry.function_plugins",
     "distance_function": "harness.registry.function_plugins",
     "embedding_function": "harness.registry.function_plugins",
+    "as_chart": "harness.reporting.notebook",
+    "as_html": "harness.reporting.notebook",
     "as_evaluate": "harness.wrappers",
     "as_torchmetric": "harness.wrappers",
 }

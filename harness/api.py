@@ -16,7 +16,8 @@ from harness.run.default_metrics import default_metrics
 from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
-from harness.run.text_scores import BoundMetric, MetricResult, caption_sets, score_batches, sets_of
+from harness.run.progress import in_notebook
+from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_batches, sets_of
 from harness.verbs import compare, correlate, power, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
@@ -52,7 +53,7 @@ def evaluate(
     output: str | Path | None = None,
     mode: Mode = "auto",
     overrides: Sequence[str] = (),
-    show: bool = False,
+    show: bool | None = None,
     **replace: Any,
 ) -> Run:
     """Run a spec and return the finished run.
@@ -68,8 +69,8 @@ def evaluate(
         Continue or replace the run in the directory.
     overrides : sequence of str
         ``"a.b=value"`` texts, as for ``--set``.
-    show : bool
-        Draw progress bars on stderr.
+    show : bool, optional
+        Draw progress bars: on stderr in a terminal, below the cell in a notebook. Default: in notebooks only.
     **replace
         Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``.
 
@@ -105,7 +106,7 @@ def evaluate_all(
     default_output: Path | None = None,
     mode: Mode = "auto",
     overrides: Sequence[str] = (),
-    show: bool = False,
+    show: bool | None = None,
     on_notice: Callable[[str, str], None] | None = None,
     on_absent: Callable[[str], None] | None = None,
     options: Options | None = None,
@@ -133,6 +134,7 @@ def evaluate_all(
     from harness.run.execute import execute
     from harness.rundir.rundir import bugs_logged
 
+    show = in_notebook() if show is None else show
     runs: list[Run] = []
     planned = plans(spec, overrides, **replace)
     if planned and all(isinstance(plan, JudgmentPlan) for plan in planned):
@@ -171,7 +173,7 @@ def score_files(
     options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
     output: Path | None = None,
     mode: Mode = "auto",
-    show: bool = False,
+    show: bool | None = None,
 ) -> Run:
     """Score one or several files of candidates against a file of references and return the run.
 
@@ -259,6 +261,7 @@ def score(
     *,
     p_value: str | None = None,
     seed: int = 0,
+    bootstrap: int = SAMPLES,
     allow_missing: bool = False,
     allow_unknown: bool = False,
     allow_empty: bool = False,
@@ -267,7 +270,7 @@ def score(
     system: str | Sequence[str] = (),
     reference_id: str | None = "",
     reference_column: str | Sequence[str] = (),
-) -> dict[str, MetricResult]:
+) -> Scores:
     """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
 
     Parameters
@@ -281,7 +284,9 @@ def score(
     p_value : {None, "exact", "monte-carlo"}
         Permutation p-values.
     seed : int
-        Seed of Monte Carlo p-values.
+        Seed of Monte Carlo p-values and of the intervals.
+    bootstrap : int
+        Number of bootstrap samples of each 95 % interval; 0: no intervals.
     allow_missing : bool
         Leave out examples without candidates.
     allow_unknown : bool
@@ -296,8 +301,8 @@ def score(
 
     Returns
     -------
-    dict
-        Label of the metric -> :class:`MetricResult`.
+    Scores
+        A dict: label of the metric -> :class:`MetricResult`. A notebook shows it as a table; ``chart()`` draws the scores per example.
 
     Raises
     ------
@@ -319,5 +324,8 @@ def score(
     warmup.warm(plans.values())
     parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
     last = sorted(plans, key=lambda label: hasattr(plans[label], "warm"))  # metrics that are still warming up come last
-    results = {label: score_batches(plans[label], parts, features, significance, seed) for label in last}
-    return {label: results[label] for label in plans}
+    results = {
+        label: score_batches(plans[label], parts, features, significance, seed, label=label, samples=bootstrap)
+        for label in last
+    }
+    return Scores({label: results[label] for label in plans})

@@ -10,6 +10,7 @@ from harness.contracts import Values
 
 if TYPE_CHECKING:
     from harness.analysis.column_table import RowKind
+    from harness.analysis.comparisons import Comparisons
     from harness.analysis.correlate import DropRule, SortKey, Study
     from harness.analysis.power import PowerStudy
     from harness.run.execute import Options
@@ -34,7 +35,7 @@ def report(
     *runs : str or Path
         Run directories, or folders of run directories. Runs of judgments make a league table of metrics.
     output : str or Path, optional
-        The page; default: ``report.html`` in the first path.
+        The page; default: ``report.html`` in the first path, and no page for ``figures`` alone.
     tables : str or Path, optional
         Folder for the main table and every table, texts and verdicts view as CSV, Markdown and LaTeX.
     figures : str or Path, optional
@@ -67,10 +68,14 @@ def report(
     if league_page.shows(inner):
         absent = [line for _, lines in folders for line in lines]
         target = Path(output) if output else Path(runs[0]) / "report.html"
-        return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
-    output = output or (Path(runs[0]) / "report.html" if runs else None)
+        folder = tables or figures
+        files = league_page.write(inner, absent, target, Path(folder) if folder else None, title)
+        return [*files, *(write_figures(inner, Path(figures)) if figures else [])]
+    files: list[Path] = []
+    if output or not figures:
+        target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
+        files = [write(inner, target, Options(title, examples, images, explain, compare))]
     runs = tuple(inner)
-    files = [write(runs, Path(output) if output else None, Options(title, examples, images, explain, compare))]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(runs, folder)
     return [*files, *(write_figures(runs, Path(figures)) if figures else [])]
@@ -132,7 +137,7 @@ def compare(
     draws: int = 10_000,
     seed: int = 0,
     show: bool = False,
-) -> list[Values]:
+) -> Comparisons:
     """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
 
     Parameters
@@ -159,11 +164,14 @@ def compare(
         See :func:`harness.analysis.compare.compare_runs`.
     """
     from harness.analysis.compare import compare_runs
+    from harness.analysis.comparisons import Comparisons
     from harness.judgments.suite import refuse_judgments
 
     paths = [run_a, *([run_b] if run_b else [])]
     refuse_judgments("compare", paths)
-    return compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+    return Comparisons(
+        compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+    )
 
 
 def power(run: str | Path, *, target_p: float | None = None, power: float | None = None, **options: Any) -> PowerStudy:

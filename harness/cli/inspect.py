@@ -45,5 +45,6 @@ def run(args: argparse.Namespace) -> int:
         )
     from harness.reporting.example_browser import ExampleBrowser
 
-    ExampleBrowser(finished, args.metric, args.search).run()
-    return 0
+    app = ExampleBrowser(finished, args.metric, args.search)
+    app.run()
+    return app.return_code or 0

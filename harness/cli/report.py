@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figures",
         metavar="FOLDER",
-        help="write every chart as SVG and PDF for papers, and the tables; needs the extra plots",
+        help="write every chart as SVG and PDF for papers, and the tables; no page without --output",
     )
     parser.add_argument("--title", default="", help="title of the page")
     parser.add_argument(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import signal
+from contextlib import suppress
 from typing import ClassVar, cast
 
 import numpy as np
@@ -27,6 +30,8 @@ from harness.run.finished import Run
 
 ID_WIDTH, MIN_WIDTH, MAX_WIDTH = 22, 12, 26
 """Width in characters of the column of ids, and smallest and largest width of a column of numbers."""
+TERMINATED = 143
+"""Exit code after SIGTERM."""
 MATCH, HEAD, DIM = "bold green", "bold", "dim"
 HELP = "words of ids and texts, score<0.2, p<=0.05, diff>0.1"
 
@@ -169,9 +174,14 @@ class ExampleBrowser(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Fill the list."""
+        """Fill the list; SIGTERM ends the browser, so that the terminal is restored."""
+        with suppress(NotImplementedError, RuntimeError):  # Windows; a thread other than the main one
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._terminated)
         self.query_one(ScoreList).focus()
         self._update()
+
+    def _terminated(self) -> None:
+        self.exit(return_code=TERMINATED)
 
     # ------------------------------------------------------------------ state
     def _update(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import harness
 from harness.contracts import Parameters
 from harness.errors import require
 from harness.rundir.pieces import PieceStore, joined_rows
@@ -56,6 +57,13 @@ class Run:
     def __repr__(self) -> str:
         name = self.provenance.signature or "a suite"
         return f"<run of {name}: {len(self.records)} results, {len(self.failed)} failed>"
+
+    def _repr_html_(self) -> str:
+        return harness.as_html(self)
+
+    def chart(self, name: str = "") -> Any:
+        """Return a chart as an Altair chart: the first one of the run, or that of an id such as ``differences``."""
+        return harness.as_chart(self, name)
 
     def statistics(self, record: ResultRecord) -> np.ndarray | None:
         """Return the sufficient statistics (B, d) of a record, rows as its examples in the samples; None when they are missing."""

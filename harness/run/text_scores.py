@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+import harness
 from harness.contracts import CaptionSet, Features, Metric, PositionedBatch
 from harness.errors import InputError
 from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respelled
 from harness.files.text_lists import matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.intervals import estimate
 
 if TYPE_CHECKING:
     from harness.spec.models import SignificanceSpec
 
 
-@dataclass(frozen=True)
+SAMPLES = 1000
+"""Number of bootstrap samples of an interval, as in a spec."""
+
+
+@dataclass(frozen=True, repr=False)
 class MetricResult:
     """Result of a metric on caption sets."""
 
@@ -38,6 +44,37 @@ class MetricResult:
     """Number of examples for which the metric is undefined."""
     p_note: str = ""
     """Reason why there are no p-values although they were requested, to follow the metric's name."""
+    ci95: tuple[float, float] | None = None
+    """95 % interval of the value, bootstrapped over the examples."""
+    interval_note: str = ""
+    """Reason for no interval, or a property of the interval."""
+    label: str = ""
+    """Label of the metric."""
+    higher_is_better: bool | None = None
+
+    def __repr__(self) -> str:
+        interval = f" ({self.ci95[0]:.4g} … {self.ci95[1]:.4g})" if self.ci95 else ""
+        p = "" if self.p_value is None else f", p {self.p_value:.3g}"
+        return (
+            f"<{self.label or 'score'} {self.value:.4g}{interval}{p}, {len(self.per_example) - self.skipped} examples>"
+        )
+
+    def _repr_html_(self) -> str:
+        return harness.as_html(self)
+
+
+class Scores(dict[str, MetricResult]):
+    """Results by the label of the metric, which notebooks show as a table."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.values())) or "<no scores>"
+
+    def _repr_html_(self) -> str:
+        return harness.as_html(self)
+
+    def chart(self) -> Any:
+        """Return the distributions of the scores per example as an Altair chart."""
+        return harness.as_chart(self)
 
 
 class BoundMetric:
@@ -57,6 +94,7 @@ class BoundMetric:
         references: Sequence[str] | Sequence[Sequence[str]],
         *,
         seed: int = 0,
+        bootstrap: int = SAMPLES,
     ) -> MetricResult:
         """Score B examples.
 
@@ -66,7 +104,9 @@ class BoundMetric:
             ``candidates[b]`` are the n texts of example b, ``references[b]`` its m references; a list of texts has one of each example.
             Shapes may differ between examples. Corpus state (document frequencies) comes from ``references``.
         seed : int
-            Seed of Monte Carlo p-values.
+            Seed of Monte Carlo p-values and of the interval.
+        bootstrap : int
+            Number of bootstrap samples of the 95 % interval; 0: no interval.
 
         Raises
         ------
@@ -76,7 +116,7 @@ class BoundMetric:
         sets = caption_sets(candidates, references)
         features = FeatureCache([item.references for item in sets])
         parts = scoring.batches(sets, features, scoring.BATCH if self.significance else None)
-        return score_batches(self.metric, parts, features, self.significance, seed)
+        return score_batches(self.metric, parts, features, self.significance, seed, label=self.label, samples=bootstrap)
 
 
 def score_batches(
@@ -85,11 +125,14 @@ def score_batches(
     features: Features,
     significance: SignificanceSpec | None,
     seed: int,
+    *,
+    label: str = "",
+    samples: int = SAMPLES,
 ) -> MetricResult:
-    """Return the result of a metric on batches."""
+    """Return the result of a metric on batches, with an interval of ``samples`` bootstrap samples (0: none)."""
     scored = scoring.score(metric, parts, features, significance, seed)
     defined = scored.defined
-    value, _ = scoring.value_and_interval(metric, scored.stats[defined], 0, seed)
+    value, interval = estimate(metric, scored.stats[defined], samples, seed)
     combined = scoring.combined(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
     return MetricResult(
         value,
@@ -100,6 +143,10 @@ def score_batches(
         scored.p_method,
         int((~defined).sum()),
         scored.p_note,
+        interval.ends,
+        interval.note or "",
+        label,
+        metric.spec.higher_is_better,
     )
 
 

@@ -78,12 +78,17 @@ def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
 
 def shape_scale(names: Sequence[str]) -> Any:
     """Return a scale of point shapes for the names, repeated where there are more names than shapes."""
-    return altair().Scale(domain=list(names), range=[SHAPES[k % len(SHAPES)] for k in range(len(names))])
+    return altair().Scale(domain=list(names), range=_shifted(SHAPES, len(names)))
+
+
+def _shifted(values: Sequence[Any], count: int) -> list[Any]:
+    """Return ``count`` values; each round begins one later, so that shape and colour together name up to 49 series."""
+    return [values[(k + k // len(values)) % len(values)] for k in range(count)]
 
 
 def dash_scale(names: Sequence[str]) -> Any:
     """Return a scale of line dashes for the names."""
-    return altair().Scale(domain=list(names), range=[DASHES[k % len(DASHES)] for k in range(len(names))])
+    return altair().Scale(domain=list(names), range=_shifted(DASHES, len(names)))
 
 
 def color_scale(names: Sequence[str]) -> Any:

@@ -32,24 +32,35 @@ def differences(run: Run) -> list[Chart]:
     if len(run.samples.systems) > MOST_SYSTEMS:
         return []
     compared = compared_systems(run)
-    systems = {row[side] for row in compared.rows for side in ("system_a", "system_b")}
-    base = compared.base
+    chart = forest(compared.rows, compared.base)
+    return [] if chart is None else [chart]
+
+
+def forest(rows: Sequence[Values], base: str = "") -> Chart | None:
+    """Return the forest plot of comparisons; None without a difference to draw, or with more systems than a plot holds.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows as :func:`harness.analysis.compare.compare_runs` returns them.
+    base : str
+        System with which the others are compared; empty: all pairs where they are few, else the first system.
+    """
+    systems = list(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
     if not base and len(systems) > ALL_PAIRS:
-        base = compared.rows[0]["system_a"]
-    rows = [row for row in compared.rows if not base or base in (row["system_a"], row["system_b"])]
-    lines = [line for row in rows if (line := _line(row, base)) is not None]
-    if not lines:
-        return []
+        common = [name for name in systems if all(name in (row["system_a"], row["system_b"]) for row in rows)]
+        base = [*common, *systems][0]
+    chosen = [row for row in rows if not base or base in (row["system_a"], row["system_b"])]
+    lines = [line for row in chosen if (line := _line(row, base)) is not None]
+    if not lines or len(systems) > MOST_SYSTEMS:
+        return None
     against = f" against {base}" if base else ""
     caption = (
         f"Differences{against} on common examples with 95 % intervals; better is to the right. Triangles: significant at {LEVEL} "
         f"(approximate randomisation, {DRAWS:,} draws, Holm over the pairs of a metric); circles: not."
     )
-    return [
-        Chart(
-            "differences", f"Differences{against or ' between systems'}", caption, "differences", partial(_build, lines)
-        )
-    ]
+    title = f"Differences{against or ' between systems'}"
+    return Chart("differences", title, caption, "differences", partial(_build, lines))
 
 
 def _line(row: Values, base: str) -> dict[str, Any] | None:

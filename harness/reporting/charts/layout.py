@@ -47,7 +47,8 @@ class Layout:
 
     def text_width(self, text: str) -> float:
         """Return the estimated width of a text of the label size."""
-        return 0.5 * self.font * len(text)
+        wide = sum(character.isupper() or ord(character) > 0x2E80 for character in text)
+        return self.font * (0.5 * len(text) + 0.2 * wide)
 
     def trimmed(self, width: float) -> Layout:
         """Return the layout after a figure of this one turned out ``width`` wide."""

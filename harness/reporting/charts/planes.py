@@ -30,7 +30,9 @@ from harness.rundir.records import ResultRecord
 MOST_PLANES = 3
 """Largest number of planes of a run."""
 MOST_LABELS = 16
-"""Largest number of points that have their names beside them."""
+"""Largest number of points that have their names beside them; of more points, those of the frontier have."""
+MOST_LEGEND = 49
+"""Largest number of models with a legend: as many as shapes and colours tell apart."""
 
 
 def planes(run: Run) -> list[Chart]:
@@ -118,9 +120,10 @@ def build_plane(
     x_axis, y_axis = (alt.Axis(tickCount=5, format=".6~g", title=title) for title in titles)
     x, y = alt.X("x:Q", scale=scales[0], axis=x_axis), alt.Y("y:Q", scale=scales[1], axis=y_axis)
     models = list(dict.fromkeys(point["model"] for point in points))
-    labels = _labels(points, ends, directions, (width, height), layout) if len(points) <= MOST_LABELS else []
-    all_named = len(labels) == len(points) == len(models)
-    legend = None if all_named else alt.Legend(title=None, orient="bottom", columns=legend_columns(models, layout))
+    named = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
+    labels = _labels(named, ends, directions, (width, height), layout) if len(named) <= MOST_LABELS else []
+    hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
+    legend = None if hidden else alt.Legend(title=None, orient="bottom", columns=legend_columns(models, layout))
     color = alt.Color("model:N", scale=color_scale(models), legend=legend)
     base = alt.Chart(alt.NamedData(name="points"))
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,38 +33,56 @@ LEAST = 5
 def score_distributions(run: Run) -> list[Chart]:
     """Return the distributions of the scores per example: a panel per metric, a curve per system."""
     systems, names, note = _systems(run)
+    order = [metric for metric in directions(run.records) if metric in set(run.samples.metrics)]
+    scores = {metric: {name: system.scores(metric) for name, system in zip(names, systems)} for metric in order}
+    chart = distributions(scores, directions(run.records), note)
+    return [] if chart is None else [chart]
+
+
+def distributions(
+    scores: Mapping[str, Mapping[str, np.ndarray]], direction: Mapping[str, bool | None], note: str = ""
+) -> Chart | None:
+    """Return the distributions of scores per example, by metric and system; None where no metric has enough different scores.
+
+    Parameters
+    ----------
+    scores : mapping
+        Metric -> system -> scores of shape (B,), NaN where undefined; the same systems for every metric.
+    direction : mapping
+        Metric -> direction.
+    note : str
+        Sentence at the end of the caption, with a blank before it.
+    """
+    names = list(next(iter(scores.values()), {}))
     curves: list[dict[str, Any]] = []
     marks: list[dict[str, Any]] = []
-    order = [metric for metric in directions(run.records) if metric in set(run.samples.metrics)]
-    for metric in order:
-        scores = [values[np.isfinite(values)] for values in (system.scores(metric) for system in systems)]
-        if not any(len(values) >= LEAST for values in scores):
-            continue
-        curves += _curves(metric, scores)
-        for row, (name, values) in enumerate(zip(names, scores)):
-            if len(values):
-                low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-                marks.append(
-                    {
-                        "metric": metric,
-                        "row": row,
-                        "system": name,
-                        "low": float(low),
-                        "median": float(middle),
-                        "high": float(high),
-                        "mean": float(values.mean()),
-                        "text": number(float(middle)),
-                        "mean_text": number(float(values.mean())),
-                    }
-                )
+    for metric, by_system in scores.items():
+        defined = [values[np.isfinite(values)] for values in by_system.values()]
+        own = _curves(metric, defined) if any(len(values) >= LEAST for values in defined) else []
+        if own:
+            curves += own
+            marks += [
+                _quartiles(metric, row, name, values)
+                for row, (name, values) in enumerate(zip(names, defined))
+                if len(values)
+            ]
     if not curves:
-        return []
+        return None
     caption = (
         "Distribution of the scores per example (Gaussian kernel density, Silverman's bandwidth, each as high as its row). "
         f"Bars are quartiles, white ticks medians.{note}"
     )
-    build = partial(_build_scores, curves, marks, names, directions(run.records))
-    return [Chart("scores", "Scores per example", caption, "scores", build)]
+    build = partial(_build_scores, curves, marks, names, dict(direction))
+    return Chart("scores", "Scores per example", caption, "scores", build)
+
+
+def _quartiles(metric: str, row: int, name: str, values: np.ndarray) -> dict[str, Any]:
+    low, middle, high = (float(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
+    mean = float(values.mean())
+    return {
+        "metric": metric, "row": row, "system": name, "low": low, "median": middle, "high": high, "mean": mean, "text": number(middle),
+        "mean_text": number(mean),
+    }  # fmt: skip
 
 
 def _systems(run: Run) -> tuple[list[System], list[str], str]:
@@ -87,9 +105,9 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[dict[str, Any]]:
         {
             "metric": metric,
             "row": row,
-            "x": float(x),
-            "top": row - 0.42 * float(y) / float(curve.max()),
-            "bottom": row + 0.42 * float(y) / float(curve.max()),
+            "x": float(f"{x:.5g}"),
+            "top": round(row - 0.42 * float(y) / float(curve.max()), 4),
+            "bottom": round(row + 0.42 * float(y) / float(curve.max()), 4),
         }
         for row, curve in heights.items()
         for x, y in zip(grid, curve)

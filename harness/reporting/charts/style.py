@@ -58,7 +58,8 @@ def config(name: Name = "light", layout: Layout = PAGE) -> dict[str, Any]:
         "axis": axis,
         "legend": {
             "labelFont": FONT, "titleFont": FONT, "labelFontSize": size, "titleFontSize": size, "titleFontWeight": "normal",
-            "labelColor": strong, "titleColor": strong, "labelLimit": 40 * size, "symbolSize": 5 * size, "rowPadding": 0.3 * size,
+            "labelColor": strong, "titleColor": strong, "symbolOpacity": 1,
+            "labelLimit": 40 * size, "symbolSize": 5 * size, "rowPadding": 0.3 * size,
             "columnPadding": 1.2 * size, "titlePadding": 0.4 * size, "offset": size,
         },
         "title": {

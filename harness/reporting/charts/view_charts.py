@@ -12,11 +12,13 @@ from harness.reporting.charts.build import (
     dash_scale,
     directions,
     finished,
+    heading,
     legend_columns,
     shape_scale,
 )
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.planes import build_plane, plane_points
 from harness.reporting.charts.style import SEQUENTIAL
 from harness.reporting.numbers import number
 from harness.reporting.views import Series, series, split_quantity
@@ -41,10 +43,28 @@ def view_charts(run: Run) -> list[Chart]:
 
 def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     """Return the chart of one view; None where the records have no values of it."""
+    plane = _plane(view, records)
+    if plane is not None:
+        return plane
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
     build = partial(build_view, view, groups, directions(records))
+    return Chart("view", view.heading, view.note, "views", build)
+
+
+def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
+    """Return the plane of a view of two metrics, a point per system; None for other views and without two points."""
+    across, up, direction = view.x.removeprefix("metric:"), view.y, directions(records)
+    if view.plot != "scatter" or not view.x.startswith("metric:") or view.by not in (None, "model"):
+        return None
+    if not isinstance(up, str) or across not in direction or up not in direction:
+        return None
+    points = plane_points(records, across, up)
+    if len(points) < 2:
+        return None
+    titles = (heading(across, direction[across]), heading(up, direction[up]))
+    build = partial(build_plane, points, titles, (direction[across], direction[up]))
     return Chart("view", view.heading, view.note, "views", build)
 
 
@@ -69,14 +89,21 @@ def _is_number(value: object) -> bool:
 
 
 def _titles(view: ViewSpec) -> tuple[str, str | None]:
-    x = view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
-    return x, view.y if isinstance(view.y, str) and view.y != "*" else None
+    x = (
+        ""
+        if view.x in ("metric", "model")
+        else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
+    )
+    if isinstance(view.y, str):
+        return x, None if view.y == "*" else view.y
+    quantities = {split_quantity(name)[0] for name in view.y}
+    return x, next(iter(quantities - {"value"}), None) if len(quantities) == 1 else None
 
 
 def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) -> Any:
     """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
     alt = altair()
-    title = _titles(view)[0]
+    title = _titles(view)[0] or None
     if all(_is_number(row["x"]) for row in rows):
         return alt.X("x:Q", scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(title=title, format=".6~g", **axis))
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
@@ -86,7 +113,7 @@ def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) 
 
 def _legend(rows: list[dict[str, Any]], layout: Layout) -> tuple[list[str], Any]:
     names = list(dict.fromkeys(row["series"] for row in rows))
-    if len(names) == 1 and not names[0]:
+    if len(names) == 1:
         return names, None
     return names, altair().Legend(title=None, orient="bottom", columns=legend_columns(names, layout))
 
@@ -174,7 +201,9 @@ def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bo
         x=alt.X(
             "x:N",
             sort=across,
-            axis=alt.Axis(title=_titles(view)[0], labelAngle=0 if len(across) < 9 else -35, ticks=False, domain=False),
+            axis=alt.Axis(
+                title=_titles(view)[0] or None, labelAngle=0 if len(across) < 9 else -35, ticks=False, domain=False
+            ),
         ),
         y=alt.Y("series:N", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from harness.reporting.charts.build import finished, label_list, legend_columns, padded, system_names
+from harness.reporting.charts.build import finished, label_list, legend_columns, padded, shape_scale, system_names
 from harness.reporting.charts.layout import Layout
 from harness.rundir.records import ResultRecord
 
@@ -41,6 +41,12 @@ def test_data_has_null_for_what_json_lacks():
     spec = finished(alt.Chart(alt.NamedData(name="rows")).mark_point(), rows=[{"x": math.inf, "y": 1.5, "z": "text"}])
     assert spec["datasets"] == {"rows": [{"x": None, "y": 1.5, "z": "text"}]}
     assert "config" not in spec
+
+
+def test_shape_and_colour_together_name_a_series():
+    names = [str(k) for k in range(49)]
+    shapes = shape_scale(names).to_dict()["range"]
+    assert len({(k % 7, shape) for k, shape in enumerate(shapes)}) == 49
 
 
 def test_legends_fit_below_the_figure():

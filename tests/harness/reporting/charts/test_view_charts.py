@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.errors import HarnessError
@@ -59,9 +61,19 @@ def test_names_on_an_axis_keep_their_order():
 
 
 def test_metrics_against_each_other():
-    spec = view_chart(ViewSpec(plot="scatter", x="metric:ter", y="cider", by="model"), RECORDS).build(PAGE)
-    assert spec["layer"][1]["encoding"]["x"]["axis"]["title"] == "ter"
-    assert spec["layer"][1]["encoding"]["y"]["axis"]["title"] == "cider"
+    by_model = view_chart(ViewSpec(plot="scatter", x="metric:ter", y="cider", by="model"), RECORDS).spec
+    assert len(by_model["datasets"]["points"]) == 4
+    assert by_model["layer"][3]["encoding"]["x"]["axis"]["title"] == "ter ↓"
+    assert by_model["layer"][3]["encoding"]["x"]["scale"]["reverse"] is True
+    view = ViewSpec(plot="scatter", x="metric:ter", y="cider", by="decoding.temperature")
+    assert {row["series"] for row in rows(view_chart(view, RECORDS))} == {"0.5", "0.7"}
+
+
+def test_an_axis_of_several_quantities_has_their_common_name():
+    records = [replace(record, p_value=0.5) for record in RECORDS]
+    spec = view_chart(ViewSpec(plot="bar", x="metric", y=["log p:ter", "log p:cider"], by="model"), records[::2]).spec
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "log p"
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["title"] is None
 
 
 def test_an_unknown_metric_is_an_error_with_the_nearest():
