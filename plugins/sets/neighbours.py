@@ -137,13 +137,37 @@ def of_corpora(candidates: np.ndarray, references: np.ndarray, k: int, kind: Kin
     centres, others = (candidates, references) if kind == "recall" else (references, candidates)
     if len(centres) <= k or not len(others):
         return float("nan")
+    if kind in ("precision", "recall"):
+        return float(np.count_nonzero(_covered(centres, others, k)) / len(others))
     counts, hits = np.zeros(len(others), dtype=np.int64), 0
     for inside in _blocks(centres, others, k):
         hits += int(np.count_nonzero(inside.any(axis=1)))
         counts += inside.sum(axis=0)
     if kind == "coverage":
         return hits / len(centres)
-    return float(counts.sum() / (k * len(others)) if kind == "density" else np.count_nonzero(counts) / len(others))
+    return float(counts.sum() / (k * len(others)))
+
+
+def _covered(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray:
+    """Return True for each of the others, shape (n,), that lies in the ball of some centre; those that do are not looked at again."""
+    distinct, place = _distinct(np.concatenate([centres, others]).astype(np.float32))
+    half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
+    first = int(place[: len(centres)].max()) + 1  # distinct centres, which come first
+    spheres = place[: len(centres)] if first < len(centres) else slice(first)
+    both = np.unique(place[len(centres) :][place[len(centres) :] < first])  # centres that are also among the others
+    covered = np.zeros(len(distinct), dtype=bool)
+    columns, table = np.arange(len(distinct)), distinct
+    step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
+    for start in range(0, first, step):
+        block = half[columns] - distinct[start : min(start + step, first)] @ table.T
+        radius = _radii(block[:, spheres], k + 1)[:, None]
+        covered[both] |= (block[:, both] <= radius).any(axis=0)
+        covered[columns[first:]] |= (block[:, first:] <= radius).any(axis=0)
+        rest = columns[first:][~covered[columns[first:]]]
+        if len(rest) < 0.8 * (len(columns) - first):
+            columns = np.concatenate([columns[:first], rest])
+            table = distinct[columns]
+    return covered[place[len(centres) :]]
 
 
 def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndarray]:
