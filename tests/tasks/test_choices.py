@@ -48,3 +48,23 @@ def test_foils_differ_from_captions_in_their_words():
         assert len(first) == len(second)
     polls = [json.loads(line) for line in (TASKS / "data" / "pope.json").read_text().splitlines()]
     assert sum(row["label"] == "yes" for row in polls) * 2 == len(polls)
+
+
+@pytest.mark.parametrize("name", ["winoground", "sugarcrepe"])
+def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
+    from harness.registry.torchvision_guard import guard_torchvision
+
+    guard_torchvision()
+    pytest.importorskip("transformers")
+    import tiny_models
+    from PIL import Image
+
+    tiny_models.llava(tmp_path / "model")
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    model = {"transformers": {"model": str(tmp_path / "model"), "images": str(tmp_path), "prompt": "a dog"}}
+    (loaded,) = load_specs(TASKS / f"{name}.yaml", limit=4, models=[model])
+    plan = make_plan(loaded)
+    for k, media in enumerate(sorted({str(example.media) for example in plan.reader})):
+        Image.new("RGB", (24, 24), (40 * k % 256, 90, 160)).save(tmp_path / media)
+    table = run(plan)
+    assert len(table.results) == COLUMNS[name] and not table.failed
