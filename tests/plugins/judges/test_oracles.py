@@ -7,6 +7,7 @@ balanced braces outside quotation marks, character by character; the metric asks
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -43,10 +44,8 @@ def last_object(text: str) -> dict | None:
     while index < len(text):
         end = closing(text, index) if text[index] == "{" else None
         if end is not None:
-            try:
+            with suppress(ValueError):
                 found, index = json.loads(text[index : end + 1], strict=False), end
-            except ValueError:
-                pass
         index += 1
     return found
 
