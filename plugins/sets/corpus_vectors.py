@@ -38,8 +38,6 @@ class CorpusVectors(Parameterised):
     """
 
     spec: MetricSpec
-    most_texts: int | None = None
-    """Largest number of texts of a corpus with an interval; None: any."""
 
     def __init__(
         self, name: str, embedding: EmbeddingSpec, higher: bool | None, *options: str, references: bool = True,
@@ -93,13 +91,6 @@ class CorpusVectors(Parameterised):
 
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
-        if self.most_texts is not None:
-            texts = vector_rows.unpack(stats, self.spec.name.partition("(")[0])
-            if len(texts.candidates) + len(texts.references) > self.most_texts:
-                return Interval(
-                    None,
-                    f"above {self.most_texts} texts the jackknife, which computes the number 20 times, is left out",
-                )
         return grouped_jackknife.of_groups(
             lambda rows: float(self.reduce(stats[rows])), len(stats), seed, self.spec.bounds
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.sets import grouped_jackknife
+from harness.plugins.sets import grouped_jackknife, neighbour_metrics
 from harness.plugins.sets.corpus_metrics import CorpusFrechet, CorpusMmd
 from harness.plugins.sets.neighbour_metrics import Coverage
 from harness.plugins.sets.redundancy_metrics import CompressionRatio, MsJaccard
@@ -64,10 +64,9 @@ def test_numbers_of_corpora_have_intervals(metric, caption_sets):
     assert "groups of examples" in interval.note
 
 
-def test_large_corpora_have_a_reason(caption_sets):
-    metric = Coverage(embedding="bow", k=1)
-    metric.most_texts = 50
-    assert caption_sets(metric)[1].note.startswith("above 50 texts the jackknife")
+def test_large_corpora_have_a_reason(caption_sets, monkeypatch):
+    monkeypatch.setattr(neighbour_metrics, "MOST_TEXTS", 50)
+    assert caption_sets(Coverage(embedding="bow", k=1))[1].note.startswith("above 50 texts the jackknife is left out")
 
 
 @pytest.fixture

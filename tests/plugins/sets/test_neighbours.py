@@ -76,7 +76,7 @@ def test_texts_inside_a_ball_are_left_out_of_later_blocks(kind, monkeypatch):
 
 def test_the_smallest_entries_of_wide_blocks():
     block = np.random.default_rng(0).standard_normal((20, 5001)).astype(np.float32)
-    assert np.array_equal(neighbours._radii(block, 6), np.sort(block, axis=1)[:, 5])
+    assert np.array_equal(neighbours.kth_smallest(block, 6), np.sort(block, axis=1)[:, 5])
 
 
 def test_a_sample_that_is_too_small_is_undefined():
