@@ -163,10 +163,10 @@ def _share_weights() -> None:
 def _captions(case: Case) -> tuple[Draw, dict[str, float], int]:
     """Return the function that draws results, the values of the population, and its number of examples."""
     sets = coverage_cases.population(case.population)
-    metric = current().create("metrics", case.name, dict(case.params))
+    metric: Any = current().create("metrics", case.name, dict(case.params))
     features = FeatureCache([item.references for item in sets])
     label = metric.spec.name + ("(df: resampled)" if case.params.get("df") else "")
-    if not metric.spec.shardable:  # these numbers take minutes on the whole population
+    if not (metric.spec.shardable or hasattr(metric, "interval")):  # these numbers take minutes on the whole population
         sets = sets[:200]
     stats = scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats
     stats = stats[~np.isnan(stats[:, 0])]

@@ -44,6 +44,35 @@ class Keywords:
         return np.array(choices)
 
 
+class WordSums:
+    """Embedding of 24 dimensions: the sum of random vectors of the words, divided by the root of their number."""
+
+    name = "word-sums"
+    width = 24
+
+    def __init__(self) -> None:
+        self.vectors: dict[str, np.ndarray] = {}
+
+    def signature(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def fit(self, references: Sequence[Sequence[str]]) -> None:
+        """Do nothing."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return vectors, float32, shape (T, 24)."""
+        return np.array([self._vector(text.lower().split()) for text in texts], dtype=np.float32)
+
+    def _vector(self, words: Sequence[str]) -> np.ndarray:
+        for word in words:
+            if word not in self.vectors:
+                self.vectors[word] = np.random.default_rng(list(word.encode())).standard_normal(self.width)
+        return (
+            np.sum([self.vectors[word] for word in words] or [np.zeros(self.width)], axis=0) / max(1, len(words)) ** 0.5
+        )
+
+
 class Case(NamedTuple):
     """A metric and the population that it is simulated on."""
 
@@ -59,6 +88,7 @@ class Case(NamedTuple):
 
 
 FREQUENCIES = "document frequencies of the population"
+WORDS = WordSums()
 CASES: tuple[Case, ...] = (
     *(Case(name, "single") for name in ("bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge", "chrf", "ter", "wmd", "novelty")),
     Case("cider", "single", {}, FREQUENCIES),
@@ -86,6 +116,22 @@ CASES: tuple[Case, ...] = (
     Case("redundant-mention", "games", {"feature": "floor_hue"}),
     Case("listener-accuracy", "games", {"listener": Keywords()}),
     Case("pregen", "tokens", {"names": PREGEN}),
+    Case("cider-r", "single", {}, FREQUENCIES),
+    Case("length", "single"),
+    Case("entropy", "several", of_size=True),
+    Case("adjective-order", "games"),
+    *(Case(name, "single") for name in ("chair-i", "chair-s", "object-recall", "fact-precision", "fact-recall", "fact-f1")),
+    Case("mbleu", "several"),
+    Case("pairwise", "several", {"distance": "rouge"}),
+    Case("self-cider", "several", {}, FREQUENCIES),
+    *(Case(name, "several", {"embedding": WORDS}) for name in ("vendi", "mmdagg", "c2st", "mauve-knn", "mauve-kde", "fense")),
+    *(Case(name, "several", {"distance": {"bert": {"embedding": WORDS}}}) for name in (
+        "precision-example", "recall-example", "density-example", "coverage-example", "reference-coverage",
+        "production-variability", "semantic-entropy")),
+    Case("corpus-mmd", "several", {"embedding": WORDS, "sigma": 3.0}, of_size=True),
+    *(Case(name, "several", {"embedding": WORDS}, of_size=True) for name in (
+        "corpus-vendi", "corpus-frechet", "precision", "recall", "density", "coverage")),
+    Case("compression-ratio", "several", of_size=True), Case("ms-jaccard", "several", of_size=True),
     Case("self-bleu", "several"), Case("distinct", "several"), Case("vocabulary", "several"), Case("corpus-bleu", "several"),
     Case("mauve", "several", {"embedding": "bow"}), Case("qdisc", "single"),
 )  # fmt: skip
@@ -96,6 +142,18 @@ NOT_RUN: Mapping[str, str] = {
     "bertscore": "needs the weights of a language model; the mean of scores per example, as rouge",
     "clipscore": "needs the weights of CLIP and images; the mean of scores per example, as rouge",
     "refclipscore": "needs the weights of CLIP and images; the mean of scores per example, as rouge",
+    "pac-score": "needs the weights of CLIP and images; the mean of scores per example, as rouge",
+    "ref-pac-score": "needs the weights of CLIP and images; the mean of scores per example, as rouge",
+    "object-match": "needs the weights of an embedding of words; the mean of scores per example, as rouge",
+    "spider": "needs SPICE's Java program; the mean of scores per example, as rouge",
+    "spider-max": "needs SPICE's Java program; the mean of scores per example, as rouge",
+    "sari": "needs sources; the mean of scores per example, as rouge",
+    "clair": "needs a judge; the mean of scores per example, as rouge",
+    "rubric": "needs a judge; the mean of scores per example, as rouge",
+    "win-rate": "needs a judge; the mean of scores per example, as rouge",
+    "perplexity": "one of its columns is a metric of pregen, the other a ratio of sums of token scores",
+    "choice": "needs scores of options; a share with Wilson's interval, as novelty",
+    "poll": "needs scores of answers; shares with Wilson's interval, as novelty, and ratios of counts, as distinct",
     "text-space": "prints no interval: its number is exact",
     "text-space-qdisc": "prints no interval: its number is exact",
 }

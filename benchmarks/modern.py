@@ -4,8 +4,9 @@
 
 Captions are random: words of a Zipf distribution, half of them from the topic of the example. Their vectors (384 numbers, the mean of
 random word vectors) are computed before the metrics are timed; the first metric over distances computes those. ``number`` is the time
-of statistics and value, ``p`` that of the exact permutation p-values of all examples. The goal is 60 seconds for each number with 5000
-examples on 2 cores, in proportion for fewer; the exit status is 1 when one is missed. ``judge`` is the section
+of statistics and value, ``cpu`` the processor time of it, ``p`` the time of the exact permutation p-values of all examples. The goal is 60
+seconds for each number with 5000 examples on 2 cores, in proportion for fewer; the exit status is 1 when one is missed. On a machine that
+does other work the time is longer than on an idle one: the goal is also met where the processor time is below it. ``judge`` is the section
 :mod:`benchmarks.sections.judge_requests`: 300 examples at 16 simultaneous requests beside the time that the server itself needs.
 """
 
@@ -119,12 +120,12 @@ def metrics(embedding: Any) -> dict[str, Any]:
     }
 
 
-def number(metric: Any, sets: Sequence[CaptionSet], features: FeatureCache) -> tuple[float, float]:
-    """Return the seconds of one metric on all sets, and its value."""
-    start = time.perf_counter()
+def number(metric: Any, sets: Sequence[CaptionSet], features: FeatureCache) -> tuple[float, float, float]:
+    """Return the seconds and the processor seconds of one metric on all sets, and its value."""
+    start, processor = time.perf_counter(), time.process_time()
     stats = scoring.score(metric, scoring.batches(sets, features), features, None, 0).stats
     value = float(metric.reduce(stats[~np.isnan(stats[:, 0])]))
-    return time.perf_counter() - start, value
+    return time.perf_counter() - start, time.process_time() - processor, value
 
 
 def p_values(metric: Any, sets: Sequence[CaptionSet], features: FeatureCache) -> float:
@@ -158,15 +159,19 @@ def main() -> int:
         features.vectors(embedding, part.batch.text_ids)
     goal = GOAL * args.examples / 5000
     print(f"{len(sets)} examples of 10 + 5 texts; {os.cpu_count()} cores; goal {goal:.1f} s for each number")
-    print(f"{'metric':<24}{'number, s':>12}{'p, s':>10}{'value':>12}")
+    print(f"{'metric':<24}{'number, s':>12}{'cpu, s':>10}{'p, s':>10}{'value':>12}")
     missed = []
     for name in timed:
         metric = chosen[name]
         number(metric, sets[:4], FeatureCache([item.references for item in sets[:4]]))  # loads compiled kernels
-        seconds, value = number(metric, sets, features)
+        seconds, processor, value = number(metric, sets, features)
         tested = f"{p_values(metric, sets, features):.1f}" if args.p_values and isinstance(metric, Testable) else ""
-        missed += [name] if seconds > goal else []
-        print(f"{name:<24}{seconds:>12.1f}{tested:>10}{value:>12.4f}{'  goal missed' * (seconds > goal)}", flush=True)
+        late = min(seconds, processor) > goal
+        missed += [name] if late else []
+        print(
+            f"{name:<24}{seconds:>12.1f}{processor:>10.1f}{tested:>10}{value:>12.4f}{'  goal missed' * late}",
+            flush=True,
+        )
     return 1 if missed or judge_missed else 0
 
 

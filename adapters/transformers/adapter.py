@@ -53,7 +53,7 @@ class Transformers(LeftToRight):
         System message of the chat.
     images
         Folder of ``Example.media``: images, videos and sounds.
-    input
+    medium
         ``image``, ``video``, ``audio``, or ``auto``: by the suffix of each file. A model that reads several images but no video gets
         the frames as images.
     frames, frame_choice
@@ -91,7 +91,7 @@ class Transformers(LeftToRight):
         chat: bool | None = None,
         system: str | None = None,
         images: PathParam | None = None,
-        input: str = "auto",
+        medium: str = "auto",
         frames: int | None = None,
         frame_choice: str = "uniform",
         max_length: int = DEFAULT_LENGTH,
@@ -124,7 +124,7 @@ class Transformers(LeftToRight):
         if self.chat and not template:
             raise HarnessError(f"transformers: chat is true, but {model} has no chat template")
         self.settings = InputSettings(
-            self.prompt, self.chat, system, Path(images) if images is not None else None, input, frames, frame_choice
+            self.prompt, self.chat, system, Path(images) if images is not None else None, medium, frames, frame_choice
         )
         self._place(loaded)
         self.stop = self._stop()
@@ -157,7 +157,7 @@ class Transformers(LeftToRight):
         if self.loaded.media in ((), ("image",)) and self.settings.medium in ("auto", "image"):
             return {}
         return {
-            "input": self.settings.medium,
+            "medium": self.settings.medium,
             "frames": self.builder.frames,
             "frame_choice": self.settings.frame_choice,
         }

@@ -46,7 +46,11 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
         If huggingface_hub is not installed.
     """
     path = Path(model).expanduser()
-    if path.is_dir() or not _NAME.fullmatch(model):
+    if not path.is_dir() and not _NAME.fullmatch(model):
+        raise InputError(
+            "no such folder, and not a name on the hub (owner/name)", model, parameter="model", value=model
+        )
+    if path.is_dir():
         if revision is not None:
             raise InputError(
                 "revision is for models of the hub; this is a path", model, parameter="revision", value=revision
@@ -63,8 +67,9 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
 def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
     """Return the folder of a snapshot in the cache of the hub."""
     hub: Any = require("huggingface_hub", extra="models", needed_by=f"the model '{name}'")
-    errors: Any = hub.errors
-    offline = bool(hub.constants.HF_HUB_OFFLINE)
+    errors: Any = require("huggingface_hub.errors", extra="models", needed_by=f"the model '{name}'")
+    constants: Any = require("huggingface_hub.constants", extra="models", needed_by=f"the model '{name}'")
+    offline = bool(constants.HF_HUB_OFFLINE)
     fetch = f"hf download {name}" + (f" --revision {revision}" if revision else "")
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=patterns, local_files_only=offline))

@@ -16,6 +16,7 @@ from harness.adapters.shared.media.video import CHOICES, Frames, check_frames, v
 from harness.adapters.transformers.loading import LoadedModel
 from harness.contracts import Example, Failure
 from harness.errors import HarnessError, InputError, MissingExtra
+from harness.files.media import media_label
 
 MEDIA = ("image", "video", "audio")
 DEFAULT_FRAMES = 8
@@ -60,12 +61,12 @@ class InputBuilder:
         self.media = loaded.media
         if settings.medium not in ("auto", *MEDIA):
             raise HarnessError(
-                f"transformers: input is auto or one of {', '.join(MEDIA)}; found {settings.medium!r}",
-                parameter="input",
+                f"transformers: medium is auto or one of {', '.join(MEDIA)}; found {settings.medium!r}",
+                parameter="medium",
             )
         if settings.medium != "auto" and not self._reads(settings.medium):
             reads = " and ".join(self.media) or "text only"
-            raise HarnessError(f"transformers: {where} reads {reads}, not {settings.medium}", parameter="input")
+            raise HarnessError(f"transformers: {where} reads {reads}, not {settings.medium}", parameter="medium")
         self.frames = settings.frames if settings.frames is not None else self._usual_frames()
         check_frames(self.frames, settings.frame_choice, "transformers")
 
@@ -127,8 +128,12 @@ class InputBuilder:
     def _usual_medium(self, example: Example) -> Medium:
         """Return the medium of a name without a suffix: that of the file which exists, else the first one that the model reads."""
         for medium in self.media:
-            if example.media and media_path(example.media, self.settings.folder, medium).is_file():
-                return medium
+            try:
+                path = media_path(example.media or "", self.settings.folder, medium)
+            except (OSError, InputError):
+                break  # of a data set: the reason appears when the content is read
+            if path.is_file():
+                return kind_of_name(path) or medium
         return self.media[0]
 
     def _content(self, example: Example, medium: str) -> Any:
@@ -137,8 +142,8 @@ class InputBuilder:
             return open_picture(example, self.settings.folder)
         if example.media is None:
             return Failure(f"the example names no {medium}")
-        path = media_path(example.media, self.settings.folder, "video" if medium == "video" else "audio")
         try:
+            path = media_path(example.media, self.settings.folder, "video" if medium == "video" else "audio")
             if medium == "video":
                 return video_frames(path, self.frames, self.settings.frame_choice)
             return read_sound(path, self.sampling_rate)
@@ -146,6 +151,9 @@ class InputBuilder:
             raise
         except InputError as error:
             return Failure(str(error))
+        except OSError as error:
+            label = media_label(example.media, self.settings.folder)
+            return Failure(f"{label}: the {medium} cannot be read ({error.strerror or error})")
 
     @property
     def sampling_rate(self) -> int:

@@ -6,6 +6,10 @@ import numpy as np
 
 SAMPLE = 2000
 """Largest number of references whose median distance is the width of the kernel."""
+_PRODUCT = 250_000
+"""Multiplications of one matrix product, below the number from which BLAS divides it among threads, which costs more than it saves."""
+_EXAMPLES = 64
+"""Examples whose features are in memory at a time."""
 
 
 def frequencies(width: int, number: int, sigma: float, seed: int) -> np.ndarray:
@@ -24,10 +28,18 @@ def feature_sums(vectors: np.ndarray, frequency: np.ndarray, n: int) -> tuple[np
     The first is that of the n candidates, which come first, the second that of the references. The inner product of the features of two
     texts, divided by D, is an unbiased estimate of their kernel.
     """
-    # One matrix product per example: its digits do not depend on the other examples.
-    phase = np.matmul(vectors.astype(np.float64), frequency)
-    waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
-    return waves[:, :n].sum(axis=1), waves[:, n:].sum(axis=1)
+    width, number = frequency.shape
+    first, second = np.empty((len(vectors), 2 * number)), np.empty((len(vectors), 2 * number))
+    step = max(8, _PRODUCT // (vectors.shape[1] * width) // 8 * 8)
+    blocks = [np.ascontiguousarray(frequency[:, start : start + step]) for start in range(0, number, step)]
+    for start in range(0, len(vectors), _EXAMPLES):
+        part = vectors[start : start + _EXAMPLES].astype(np.float64)
+        # One matrix product per example: its digits do not depend on the other examples.
+        phase = np.concatenate([np.matmul(part, block) for block in blocks], axis=-1)
+        waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
+        first[start : start + _EXAMPLES] = waves[:, :n].sum(axis=1)
+        second[start : start + _EXAMPLES] = waves[:, n:].sum(axis=1)
+    return first, second
 
 
 def mmd_of_sums(first: np.ndarray, n: np.ndarray, second: np.ndarray, m: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple, overload
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, MetricSpec, Parameterised
+from harness.contracts import Batch, Embedding, Features, Interval, MetricSpec, Parameterised
 from harness.plugins.kernel import frechet
-from harness.plugins.sets import corpora
+from harness.plugins.sets import corpora, grouped_jackknife
 from harness.plugins.sets.checks import check_count, check_number
 from harness.plugins.sets.corpus_vectors import CorpusVectors, EmbeddingSpec
 
@@ -128,3 +128,9 @@ class CorpusMmd(Parameterised):
         first, second = np.split(sums[:, 2:], 2, axis=1)
         values = corpora.mmd_of_sums(first, sums[:, 0], second, sums[:, 1])
         return float(values[0]) if weights is None else values
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the jackknife over groups of examples: a bootstrap adds to the bias of the squared MMD."""
+        return grouped_jackknife.of_groups(
+            lambda rows: float(self.reduce(stats[rows])), len(stats), seed, self.spec.bounds
+        )

@@ -8,9 +8,9 @@ from typing import Any, overload
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, MetricSpec, Parameterised
+from harness.contracts import Batch, Embedding, Features, Interval, MetricSpec, Parameterised
 from harness.plugins.crnrr.rows import repeated
-from harness.plugins.sets import vector_rows
+from harness.plugins.sets import grouped_jackknife, vector_rows
 
 EmbeddingSpec = str | Mapping[str, Any] | Embedding
 
@@ -18,8 +18,8 @@ EmbeddingSpec = str | Mapping[str, Any] | Embedding
 class CorpusVectors(Parameterised):
     """Statistics hold the vectors of an example's texts, 8 d bytes per text; a subclass defines :meth:`value`.
 
-    The number is a function of all vectors together. There is therefore no score per example and, since resampled examples would be
-    copies of each other, no interval. Weights are integers and repeat examples.
+    The number is a function of all vectors together. There is therefore no score per example. Resampled examples would be copies of each
+    other: the interval is a jackknife over groups of examples. Weights are integers and repeat examples.
 
     Parameters
     ----------
@@ -88,3 +88,9 @@ class CorpusVectors(Parameterised):
             return float("nan")
         texts = vector_rows.unpack(stats, self.spec.name.partition("(")[0])
         return self.value(texts.candidates, texts.references)
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
+        return grouped_jackknife.of_groups(
+            lambda rows: float(self.reduce(stats[rows])), len(stats), seed, self.spec.bounds
+        )

@@ -137,19 +137,43 @@ def of_corpora(candidates: np.ndarray, references: np.ndarray, k: int, kind: Kin
     centres, others = (candidates, references) if kind == "recall" else (references, candidates)
     if len(centres) <= k or not len(others):
         return float("nan")
+    if kind in ("precision", "recall"):
+        return float(np.count_nonzero(_covered(centres, others, k)) / len(others))
     counts, hits = np.zeros(len(others), dtype=np.int64), 0
     for inside in _blocks(centres, others, k):
         hits += int(np.count_nonzero(inside.any(axis=1)))
         counts += inside.sum(axis=0)
     if kind == "coverage":
         return hits / len(centres)
-    return float(counts.sum() / (k * len(others)) if kind == "density" else np.count_nonzero(counts) / len(others))
+    return float(counts.sum() / (k * len(others)))
+
+
+def _covered(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray:
+    """Return True for each of the others, shape (n,), that lies in the ball of some centre; those that do are not looked at again."""
+    distinct, place = distinct_points(np.concatenate([centres, others]).astype(np.float32))
+    half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
+    first = int(place[: len(centres)].max()) + 1  # distinct centres, which come first
+    spheres = place[: len(centres)] if first < len(centres) else slice(first)
+    both = np.unique(place[len(centres) :][place[len(centres) :] < first])  # centres that are also among the others
+    covered = np.zeros(len(distinct), dtype=bool)
+    columns, table = np.arange(len(distinct)), distinct
+    step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
+    for start in range(0, first, step):
+        block = half[columns] - distinct[start : min(start + step, first)] @ table.T
+        radius = kth_smallest(block[:, spheres], k + 1)[:, None]
+        covered[both] |= (block[:, both] <= radius).any(axis=0)
+        covered[columns[first:]] |= (block[:, first:] <= radius).any(axis=0)
+        rest = columns[first:][~covered[columns[first:]]]
+        if len(rest) < 0.8 * (len(columns) - first):
+            columns = np.concatenate([columns[:first], rest])
+            table = distinct[columns]
+    return covered[place[len(centres) :]]
 
 
 def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndarray]:
     """Yield whether each of the others lies in the balls of some centres, bool (rows, others)."""
     points = np.concatenate([centres, others]).astype(np.float32)
-    distinct, place = _distinct(points)
+    distinct, place = distinct_points(points)
     half = 0.5 * np.einsum("nd,nd->n", distinct, distinct)
     # Equal centres have equal balls; their distances to all distinct points are computed once.
     representatives, back = np.unique(place[: len(centres)], return_inverse=True)
@@ -159,12 +183,12 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
         rows = representatives[start : start + step]
         # |x|^2 / 2 - <x, c> orders the points around c as their distances do
         block = half - distinct[rows] @ distinct.T
-        radius = _radii(block[:, place[: len(centres)]] if copies.max() > 1 else block[:, representatives], k + 1)
+        radius = kth_smallest(block[:, place[: len(centres)]] if copies.max() > 1 else block[:, representatives], k + 1)
         inside = (block <= radius[:, None])[:, place[len(centres) :]]
         yield np.repeat(inside, copies[start : start + step], axis=0) if copies.max() > 1 else inside
 
 
-def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def distinct_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of points (N, d), in the order of their first occurrence, and the row of each point, shape (N,)."""
     rows: dict[bytes, int] = {}
     place = np.array([rows.setdefault(point.tobytes(), len(rows)) for point in points])
@@ -173,7 +197,7 @@ def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points[first], place
 
 
-def _radii(block: np.ndarray, k: int) -> np.ndarray:
+def kth_smallest(block: np.ndarray, k: int) -> np.ndarray:
     """Return the k-th smallest entry of each row of a block, shape (rows,).
 
     The k smallest entries lie in the k groups of columns with the smallest minima.

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MetricSpec, Parameterised
+from harness.contracts import Batch, Features, Interval, MetricSpec, Parameterised
 from harness.plugins.crnrr.rows import WordRows, check_order, parse, repeated
 from harness.plugins.ngram.bleu import Bleu
-from harness.plugins.sets import redundancy
+from harness.plugins.sets import grouped_jackknife, redundancy
 from harness.plugins.tokenisers.tokens import check_tokenizer
 
 
@@ -80,7 +80,7 @@ class CompressionRatio:
     """Bytes of all candidates over the bytes of their gzip file, about 1 or more; lower is more diverse.
 
     The candidates are sorted, so that their order does not matter. The ratio increases with the size of the corpus, and a resample has
-    copies that compress: there is no interval. The statistics are the bytes of the candidates.
+    copies that compress: the interval is a jackknife over groups of examples. The statistics are the bytes of the candidates.
 
     References
     ----------
@@ -116,6 +116,10 @@ class CompressionRatio:
             return redundancy.compression_ratio(_lines(stats)) if len(stats) else float("nan")
         return np.array([self.reduce(rows) for rows in repeated(stats, weights)])
 
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
+        return grouped_jackknife.of_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
+
 
 def _lines(stats: np.ndarray) -> list[bytes]:
     """Return the texts of rows of bytes (B, d) that are not empty."""
@@ -125,7 +129,7 @@ def _lines(stats: np.ndarray) -> list[bytes]:
 class MsJaccard(WordRows, Parameterised):
     """MS-Jaccard-n of all candidates and all references: quality and diversity in one number, in [0, 1]; higher is better.
 
-    A resample of examples cannot have new n-grams: there is no interval.
+    A resample of examples cannot have new n-grams: the interval is a jackknife over groups of examples.
 
     Parameters
     ----------
@@ -166,3 +170,9 @@ class MsJaccard(WordRows, Parameterised):
         n_candidates = int(stats[:, 0].sum())
         sizes = n_candidates, len(candidates.unit) - n_candidates  # both sides number all sentences
         return redundancy.ms_jaccard(candidates, references, sizes, self.n)
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
+        return grouped_jackknife.of_groups(
+            lambda rows: float(self.reduce(stats[rows])), len(stats), seed, self.spec.bounds
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.contracts import Example, PathParam, Values
@@ -29,6 +31,8 @@ class ChoiceReader:
         Options of every record, such as ``[yes, no]``; by default the column of options.
     columns : mapping, optional
         Names of columns: ``id``, ``options`` (a name, or a list of names with one option each), ``answer``, ``media``, ``source``.
+        A list of names for ``media`` (``[image_0, image_1]``, as in Winoground) makes one example per image, ``ID/0``, ``ID/1``, ...: the
+        i-th option is the caption of the i-th image, and there is no answer.
     answer : int, optional
         Index of the correct option of every record, in place of the column.
     blind : bool, default False
@@ -78,14 +82,48 @@ class ChoiceReader:
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples, each followed by its companion where ``blind`` is set."""
         seen: set[str] = set()
-        for number, record in enumerate(files.records(self.path)):
-            example = self._example(number, record.fields, record.where)
-            if example.id in seen:
-                raise InputError(f"the id '{example.id}' occurs twice", record.where)
-            seen.add(example.id)
-            yield example
-            if self.blind:
-                yield Example(f"{example.id}/blind", example.references, self.blank, example.source, example.meta)
+        for number, record in enumerate(self._records()):
+            for example in self._examples(number, record.fields, record.where):
+                if example.id in seen:
+                    raise InputError(f"the id '{example.id}' occurs twice", record.where)
+                seen.add(example.id)
+                yield example
+                if self.blind:
+                    yield Example(f"{example.id}/blind", example.references, self.blank, example.source, example.meta)
+
+    def _records(self) -> Iterator[files.Record]:
+        """Yield the records; an object of objects (SugarCrepe's files) is a list whose ids are its keys."""
+        if not _is_one_object(self.path):
+            yield from files.records(self.path)
+            return
+        value = files.load_json(self.path)
+        if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+            raise InputError(
+                "found one object; expected a list of records, or an object of records by their ids", str(self.path)
+            )
+        name = self.columns["id"]
+        for key, item in value.items():
+            yield files.Record(f"{self.path}: {key}", {name: key, **item})
+
+    def _examples(self, number: int, fields: Mapping[str, Any], where: str) -> Iterator[Example]:
+        """Yield the example of a record, or one example per image of a record with several images and as many captions."""
+        names = self.columns["media"]
+        if isinstance(names, str):
+            yield self._example(number, fields, where)
+            return
+        options = self._options(fields, where)
+        if len(names) != len(options):
+            raise InputError(
+                f"the record has {len(names)} images and {len(options)} options; expected one option per image", where
+            )
+        identity = fields.get(self.columns["id"])
+        name = str(number if identity is None else identity)
+        used = {self.columns["id"], self.columns["source"], *names, *_as_list(self.columns["options"])}
+        meta = {key: value for key, value in fields.items() if key not in used}
+        for k, column in enumerate(names):
+            media = with_root(checks.check_text(fields.get(column), where, what="media name"), self.media_root)
+            rest = (text for i, text in enumerate(options) if i != k)
+            yield Example(f"{name}/{k}", (options[k], *rest), media, None, meta)
 
     def _example(self, number: int, fields: Mapping[str, Any], where: str) -> Example:
         """Return the example of a record."""
@@ -135,6 +173,19 @@ class ChoiceReader:
             f"to {len(options) - 1}",
             where,
         )
+
+
+def _is_one_object(path: Path) -> bool:
+    """Return True for a JSON file that is one object of records, False for a list, JSON Lines and Parquet."""
+    if files.is_parquet(path) or files.first_byte(path) != b"{":
+        return False
+    with files.open_binary(path) as file:
+        line = file.readline()
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return True  # the object goes on in the next lines
+    return isinstance(value, dict) and bool(value) and all(isinstance(item, dict) for item in value.values())
 
 
 def _as_list(names: Any) -> Sequence[str]:

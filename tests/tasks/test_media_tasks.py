@@ -53,7 +53,7 @@ def test_msrvtt_runs_on_videos(root, golden, monkeypatch, tmp_path):
     assert "video7011.mp4: the video does not decode" in reason
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json"])
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv"])
 def test_audiocaps_runs_on_sounds(root, golden, monkeypatch, tmp_path, form):
     monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
     tiny_media_models.whisper(tmp_path / "model")
@@ -68,6 +68,10 @@ def test_audiocaps_runs_on_sounds(root, golden, monkeypatch, tmp_path, form):
             for i in (1, 2, 3)
             for k in range(4)
         ]
-        (tmp_path / "rows.json").write_text(json.dumps(rows))
-        table = results(root, "audiocaps.yaml", model, f"dataset.path={tmp_path}/rows.json")
+        if form == "csv":  # the official form
+            lines = [f"{k},{row['youtube_id']},5,{row['caption']}" for k, row in enumerate(rows)]
+            (tmp_path / "rows.csv").write_text("\n".join(["audiocap_id,youtube_id,start_time,caption", *lines]) + "\n")
+        else:
+            (tmp_path / "rows.json").write_text(json.dumps(rows))
+        table = results(root, "audiocaps.yaml", model, f"dataset.path={tmp_path}/rows.{form}")
     assert [record["n"] for record in table.results] == [3] and not table.failed

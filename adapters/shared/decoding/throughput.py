@@ -23,6 +23,13 @@ class Throughput:
         self._lock = Lock()
         self._active, self._since = 0, 0.0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the counts; another process has a lock of its own."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock(), _active=0)
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """Count the time of a ``with`` block."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from harness.adapters.transformers.hub import model_folder
 from harness.contracts import Decoding, Example
-from harness.errors import HarnessError, InputError
+from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
 
 guard_torchvision()
@@ -86,5 +90,13 @@ def test_pickled_weights_and_paths_are_refused(published):
         model_folder("tiny/model")
     with pytest.raises(InputError, match="revision is for models of the hub; this is a path"):
         model_folder(str(folder), "main")
-    with pytest.raises(HarnessError, match=r"no config\.json in it"):
+    with pytest.raises(InputError, match=r"no such folder, and not a name on the hub"):
         Transformers(model=str(folder / "a" / "b" / "c"))
+
+
+def test_the_message_of_a_missing_name_comes_from_a_fresh_process(tmp_path):
+    """The hub's package loads its parts on first use."""
+    code = "from harness.adapters.transformers.hub import model_folder; model_folder('owner/nothing')"
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert "InputError: owner/nothing: no such folder; HF_HUB_OFFLINE is set" in result.stderr

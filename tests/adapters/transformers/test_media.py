@@ -136,6 +136,24 @@ def test_frames_are_images_for_models_that_place_images_in_the_prompt(folders):
     assert isinstance(result, Failure) and result.reason == "0.mp4: the model reads image, not video"
 
 
+def test_cells_of_data_sets_are_read(folders, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    from harness.tasks.readers.hf import HuggingFaceDataset
+
+    cells = [{"bytes": (folders / f"{i}.mp4").read_bytes(), "path": f"{i}.mp4"} for i in range(2)]
+    rows = {"id": ["a", "b"], "captions": [["a dog runs", "the cat"]] * 2, "media": cells}
+    types = datasets.Features(
+        {
+            "id": datasets.Value("string"),
+            "captions": datasets.List(datasets.Value("string")),
+            "media": datasets.Video(decode=False),
+        }
+    )
+    datasets.Dataset.from_dict(rows, features=types).save_to_disk(str(tmp_path / "data"))
+    items = list(HuggingFaceDataset(path=str(tmp_path / "data")))
+    assert captions(build(folders, "ved_video"), items) == captions(build(folders, "ved_video"), examples("mp4", 2))
+
+
 def test_the_sound_of_a_video_goes_to_a_model_of_sounds(folders):
     result = next(iter(build(folders, "whisper").generate(examples("mp4", 1), GREEDY, [0])))
     assert isinstance(result, Failure) and result.reason.endswith("0.mp4: the file has no sound")
@@ -159,11 +177,11 @@ def test_damaged_files_are_failures_of_their_examples(folders):
 
 def test_a_medium_that_the_model_does_not_read_is_refused(folders):
     with pytest.raises(HarnessError, match="reads audio, not video"):
-        build(folders, "whisper", input="video")
+        build(folders, "whisper", medium="video")
     with pytest.raises(HarnessError, match="reads text only, not image"):
-        build(folders, "gpt2", input="image", prompt="a")
-    with pytest.raises(HarnessError, match="input is auto or one of image, video, audio; found 'film'"):
-        build(folders, "llava", input="film")
+        build(folders, "gpt2", medium="image", prompt="a")
+    with pytest.raises(HarnessError, match="medium is auto or one of image, video, audio; found 'film'"):
+        build(folders, "llava", medium="film")
     bare = Transformers(model=str(folders / "qwen2_audio"), images=str(folders), prompt="a dog", chat=False)
     with pytest.raises(
         InputError, match=r"reads the audio at '<\|AUDIO\|>', which the prompt 'a dog' does not contain"

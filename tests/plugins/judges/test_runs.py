@@ -58,3 +58,42 @@ def test_a_server_that_is_down_ends_the_run_with_one_line(spec, server, tmp_path
     assert main(["run", str(spec), "--output", str(tmp_path / "out")]) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("harness:")]
     assert len(errors) == 1 and "requests to the judge failed" in errors[0] and "HTTP 503: down" in errors[0]
+
+
+def test_a_shipped_task_reports_the_agreement_of_judges_beside_that_of_other_metrics(server, tmp_path, monkeypatch):
+    import gzip
+
+    captions = (("a dog runs", 4.0), ("a dog", 3.0), ("a cat sits", 2.0), ("one fast runs", 1.0))
+    rows = [
+        {
+            "file_name": f"{k}.jpg",
+            "references": ["a dog runs fast", "one dog runs"],
+            "caption": text,
+            "human_mean": score,
+        }
+        for k in range(6)
+        for text, score in captions
+    ]
+    (tmp_path / "flickr8k_expert").mkdir()
+    with gzip.open(tmp_path / "flickr8k_expert" / "judgments.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+
+    def answer(body):
+        prompt = body["messages"][0]["content"]
+        caption = prompt.split("Set B")[0] if "Set B" in prompt else prompt.split("Caption to grade:")[1]
+        grade = 4 if "dog runs" in caption else 3 if "dog" in caption else 2 if "cat" in caption else 1
+        content = (
+            {"score": 25 * grade}
+            if "Set B" in prompt
+            else dict.fromkeys(("correctness", "completeness", "fluency"), grade)
+        )
+        return {"choices": [{"message": {"content": json.dumps(content)}}]}
+
+    server.answer = answer
+    judge = {"base_url": server.url, "model": "m", "first_wait": 0.01}
+    metrics = [{"bleu1": {"tokenizer": "none"}}, {"clair": {"judge": judge}}, {"rubric": {"judge": judge}}]
+    run = harness.evaluate("judgments/flickr8k-expert", metrics=metrics, output=str(tmp_path / "out"))
+    by_metric = {record["metric"]: record["value"] for record in run.results if record["statistic"] == "kendall_b"}
+    assert by_metric["clair"] == pytest.approx(1.0) and by_metric["rubric"] == pytest.approx(1.0)
+    assert by_metric["bleu1"] < 1.0

@@ -31,3 +31,16 @@ def test_median_distance():
     assert corpora.median_distance(np.array([[0.0], [1.0], [3.0]])) == 2.0
     assert corpora.median_distance(np.zeros((4, 2))) == 1.0
     assert corpora.median_distance(np.zeros((1, 2))) == 1.0
+
+
+@pytest.mark.parametrize(("width", "number", "size"), [(384, 512, 15), (40, 70, 3), (900, 33, 20)])
+def test_feature_sums_equal_one_product(width, number, size):
+    rng = np.random.default_rng(2)
+    vectors, frequency = rng.standard_normal((70, size, width)).astype(np.float32), rng.standard_normal((width, number))
+    phase = vectors.astype(np.float64) @ frequency
+    waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
+    first, second = corpora.feature_sums(vectors, frequency, 2)
+    np.testing.assert_allclose(first, waves[:, :2].sum(axis=1), atol=1e-11)
+    np.testing.assert_allclose(second, waves[:, 2:].sum(axis=1), atol=1e-11)
+    alone = corpora.feature_sums(vectors[:1], frequency, 2)
+    assert np.array_equal(alone[0], first[:1]) and np.array_equal(alone[1], second[:1])

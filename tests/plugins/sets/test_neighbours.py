@@ -60,9 +60,23 @@ def test_corpora_with_repeated_vectors_and_several_blocks(kind, monkeypatch):
     assert neighbours.of_corpora(x, y, 3, kind) == pytest.approx(loop(squared, label, 3, kind), abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["precision", "recall"])
+def test_texts_inside_a_ball_are_left_out_of_later_blocks(kind, monkeypatch):
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((2, 400, 8)).astype(np.float32)
+    y[:150] = x[rng.integers(0, 400, 150)]  # texts of both sides, some of them repeated
+    whole = neighbours.of_corpora(x, y, 2, kind)
+    both = np.concatenate([x, y]).astype(float)
+    squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1)
+    assert whole == pytest.approx(loop(squared, np.arange(800) < 400, 2, kind), abs=1e-12)
+    for size in (4 * 800 * 3, 4 * 800 * 50):
+        monkeypatch.setattr(neighbours, "_BLOCK_BYTES", size)
+        assert neighbours.of_corpora(x, y, 2, kind) == whole
+
+
 def test_the_smallest_entries_of_wide_blocks():
     block = np.random.default_rng(0).standard_normal((20, 5001)).astype(np.float32)
-    assert np.array_equal(neighbours._radii(block, 6), np.sort(block, axis=1)[:, 5])
+    assert np.array_equal(neighbours.kth_smallest(block, 6), np.sort(block, axis=1)[:, 5])
 
 
 def test_a_sample_that_is_too_small_is_undefined():

@@ -75,3 +75,55 @@ def test_refused_files(tmp_path):
     path = written(tmp_path, *[{"id": 1, "options": ["a", "b"], "answer": 0}] * 2)
     with pytest.raises(InputError, match="occurs twice"):
         list(ChoiceReader(path=path))
+
+
+# --------------------------------------------------------------------------- published forms
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_object_of_records_is_a_list_with_ids(tmp_path, indent):
+    rows = {str(k): {"filename": f"{k}.jpg", "caption": f"a dog {k}", "negative_caption": f"a cat {k}"} for k in (0, 7)}
+    (tmp_path / "add_obj.json").write_text(json.dumps(rows, indent=indent))
+    columns = {"media": "filename", "options": ["caption", "negative_caption"]}
+    examples = list(ChoiceReader(path=str(tmp_path / "add_obj.json"), columns=columns, answer=0))
+    assert [(e.id, e.media, e.references) for e in examples] == [
+        ("0", "0.jpg", ("a dog 0", "a cat 0")),
+        ("7", "7.jpg", ("a dog 7", "a cat 7")),
+    ]
+
+
+def test_json_lines_may_end_in_json(tmp_path):
+    (tmp_path / "pope.json").write_text('{"text": "Is it?", "label": "yes"}\n{"text": "Is it not?", "label": "no"}\n')
+    reader = ChoiceReader(
+        path=str(tmp_path / "pope.json"), options=["yes", "no"], columns={"source": "text", "answer": "label"}
+    )
+    assert [(e.source, e.references) for e in reader] == [("Is it?", ("yes", "no")), ("Is it not?", ("no", "yes"))]
+
+
+def test_an_object_of_other_things_is_refused(tmp_path):
+    (tmp_path / "x.json").write_text('{\n "annotations": []\n}')
+    with pytest.raises(
+        InputError, match=r"x\.json: found one object; expected a list of records, or an object of records"
+    ):
+        list(ChoiceReader(path=str(tmp_path / "x.json")))
+
+
+def test_a_record_of_several_images_makes_one_example_each(tmp_path):
+    record = {"id": 3, "image_0": "a.png", "image_1": "b.png", "caption_0": "x y", "caption_1": "y x", "tag": "Object"}
+    columns = {"media": ["image_0", "image_1"], "options": ["caption_0", "caption_1"]}
+    examples = list(ChoiceReader(path=written(tmp_path, record), columns=columns, media_root="images", blind=True))
+    assert [(e.id, e.media, e.references) for e in examples] == [
+        ("3/0", "images/a.png", ("x y", "y x")),
+        ("3/0/blind", None, ("x y", "y x")),
+        ("3/1", "images/b.png", ("y x", "x y")),
+        ("3/1/blind", None, ("y x", "x y")),
+    ]
+    assert examples[0].meta == {"tag": "Object"}
+    columns["options"] = ["caption_0", "caption_1", "tag"]
+    with pytest.raises(InputError, match="the record has 2 images and 3 options; expected one option per image"):
+        list(ChoiceReader(path=written(tmp_path, record), columns=columns))
+    with pytest.raises(InputError, match="media name"):
+        list(
+            ChoiceReader(
+                path=written(tmp_path, {**record, "image_1": 5}),
+                columns={**columns, "options": ["caption_0", "caption_1"]},
+            )
+        )

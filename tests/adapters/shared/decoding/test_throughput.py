@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 from harness.adapters.shared.decoding import throughput
 from harness.adapters.shared.decoding.throughput import Throughput
 from harness.contracts import Failure, Generation
@@ -18,3 +21,12 @@ def test_tokens_and_seconds_are_counted(monkeypatch):
         pass
     speed.count([Generation(("a b", "c"), lengths=(3, 2)), Failure("no image"), Generation(("d",))])
     assert speed.values() == {"captions": 3, "tokens": 5, "seconds": 6.0, "tokens_per_second": 5 / 6}
+
+
+def test_counts_go_to_other_processes():
+    speed = Throughput()
+    speed.count([Generation(("a",), lengths=(2,))])
+    for other in (pickle.loads(pickle.dumps(speed)), copy.deepcopy(speed)):
+        with other.running():
+            other.count([Generation(("b",), lengths=(3,))])
+        assert (other.values()["tokens"], speed.values()["tokens"]) == (5, 2)

@@ -1,0 +1,90 @@
+"""Jackknife over groups: groups of equal sizes, the interval of a mean, reasons for none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.plugins.sets import grouped_jackknife, neighbour_metrics
+from harness.plugins.sets.corpus_metrics import CorpusFrechet, CorpusMmd
+from harness.plugins.sets.neighbour_metrics import Coverage
+from harness.plugins.sets.redundancy_metrics import CompressionRatio, MsJaccard
+from harness.plugins.sets.spectrum_metrics import CorpusVendi
+
+
+def test_groups_have_equal_sizes_and_depend_on_the_seed():
+    groups = grouped_jackknife.groups_of(1007, 3)
+    sizes = np.bincount(groups)
+    assert len(sizes) == 20 and sizes.max() - sizes.min() <= 1
+    assert np.array_equal(groups, grouped_jackknife.groups_of(1007, 3))
+    assert not np.array_equal(groups, grouped_jackknife.groups_of(1007, 4))
+    assert sorted(grouped_jackknife.groups_of(5, 0)) == [0, 1, 2, 3, 4]
+
+
+def test_the_interval_of_a_mean_of_few_examples_is_that_of_student():
+    from scipy import stats
+
+    x = np.random.default_rng(0).normal(3, 2, 15)
+    result = grouped_jackknife.of_groups(lambda rows: float(x[rows].mean()), 15, 0)
+    expected = stats.t.interval(0.95, 14, loc=x.mean(), scale=x.std(ddof=1) / np.sqrt(15))
+    assert result.ends == pytest.approx(expected)
+    assert result.note.startswith("jackknife over 15 groups of examples")
+
+
+def test_the_interval_of_a_mean_covers_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    hits = 0
+    for trial in range(400):
+        x = rng.exponential(size=200)
+        low, high = grouped_jackknife.of_groups(lambda rows, x=x: float(x[rows].mean()), 200, trial).ends or (
+            np.nan,
+            np.nan,
+        )
+        hits += low <= 1.0 <= high
+    assert 0.92 <= hits / 400 <= 0.98
+
+
+def test_numbers_without_spread_or_value_have_a_reason_and_bounds_are_held():
+    assert grouped_jackknife.of_groups(lambda rows: 1.0, 30, 0).note == grouped_jackknife.NO_SPREAD
+    assert "undefined without some groups" in grouped_jackknife.of_groups(lambda rows: np.nan, 30, 0).note
+    x = np.repeat([0.0, 1.0], [1, 9])
+    result = grouped_jackknife.of_groups(lambda rows: float(x[rows].mean()), 10, 0, (0.0, 1.0))
+    assert result.ends is not None and result.ends[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [CorpusVendi(embedding="bow"), CorpusFrechet(embedding="bow"), CorpusMmd(embedding="bow", features=32, sigma=1.0),
+     Coverage(embedding="bow", k=1), CompressionRatio(), MsJaccard(n=1, tokenizer="none")],
+    ids=lambda metric: metric.spec.name,
+)  # fmt: skip
+def test_numbers_of_corpora_have_intervals(metric, caption_sets):
+    value, interval = caption_sets(metric)
+    assert interval.ends is not None and interval.ends[0] <= value <= interval.ends[1]
+    assert "groups of examples" in interval.note
+
+
+def test_large_corpora_have_a_reason(caption_sets, monkeypatch):
+    monkeypatch.setattr(neighbour_metrics, "MOST_TEXTS", 50)
+    assert caption_sets(Coverage(embedding="bow", k=1))[1].note.startswith("above 50 texts the jackknife is left out")
+
+
+@pytest.fixture
+def caption_sets():
+    """Function from a metric to its number and interval on 24 examples of three candidates and two references."""
+    from harness.contracts import CaptionSet
+    from harness.run import score as scoring
+    from harness.run.features import FeatureCache
+    from harness.run.intervals import estimate
+
+    rng = np.random.default_rng(0)
+    words = np.array(["a", "dog", "cat", "runs", "sits", "on", "the", "mat", "red", "ball"])
+    texts = [[" ".join(rng.choice(words, 5)) for _ in range(5)] for _ in range(24)]
+    sets = [CaptionSet(str(k), tuple(item[:3]), tuple(item[3:])) for k, item in enumerate(texts)]
+
+    def run(metric):
+        features = FeatureCache([item.references for item in sets])
+        stats = scoring.score(metric, scoring.batches(sets, features), features, None, 0).stats
+        return estimate(metric, stats, 100, 0)
+
+    return run

@@ -1,0 +1,41 @@
+"""Statistics without each group equal those of the points that are left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.plugins.sets import neighbour_groups, neighbours
+from harness.plugins.sets.neighbour_groups import Sample, without_groups
+
+
+def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]:
+    return [neighbours.of_corpora(x.vectors[x.groups != g], y.vectors[y.groups != g], k, kind) for g in range(count)]
+
+
+@pytest.mark.parametrize("kind", neighbours.KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    n, m, count = 90, 60, (3, 7, 20)[seed % 3]
+    x, y = rng.standard_normal((n, 4)).astype(np.float32), rng.standard_normal((m, 4)).astype(np.float32)
+    if seed % 2:  # many ties and points of both sides
+        x, y = np.round(2 * x), np.round(2 * y)
+    candidates = Sample(x, rng.integers(0, count, n))
+    references = Sample(y, rng.integers(0, count, m))
+    if seed == 5:  # neighbours of one group: more than the list holds
+        candidates = Sample(x, np.sort(rng.integers(0, count, n)))
+        monkeypatch.setattr(neighbour_groups, "_MORE", 1)
+    monkeypatch.setattr(neighbour_groups, "_BLOCK_BYTES", 4 * (n + m) * 17)
+    k = 1 + seed % 4
+    values = without_groups(candidates, references, k, kind, count)
+    np.testing.assert_allclose(values, by_definition(candidates, references, k, kind, count), atol=1e-12)
+
+
+def test_groups_without_which_too_few_points_are_left_are_undefined():
+    x = Sample(np.eye(3, dtype=np.float32), np.array([0, 0, 1]))
+    y = Sample(np.eye(3, dtype=np.float32)[:2], np.array([0, 1]))
+    assert np.isnan(without_groups(x, y, 1, "coverage", 2)).all()
+    assert np.isnan(without_groups(x, y, 1, "recall", 2)).tolist() == [True, False]
+    far = Sample(np.eye(3, dtype=np.float32)[:1], np.array([1]))
+    assert np.isnan(without_groups(far, x, 1, "precision", 2)[1])

@@ -1,0 +1,70 @@
+"""Tasks of choices and polls: the shipped examples run with the baseline, and have what their forms promise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.run.execute import execute as run
+from harness.run.plan import make_plan
+from harness.spec.loading import load_specs
+
+TASKS = Path(__file__).resolve().parents[2] / "tasks" / "choices"
+NAMES = sorted(path.stem for path in TASKS.glob("*.yaml"))
+COLUMNS = {"sugarcrepe": 3, "foil": 3, "winoground": 6, "pope": 5, "amber": 5}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_shipped_examples_run(name, monkeypatch, tmp_path):
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    (loaded,) = load_specs(TASKS / f"{name}.yaml")
+    table = run(make_plan(loaded))
+    assert len(table.results) == COLUMNS[name] and not table.failed
+    accuracy = next(record for record in table.results if "accuracy" in record["metric"])
+    assert 0 <= accuracy["value"] <= 1 and accuracy["n"] == {"pope": 28, "winoground": 16}.get(name, 12)
+
+
+def test_a_file_of_the_published_form_is_used_where_it_is(monkeypatch, tmp_path):
+    (tmp_path / "pope").mkdir()
+    rows = [
+        {"question_id": k, "image": "x.jpg", "text": "Is there a dog in the image?", "label": "yes" if k % 2 else "no"}
+        for k in range(6)
+    ]
+    (tmp_path / "pope" / "coco_pope_popular.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    (loaded,) = load_specs(TASKS / "pope.yaml")
+    table = run(make_plan(loaded))
+    assert {record["n"] for record in table.results} == {6}
+    assert next(r["value"] for r in table.results if "accuracy" in r["metric"]) == 0.5, "it sees no image"
+
+
+def test_foils_differ_from_captions_in_their_words():
+    for row in json.loads((TASKS / "data" / "foil.json").read_text()):
+        assert row["caption"].replace(row["target_word"], row["foil_word"]) == row["foil"]
+    for row in json.loads((TASKS / "data" / "winoground.json").read_text()):
+        first, second = (sorted(row[name].split()) for name in ("caption_0", "caption_1"))
+        assert len(first) == len(second)
+    polls = [json.loads(line) for line in (TASKS / "data" / "pope.json").read_text().splitlines()]
+    assert sum(row["label"] == "yes" for row in polls) * 2 == len(polls)
+
+
+@pytest.mark.parametrize("name", ["winoground", "sugarcrepe"])
+def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
+    from harness.registry.torchvision_guard import guard_torchvision
+
+    guard_torchvision()
+    pytest.importorskip("transformers")
+    import tiny_models
+    from PIL import Image
+
+    tiny_models.llava(tmp_path / "model")
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    model = {"transformers": {"model": str(tmp_path / "model"), "images": str(tmp_path), "prompt": "a dog"}}
+    (loaded,) = load_specs(TASKS / f"{name}.yaml", limit=4, models=[model])
+    plan = make_plan(loaded)
+    for k, media in enumerate(sorted({str(example.media) for example in plan.reader})):
+        Image.new("RGB", (24, 24), (40 * k % 256, 90, 160)).save(tmp_path / media)
+    table = run(plan)
+    assert len(table.results) == COLUMNS[name] and not table.failed
