@@ -3,9 +3,9 @@
     python -m benchmarks.sensitivity RUN [RUN ...]
 
 RUN is a finished run of studies/trm-sensitivity. The gain is 100 (L(trm) / L(base) - 1), where L is the logarithm of the harmonic mean of
-the examples' p-values: 0 for equal sensitivity, negative where TRM is less sensitive. The interval is the 2.5 and 97.5 per cent quantile of a
-bootstrap over examples, both metrics under the same draws. The paper reports 162 % (METEOR) and 49.3 % (CIDEr-D) for O2NA on MSR-VTT,
-without the number of candidates.
+the examples' p-values: 0 for equal sensitivity, negative where TRM is less sensitive. The interval is that of a bootstrap over examples
+(2.5 and 97.5 per cent quantiles), both metrics under the same draws. The paper reports 162 % (METEOR) and 49.3 % (CIDEr-D) for O2NA on
+MSR-VTT, without the number of candidates.
 """
 
 from __future__ import annotations
