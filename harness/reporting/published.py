@@ -41,9 +41,11 @@ def rows_with_published(
             differences = tuple(_difference(value, row.values.get(head)) for value, head in zip(values, heads))
             if any(differences):
                 out.append(("ours − published", differences))
-        if not matches:
+        if not matches and published:
             out.append(("published", (NOT_PUBLISHED,) * len(heads)))
     out += [(_title(row), _cells(row, heads)) for i, row in enumerate(published) if i not in compared]
+    if not published:
+        out.append(("published", (NOT_PUBLISHED,) * len(heads)))
     return tuple(out)
 
 
