@@ -10,7 +10,7 @@ from harness.run.execute import execute
 from harness.run.plan import make_plan
 from harness.spec.loading import load_specs
 
-SMALL = ["metrics=[rouge, length]", "views=[]", "bootstrap.samples=0", "significance={method: none}"]
+SMALL = ["metrics=[rouge, caption-length]", "views=[]", "bootstrap.samples=0", "significance={method: none}"]
 
 
 def values(run, metric):

@@ -162,12 +162,12 @@ def _run(name: str, run: Run) -> dict[str, object]:
 
 def _view(view: ViewSpec, run: Run) -> dict[str, Any]:
     """Return the template's values of a view that is a table."""
-    values: dict[str, Any] = {"title": view.heading, "note": view.note, "table": None, "texts": None}
+    values: dict[str, Any] = {"title": view.heading, "note": view.remark, "table": None, "texts": None}
     if view.plot == "table":
         values["table"] = view_table(view, run.records)
     elif view.plot == "verdicts":
         values["table"] = verdict_table(view, run)
-        values["note"] = f"{view.note} ({METHOD_NOTE})".strip()
+        values["note"] = f"{view.remark} ({METHOD_NOTE})".strip()
     else:
         values["texts"] = texts_table(view, run.samples)
     return values
