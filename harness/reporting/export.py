@@ -52,7 +52,7 @@ def _files(view: ViewSpec, run: Run) -> dict[str, str]:
     if view.plot == "texts":
         return files
     names, *body = [[str(cell) for cell in row] for row in cells]
-    sheet = Sheet(names, body, "l" + "r" * (len(names) - 1), head, [view.note] if view.note else [])
+    sheet = Sheet(names, body, "l" + "r" * (len(names) - 1), head, [view.remark] if view.remark else [])
     return {**files, "tex": latex_table(sheet)}
 
 

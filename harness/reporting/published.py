@@ -41,25 +41,27 @@ def rows_with_published(
             differences = tuple(_difference(value, row.values.get(head)) for value, head in zip(values, heads))
             if any(differences):
                 out.append(("ours − published", differences))
-        if not matches:
+        if not matches and published:
             out.append(("published", (NOT_PUBLISHED,) * len(heads)))
     out += [(_title(row), _cells(row, heads)) for i, row in enumerate(published) if i not in compared]
+    if not published:
+        out.append(("published", (NOT_PUBLISHED,) * len(heads)))
     return tuple(out)
 
 
 def largest_difference(
     rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
-) -> float:
-    """Return the largest absolute difference between ours and theirs; NaN where nothing can be compared."""
+) -> tuple[float, str, str]:
+    """Return the largest absolute difference between ours and theirs, with its row and column; NaN where nothing can be compared."""
     found = [
-        abs(value - theirs)
+        (abs(value - theirs), label, head)
         for label, values in rows
         for row in table.rows
         if row.label in (label, EVERY) and row.task in (None, task)
         for value, head in zip(values, heads)
         if isinstance(theirs := row.values.get(head), float) and not math.isnan(value)
     ]
-    return max(found, default=math.nan)
+    return max(found, default=(math.nan, "", ""))
 
 
 def _title(row: PublishedRow) -> str:

@@ -24,11 +24,11 @@ class Length(MeanMetric):
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("length", None, "item", frozenset())
+        self.spec = MetricSpec("caption-length", None, "item", frozenset())
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"length|tok:{self.tokenizer}"
+        return f"caption-length|tok:{self.tokenizer}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean number of words of the candidates of each example, shape (B,)."""

@@ -225,6 +225,8 @@ class ListenerAccuracy(MeanMetric):
         Adapter that can listen (:class:`~harness.contracts.Listener`), with its parameters.
     category : str, optional
         Category or group of the examples that count; all by default.
+    tag : str, optional
+        Name of the listener in the label of the metric, which tells several listeners of one run apart.
 
     Raises
     ------
@@ -232,7 +234,7 @@ class ListenerAccuracy(MeanMetric):
         For an adapter that cannot listen.
     """
 
-    def __init__(self, *, listener: Any = "a3ds", category: str | None = None) -> None:
+    def __init__(self, *, listener: Any = "a3ds", category: str | None = None, tag: str | None = None) -> None:
         self._listener = resolve("adapters", listener)
         if not isinstance(self._listener, Listener):
             raise HarnessError(
@@ -241,7 +243,7 @@ class ListenerAccuracy(MeanMetric):
                 value=listener,
             )
         self.category = category
-        self.spec = MetricSpec(_label("listener-accuracy", category), True, needs=frozenset(), bounds=(0.0, 1.0))
+        self.spec = MetricSpec(_label("listener-accuracy", tag, category), True, needs=frozenset(), bounds=(0.0, 1.0))
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

@@ -12,9 +12,11 @@ from harness.spec.loading import load_specs
 
 TASKS = Path(__file__).resolve().parents[2] / "tasks"
 SPECS = sorted(
-    path.relative_to(TASKS).as_posix() for path in TASKS.rglob("*.yaml") if path.parent.name not in ("parts", "recipes")
+    path.relative_to(TASKS).as_posix()
+    for path in TASKS.rglob("*.yaml")
+    if path.parent.name not in ("parts", "recipes", "published")
 )
-"""Parts and recipes are no specs by themselves; those that name them are here."""
+"""Parts, recipes and published values are no specs by themselves; those that name them are here."""
 OF_MODELS = [name for name in SPECS if not name.startswith("judgments/")]
 """Specs of models; tests/tasks/judgments tests those of human judgments."""
 

@@ -50,7 +50,7 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     if not groups:
         return None
     build = partial(build_view, view, groups, directions(records))
-    return Chart("view", view.heading, view.note, "views", build)
+    return Chart("view", view.heading, view.remark, "views", build)
 
 
 def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:

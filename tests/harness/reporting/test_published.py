@@ -32,10 +32,16 @@ def test_a_row_for_every_row():
     table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]})
     rows = rows_with_published(ROWS, ("x", "y"), table, "t")
     assert [values[0] for label, values in rows if label.startswith("ours")] == ["-0.5000", "+1.0000"]
-    assert largest_difference(ROWS, ("x", "y"), table, "t") == 1.0
+    assert largest_difference(ROWS, ("x", "y"), table, "t") == (1.0, "B", "x")
 
 
 def test_the_largest_difference_is_of_one_task():
-    assert largest_difference(ROWS, ("x", "y"), TABLE, "t") == 0.5
-    assert largest_difference(ROWS, ("x", "y"), TABLE, "u") == 7.5
-    assert math.isnan(largest_difference(ROWS, ("y",), TABLE, "t"))
+    assert largest_difference(ROWS, ("x", "y"), TABLE, "t") == (0.5, "A", "x")
+    assert largest_difference(ROWS, ("x", "y"), TABLE, "u")[0] == 7.5
+    assert math.isnan(largest_difference(ROWS, ("y",), TABLE, "t")[0])
+
+
+def test_a_task_without_published_values():
+    table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "A", "task": "u", "values": {"x": 2.0}}]})
+    rows = rows_with_published(ROWS, ("x", "y"), table, "t")
+    assert [label for label, _ in rows] == ["A", "B", "published"]

@@ -62,7 +62,7 @@ def validator():
 
 def test_every_shipped_task_is_valid(root, validator):
     problems = {}
-    files = [file for file in (root / "tasks").rglob("*.yaml") if "recipes" not in file.parts]
+    files = [file for file in (root / "tasks").rglob("*.yaml") if not {"recipes", "published"} & set(file.parts)]
     for file in files:
         errors = [error.message[:200] for error in validator.iter_errors(yaml.safe_load(file.read_text()))]
         if errors:

@@ -1,0 +1,158 @@
+"""Every published item of the four papers, one line each: the spec that makes it, how it compares, and the largest difference.
+
+    python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
+
+Items, specs and reasons are in tasks/studies/published/index.yaml, the published numbers beside it. A difference is the largest one, in
+absolute value, between a number of a study and the published one; it is measured in finished runs (``--runs``, all run directories below
+a folder) or in small runs made now (``--quick``), else the last measured one is printed. ``--page`` writes the lines as a Markdown page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from harness import api
+from harness.reporting.numbers import number
+from harness.reporting.published import largest_difference
+from harness.reporting.views import view_table
+from harness.run.finished import Run
+from harness.spec.loading import load_specs
+from harness.spec.published import PublishedTable, authors_text, item_text
+
+FOLDER = Path(__file__).resolve().parents[1] / "tasks/studies/published"
+PENDING = "pending"
+HEAD = """\
+# The four papers, item by item
+
+Output of `python -m benchmarks.papers --runs runs --page docs/studies/papers.md`. The published numbers: `tasks/studies/published/`.
+`drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. The study pages of this folder
+have the tables.
+"""
+STATES = {"agrees": "agrees", "differs": "differs", "cannot": "cannot be run"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One published table, figure or passage."""
+
+    paper: str
+    """Name of the file of the paper."""
+    id: str
+    """Id in that file."""
+    source: str
+    """Name in views: authors, year and number."""
+    spec: str
+    """Task that makes it."""
+    state: str
+    """agrees, differs or cannot."""
+    because: str
+    """Reason, or the property in which they agree."""
+    largest: str
+    """Last measured difference."""
+
+
+def items() -> list[Item]:
+    """Return all items of the papers; raise SystemExit where the index and the papers' files differ."""
+    index = yaml.safe_load((FOLDER / "index.yaml").read_text(encoding="utf-8"))["items"]
+    out: list[Item] = []
+    for paper, entries in index.items():
+        data = yaml.safe_load((FOLDER / f"{paper}.yaml").read_text(encoding="utf-8"))
+        published = {str(item["id"]): item for item in data["items"]}
+        if list(published) != list(entries):
+            missing = sorted(set(published) ^ set(entries)) or ["another order"]
+            raise SystemExit(f"index.yaml and {paper}.yaml differ: {', '.join(missing)}")
+        who = authors_text(data["paper"])
+        out += [Item(paper, name, f"{who}, {item_text(published[name])}", **entry) for name, entry in entries.items()]
+    return out
+
+
+def quick_runs(folder: Path) -> Iterable[Run]:
+    """Yield the runs of the specs that the index lists for --quick; a spec that cannot be run is reported on standard error."""
+    sizes = yaml.safe_load((FOLDER / "index.yaml").read_text(encoding="utf-8"))["quick"]
+    for spec, limit in sizes.items():
+        print(f"running {spec}, {limit or 'all'} examples", file=sys.stderr, flush=True)
+        overrides = ["bootstrap.samples=0"]
+        yield from api.evaluate_all(spec, output=folder / spec.replace("/", "-"), overrides=overrides, limit=limit)
+
+
+def finished_runs(folder: Path) -> Iterable[Run]:
+    """Yield the finished runs below a folder."""
+    for results in sorted(folder.rglob("results.json")):
+        yield Run.open(results.parent)
+
+
+def differences(runs: Iterable[Run]) -> dict[str, str]:
+    """Return source -> largest difference of the runs' views, with its row, column and number of examples."""
+    best: dict[str, tuple[float, str]] = {}
+    for run in runs:
+        for view in run.provenance.views:
+            table = view.reference
+            if view.plot != "table" or not isinstance(table, PublishedTable) or not run.records:
+                continue
+            bare = view_table(view.model_copy(update={"reference": {}}), run.records)
+            rows = [(label, [float(str(value)) for value in values]) for label, values in bare.rows]
+            value, row, column = largest_difference(rows, bare.heads, table, run.provenance.task)
+            if math.isnan(value) or value <= best.get(table.source, (-1.0, ""))[0]:
+                continue
+            count = max(record.n for record in run.records)
+            best[table.source] = (value, f"{number(value)} ({row}, {column}; {count:,} examples)")
+    return {source: text for source, (_, text) in best.items()}
+
+
+def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
+    """Return paper, id, spec, comparison and largest difference of every item."""
+    out: list[list[str]] = []
+    for item in entries:
+        load_specs(item.spec)
+        joint = ": " if item.state == "agrees" else " because "
+        reason = item.because.removeprefix("be run: ")
+        largest = measured.get(item.source, item.largest)
+        out.append([item.paper, item.id, item.spec, f"{STATES[item.state]}{joint}{reason}", largest])
+    return out
+
+
+def page(rows: list[list[str]]) -> str:
+    """Return the lines as a Markdown page."""
+    heads = ["paper", "item", "spec", "comparison", "largest difference"]
+    body = ["| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]]
+    counts = {state: sum(row[3].startswith(text) for row in rows) for state, text in STATES.items()}
+    summary = (
+        f"{len(rows)} items: {counts['agrees']} agree, {counts['differs']} differ, {counts['cannot']} cannot be run."
+    )
+    head = HEAD + f"\n{summary}\n\n"
+    return head + "\n".join(body) + "\n"
+
+
+def main() -> None:
+    """Print one line per item."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--quick", action="store_true", help="run the studies that have printed numbers on few examples"
+    )
+    parser.add_argument("--runs", type=Path, metavar="FOLDER", help="folder with finished runs to measure")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="Markdown page to write")
+    args = parser.parse_args()
+    entries = items()
+    measured = differences(finished_runs(args.runs)) if args.runs else {}
+    if args.quick:
+        with tempfile.TemporaryDirectory() as folder:
+            measured |= differences(quick_runs(Path(folder)))
+    rows = lines(entries, measured)
+    width = [max(len(row[k]) for row in rows) for k in range(3)]
+    for row in rows:
+        start = "  ".join(text.ljust(size) for text, size in zip(row, width))
+        print(f"{start}  {row[3]}  [largest difference: {row[4]}]")
+    if args.page:
+        args.page.write_text(page(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Gain in sensitivity of TRM over its base metric, in per cent, by number of candidates (Figure 3 of Chan et al. 2022).
+
+    python -m benchmarks.sensitivity RUN [RUN ...]
+
+RUN is a finished run of studies/trm-sensitivity. The gain is 100 (L(trm) / L(base) - 1), where L is the logarithm of the harmonic mean of
+the examples' p-values: 0 for equal sensitivity, negative where TRM is less sensitive. The interval is that of a bootstrap over examples
+(2.5 and 97.5 per cent quantiles), both metrics under the same draws. The paper reports 162 % (METEOR) and 49.3 % (CIDEr-D) for O2NA on
+MSR-VTT, without the number of candidates.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from harness.run.finished import Run
+
+PAIRS = {"meteor": "trm(meteor)", "cider": "trm(cider)", "rouge": "trm(rouge)", "pairwise(bert)": "trm(bert)"}
+DRAWS = 1000
+NO_EFFECT = -0.1
+"""A gain is not reported where L of the base metric is not below this number: its denominator is almost 0."""
+
+
+def log_harmonic(p: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the harmonic means of p-values (..., n) over the last axis."""
+    return -np.log((1.0 / p).mean(axis=-1))
+
+
+def gain(base: np.ndarray, other: np.ndarray, rng: np.random.Generator) -> tuple[float, float, float, float, float]:
+    """Return L of both metrics, the gain in per cent and the ends of its interval, for p-values (n,) of the same examples."""
+    draws = rng.integers(0, len(base), (DRAWS, len(base)))
+    first, second = log_harmonic(base), log_harmonic(other)
+    values = 100 * (log_harmonic(other[draws]) / np.minimum(log_harmonic(base[draws]), NO_EFFECT) - 1)
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(first), float(second), float(100 * (second / first - 1)), float(low), float(high)
+
+
+def main() -> None:
+    """Print a table of gains for each run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", metavar="RUN")
+    for path in parser.parse_args().runs:
+        samples = Run.open(path).samples
+        print(f"{path}\n| model | candidates | base | log p | log p of TRM | gain % | 95 % interval |")
+        print("| --- | --- | --- | --- | --- | --- | --- |")
+        for system in samples.systems:
+            for base, other in PAIRS.items():
+                if not {f"p:{base}", f"p:{other}"} <= set(samples.scored_columns):
+                    continue
+                p, q = (samples.numbers(f"p:{name}")[system.rows] for name in (base, other))
+                both = ~(np.isnan(p) | np.isnan(q))
+                if both.sum() < 2:
+                    continue
+                a, b, value, low, high = gain(p[both], q[both], np.random.default_rng(0))
+                shown = f"{value:+.0f} | {low:+.0f} … {high:+.0f}" if a < NO_EFFECT else "– | –"
+                print(
+                    f"| {system.model} | {system.decoding.get('candidates')} | {base} | {a:.2f} | {b:.2f} | {shown} |"
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""docs/studies/papers.md has a line for every published item, with a spec that loads, a comparison and a difference."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+import pytest
+import yaml
+
+from harness.spec.loading import load_specs
+
+
+@pytest.fixture(scope="module")
+def papers(root):
+    spec = importlib.util.spec_from_file_location("benchmark_papers", root / "benchmarks/papers.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["benchmark_papers"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["benchmark_papers"]
+
+
+@pytest.fixture(scope="module")
+def entries(papers):
+    return papers.items()
+
+
+def test_every_published_item_is_in_the_index(entries, root):
+    published = {
+        (path.stem, str(item["id"]))
+        for path in (root / "tasks/studies/published").glob("*20*.yaml")
+        for item in yaml.safe_load(path.read_text(encoding="utf-8"))["items"]
+    }
+    assert {(entry.paper, entry.id) for entry in entries} == published
+    assert len(entries) == len(published) == 68
+
+
+def test_every_entry_has_a_known_state_a_reason_and_a_difference(entries, papers):
+    for entry in entries:
+        assert entry.state in papers.STATES, entry
+        assert entry.because.strip() and entry.largest.strip(), entry
+        assert entry.largest != papers.PENDING, entry
+
+
+def test_every_spec_loads(entries):
+    for spec in sorted({entry.spec for entry in entries}):
+        assert load_specs(spec), spec
+
+
+def test_the_page_has_the_lines_of_the_benchmark(entries, papers, root):
+    page = (root / "docs/studies/papers.md").read_text(encoding="utf-8")
+    assert page == papers.page(papers.lines(entries, {}))
+
+
+def test_every_printed_number_of_a_view_is_of_an_item_of_the_index(entries, papers):
+    """A view names its item by author, year and number, as the benchmark does."""
+    sources = {entry.source for entry in entries}
+    for spec in sorted({entry.spec for entry in entries}):
+        for loaded in load_specs(spec):
+            for view in loaded.spec.views:
+                if isinstance(view.reference, papers.PublishedTable):
+                    assert view.reference.source in sources, (spec, view.title)
+
+
+def test_the_largest_difference_of_a_run(papers, tmp_path, root):
+    from harness import api
+
+    runs = api.evaluate_all(
+        "studies/human-pvalues", output=tmp_path / "run", limit=4, overrides=["bootstrap.samples=0"]
+    )
+    assert papers.differences(runs) == {}  # the sample has no published row
+    (loaded,) = load_specs("studies/human-pvalues")
+    assert loaded.spec.task == "sample-human"
