@@ -18,7 +18,8 @@ WITHOUT = {
     "clipscore": "images", "refclipscore": "images", "pac-score": "images", "ref-pac-score": "images",
     "contrastive-efficiency": "scenes", "discriminativity": "scenes", "false-features": "scenes", "listener-accuracy": "a listener",
     "mentioned-features": "scenes", "optimal-discriminativity": "scenes", "redundant-mention": "scenes", "relevance": "scenes",
-    "sari": "source texts", "spice": "Java", "spider": "Java", "spider-max": "Java", "text-space": "an oracle", "text-space-qdisc": "an oracle", "wmd": "word vectors",
+    "sari": "source texts", "spice": "Java", "spider": "Java", "spider-max": "Java", "text-space": "an oracle",
+    "text-space-qdisc": "an oracle", "wmd": "word vectors",
 }  # fmt: skip
 """Metrics that need more than captions."""
 PLAIN = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
