@@ -13,6 +13,8 @@ import numpy as np
 
 FORMS = ({"embedding": "bow"}, {}, {"metric": "rouge"}, {"distance": "rouge"})
 """Parameters of a metric; the first that it takes are used."""
+NEURAL = ("bertscore",)
+"""Metrics that always use a language model."""
 PARTS = (
     ("a dog", "two dogs", "the man's cat", "A red bus", "ein Hündchen", "some children"),
     ("runs along", "sits near", "can't see", "looks at", "stands in front of"),
@@ -39,9 +41,9 @@ def numbers(models: bool) -> dict[str, object]:
     candidates, references = captions()
     out: dict[str, object] = {}
     for entry in current().entries("metrics"):
-        message = ""
+        message = "needs a language model" if entry.name in NEURAL else ""
         for form in FORMS if not models else FORMS[1:2]:
-            if not models and not form and entry.extra in ("models", "embeddings"):
+            if not models and entry.name in NEURAL:
                 continue
             try:
                 metric = {entry.name: form} if form else entry.name
