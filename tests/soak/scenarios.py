@@ -165,7 +165,9 @@ class Workshop:
 
     def problem(self, scenario_name: str, kind: str, where: str, end: End) -> None:
         """Note and print a problem."""
-        text = f"{kind}: {scenario_name}, {where}; exit {end.code}: {' '.join(end.text.split())[-600:]}"
+        at = end.text.find("Traceback")
+        shown = end.text[max(0, at - 200) : at + 1500] if at >= 0 else " ".join(end.text.split())[-600:]
+        text = f"{kind}: {scenario_name}, {where}; exit {end.code}: {shown}"
         self.tally(scenario_name).problems.append(text)
         print(text, flush=True)
 

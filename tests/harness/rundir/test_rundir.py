@@ -53,6 +53,16 @@ def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
 
 
+@pytest.mark.parametrize("mode", ["auto", "resume"])
+def test_the_manifest_of_a_run_that_goes_on_stays_as_it_is(tmp_path, mode):
+    create(tmp_path / "r", {**MANIFEST, "versions": "first"}).close()
+    before = (tmp_path / "r" / "manifest.json").read_bytes()
+    create(tmp_path / "r", {**MANIFEST, "versions": "second"}, mode).close()
+    assert (tmp_path / "r" / "manifest.json").read_bytes() == before
+    create(tmp_path / "r", {**MANIFEST, "versions": "second"}, "fresh").close()
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == "second"
+
+
 def test_fresh_removes_results_before_the_manifest(tmp_path, monkeypatch):
     finish(create(tmp_path / "r"))
     removed = []
