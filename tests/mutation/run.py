@@ -179,11 +179,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--groups", nargs="*", default=[])
     parser.add_argument("--resume", action="store_true", help="keep the noticed ones of the last run")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts, for several processes")
     args = parser.parse_args()
+    part, parts = map(int, args.part.split("/"))
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutants"]
-    mutants = draw(config, args.count, args.seed, args.groups)
+    mutants = draw(config, args.count, args.seed, args.groups)[part - 1 :: parts]
     OUT.mkdir(exist_ok=True)
     earlier = _earlier() if args.resume else {}
     for name in PRELOADED:
