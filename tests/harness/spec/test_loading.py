@@ -7,6 +7,7 @@ import pytest
 from harness.errors import HarnessError, InputError
 from harness.files.secrets import redact
 from harness.run.plan import decoding_points, make_plan
+from harness.spec import loading
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec, Spec
 
@@ -245,3 +246,9 @@ def test_a_spec_is_checked_from_python_too():
     assert isinstance(
         load_specs({"task": "x", "dataset": {"reader": "words"}, "models": ["a"], "metrics": ["b"]})[0].spec, Spec
     )
+
+
+@pytest.mark.parametrize("annotation", [int, int | None, list[str], dict[str, list[int]]])
+def test_annotations_without_a_model_have_none(annotation):
+    assert loading._model_in(annotation) is None
+    assert loading._model_in(annotation | DecodingSpec) is DecodingSpec
