@@ -72,7 +72,7 @@ class ReturnNone(Operator):
 
 
 BOUNDS = re.compile(
-    r"\b(memory_bytes|batch_size|size: int = 1 <<|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
+    r"size: int = 1 <<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
 )
 """Lines that bound memory or choose the size of blocks: they decide how much is computed at once, not what."""
 
