@@ -252,3 +252,8 @@ def test_a_spec_is_checked_from_python_too():
 def test_annotations_without_a_model_have_none(annotation):
     assert loading._model_in(annotation) is None
     assert loading._model_in(annotation | DecodingSpec) is DecodingSpec
+
+
+def test_replaced_keys_are_those_with_a_value(spec_file):
+    (loaded,) = load_specs(spec_file, limit=3, seed=None)
+    assert (loaded.spec.limit, loaded.spec.seed) == (3, 0)
