@@ -8,7 +8,7 @@ import mmap
 import pickle
 import pickletools
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -59,8 +59,8 @@ def load_plain_pickle(path: str | Path) -> Any:
 def _check_memo(handle: BinaryIO) -> None:
     """Raise ValueError for a place in the memo beyond the size of the file; pickle would allocate memory up to it."""
     with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        for opcode, place, _ in pickletools.genops(content):
-            if opcode.name in ("PUT", "LONG_BINPUT") and int(place) > len(content):
+        for opcode, place, _ in pickletools.genops(cast(Any, content)):
+            if opcode.name in ("PUT", "LONG_BINPUT") and cast(int, place) > len(content):
                 raise ValueError(f"place {place:,} of the memo in a file of {len(content):,} bytes")
 
 
