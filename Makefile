@@ -94,6 +94,7 @@ clean:
 # Alters files, specs, registries, run directories, checkpoints and captions for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10
 fuzz: $(SETUP)
+	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[fuzz]" || true
 	@$(BIN)/python tests/fuzz/run.py --minutes $(MINUTES)
 
 # Disturbs runs for MINUTES and compares the next run with an undisturbed one.

@@ -6,6 +6,7 @@ import ast
 import collections
 import hashlib
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -70,6 +71,12 @@ class ReturnNone(Operator):
         return ()
 
 
+BOUNDS = re.compile(
+    r"size: int = 1 <<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
+)
+"""Lines that bound memory or choose the size of blocks: they decide how much is computed at once, not what."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """One change of one file."""
@@ -103,12 +110,13 @@ def _operators() -> dict[str, Any]:
 def mutants_of(path: str, source: str) -> list[Mutant]:
     """Return all mutants of a source text, in the order of their places."""
     skipped = _ranges_without_effect(source)
+    bounds = {number for number, text in enumerate(source.splitlines(), 1) if BOUNDS.search(text)}
     nodes = list(ast_nodes(get_ast(source)))
     found: list[Mutant] = []
     for name, operator in _operators().items():
         positions = [place for node in nodes for place in operator.mutation_positions(node)]
         for occurrence, ((line, column), _) in enumerate(positions):
-            if not any(first <= (line, column) < last for first, last in skipped):
+            if line not in bounds and not any(first <= (line, column) < last for first, last in skipped):
                 found.append(Mutant(path, name, occurrence, line, column))
     return sorted(found, key=lambda m: (m.line, m.column, m.operator, m.occurrence))
 

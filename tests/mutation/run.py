@@ -5,7 +5,7 @@ changed module run against it: first the test module of its name, then the other
 or takes far more time than it takes without the change. The sources on disk stay as they are.
 
 Those that no test notices are listed. ``equivalent.json`` says of each why it cannot change a result. The exit status is 1 when
-one is missing there, or fewer than 95 % are noticed.
+one is missing there, or fewer than 95 % of those that can change a result are noticed.
 """
 
 from __future__ import annotations
@@ -178,14 +178,19 @@ def main() -> int:
     parser.add_argument("--count", type=int, help="number of mutants (default: that of pyproject.toml)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--groups", nargs="*", default=[])
-    parser.add_argument("--resume", action="store_true", help="keep the noticed ones of the last run")
+    parser.add_argument("--resume", action="store_true", help="keep what was noticed before")
+    parser.add_argument("--retry", action="store_true", help="run only what was unnoticed before and has no reason")
+    parser.add_argument("--report", action="store_true", help="run nothing; print the results so far")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts, for several processes")
     args = parser.parse_args()
+    part, parts = map(int, args.part.split("/"))
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutants"]
-    mutants = draw(config, args.count, args.seed, args.groups)
+    mutants = draw(config, args.count, args.seed, args.groups)[part - 1 :: parts]
     OUT.mkdir(exist_ok=True)
-    earlier = _earlier() if args.resume else {}
+    earlier = _earlier() if args.resume or args.retry or args.report else {}
+    reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
     for name in PRELOADED:
         importlib.import_module(name)
     results: dict[str, tuple[Mutant, str]] = {}
@@ -197,7 +202,13 @@ def main() -> int:
             name = key(mutant, source)
             state = hashlib.sha256(f"{name} {mutant.line} {mutant.code(source)}".encode()).hexdigest()
             end = earlier.get(state)
-            if end not in ("noticed", "folder"):
+            if args.report or args.retry:
+                retried = args.retry and end == "unnoticed" and name not in reasons
+                if end is None or not retried:
+                    if end is not None:
+                        results[state] = (mutant, end)
+                    continue
+            if end not in ("noticed", "folder") or args.retry:
                 end = attempt(mutant, source, baseline, scratch)
                 print(f"{number}/{len(mutants)} {end:<9} line {mutant.line} {name}", flush=True)
                 with (OUT / "results.jsonl").open("a") as file:
@@ -235,8 +246,13 @@ def summary(results: dict[str, tuple[Mutant, str]]) -> int:
     for folder, ends in sorted(folders.items()):
         print(f"{folder:<28} {len(ends):>4} mutants, {ends.count('unnoticed'):>3} unnoticed")
     ends = [end for _, end in results.values()]
-    share = 1 - ends.count("unnoticed") / max(1, len(ends))
-    print(f"{len(ends)} mutants, {share:.1%} noticed ({ends.count('noticed')} by the test module of their name)")
+    unnoticed = ends.count("unnoticed")
+    equal = unnoticed - len(missing)
+    share = 1 - len(missing) / max(1, len(ends) - equal)
+    print(
+        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed ({ends.count('noticed')} by the test module of their name);"
+        f" {equal} cannot change a result; of the others {share:.1%} noticed"
+    )
     print(f"{len(missing)} unnoticed without a reason in {os.path.relpath(REASONS, ROOT)}")
     return int(share < GOAL or bool(missing))
 

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 from faults import Fault, install
 
 from harness.cli.main import main
+from harness.files.readable import DAMAGED
 
 TEMPORARY = (".lock", ".tmp")
 
@@ -136,11 +136,14 @@ def whole_process(arguments: Sequence[str], folder: Path, environment: Mapping[s
 
 
 def state(folder: Path) -> dict[str, str]:
-    """Return the files of a run and the hash of each, without what tells times: the log and ``seconds`` of results."""
+    """Return the files of a run and the hash of each, without what tells times: the log, ``seconds`` of results, measured rates.
+
+    ``comparisons.json`` is left out: other verbs write it.
+    """
     files: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.is_file() and path.name != "log.jsonl":
+        if path.is_file() and path.name not in ("log.jsonl", "comparisons.json"):
             data = path.read_bytes()
             if path.name == "results.json":
                 data = json.dumps(without_times(json.loads(data)), sort_keys=True).encode()
@@ -157,7 +160,7 @@ def _arrays(data: bytes) -> bytes:
             arrays = [
                 (name, stored[name]) for name in sorted(stored.files) if name not in ("seconds", "rate", "sha256")
             ]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except DAMAGED:
         return data
     return b"".join(f"{name} {a.dtype} {a.shape} ".encode() + a.tobytes() for name, a in arrays)
 

@@ -165,7 +165,9 @@ class Workshop:
 
     def problem(self, scenario_name: str, kind: str, where: str, end: End) -> None:
         """Note and print a problem."""
-        text = f"{kind}: {scenario_name}, {where}; exit {end.code}: {' '.join(end.text.split())[-600:]}"
+        at = end.text.find("Traceback")
+        shown = end.text[max(0, at - 200) : at + 1500] if at >= 0 else " ".join(end.text.split())[-600:]
+        text = f"{kind}: {scenario_name}, {where}; exit {end.code}: {shown}"
         self.tally(scenario_name).problems.append(text)
         print(text, flush=True)
 
@@ -432,8 +434,10 @@ def _torn_piece(shop: Workshop, name: str, file: str, where: str, out: Path) -> 
     """Check a torn piece of a finished run: the run has its results; paired tests, which read pieces, are as before."""
     end = shop.run(name, out)
     found, expected = state(out), shop.expected[name]
-    if end.code != 0 or {**found, file: ""} != {**expected, file: ""}:
-        shop.problem("torn-runs", "wrong" if end.code == 0 else "refused", where, end)
+    different = sorted(name for name in {*found, *expected} - {file} if found.get(name) != expected.get(name))
+    if end.code != 0 or different:
+        kind = "wrong" if end.code == 0 else "refused"
+        shop.problem("torn-runs", kind, f"{where}: {', '.join(different[:4])}", end)
     elif name not in ("judged", "tokens", "variants") and shop.comparison(out) != shop.comparison_of(name):
         shop.problem("torn-runs", "lost", f"{where}: other paired tests after the next run", end)
     shutil.rmtree(out)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import collections
 import io
+import mmap
 import pickle
+import pickletools
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -42,6 +44,7 @@ def load_plain_pickle(path: str | Path) -> Any:
     path = Path(path)
     try:
         with path.open("rb") as handle, readable(path, "pickle"):
+            _check_memo(handle)
             return _Plain(handle).load()
     except FileNotFoundError as error:
         raise InputError("no such file", str(path)) from error
@@ -51,6 +54,14 @@ def load_plain_pickle(path: str | Path) -> Any:
             "write the features as .npz or .safetensors instead",
             str(path),
         ) from error
+
+
+def _check_memo(handle: BinaryIO) -> None:
+    """Raise ValueError for a place in the memo beyond the size of the file; pickle would allocate memory up to it."""
+    with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for opcode, place, _ in pickletools.genops(cast(Any, content)):
+            if opcode.name in ("PUT", "LONG_BINPUT") and cast(int, place) > len(content):
+                raise ValueError(f"place {place:,} of the memo in a file of {len(content):,} bytes")
 
 
 class _Refused(Exception):

@@ -63,3 +63,12 @@ def test_equal_systems_differ_nowhere(project):
     harness.evaluate({**SPEC, "models": models}, output="r")
     (pair,) = pairs([ComparedRun.open("r")])
     assert differing_most(pair, "length", 3) == []
+
+
+def test_captions_of_both_systems_are_those_of_the_example(project):
+    models = [{"echo": {"n": 1, "label": "a"}}, {"echo": {"n": 2, "fail": ["e0", "e3"], "label": "b"}}]
+    run = harness.evaluate({**SPEC, "models": models}, output="r")
+    (pair,) = pairs([ComparedRun.open("r")])
+    for one in differing_most(pair, "length", 20):
+        a, b = (next(i for i in system.caption_sets() if i.id == one.example) for system in run.samples.systems)
+        assert (one.candidates_a, one.candidates_b, one.references) == (a.candidates, b.candidates, a.references)

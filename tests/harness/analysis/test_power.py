@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import harness
+from harness.analysis import power
 from harness.analysis.power import Target, needed, study_power
 from harness.analysis.power_rules import RULES, Composition
 from harness.analysis.power_sizes import plan_sizes
@@ -243,3 +245,11 @@ def test_a_pilot_that_reaches_the_target_needs_no_estimate(pilot):
     (row,) = study_power(pilot(20, 4, 4, effect=3.0), target_p=0.05, candidates=[1]).needed
     assert row.needed is not None and (row.needed.m, row.needed.examples) == (4, 20)
     assert row.estimates == ()
+
+
+@pytest.mark.parametrize(
+    ("margins", "expected"),
+    [([-0.5, 0.5], 15.0), ([-0.1, 0.3], 13.0), ([0.0, 1.0], 10.0), ([-1.0, 0.0], 20.0), ([-2.0, -1.0], math.inf)],
+)
+def test_the_first_value_that_reaches_the_target_is_interpolated(margins, expected):
+    assert power._first([10, 20], np.array(margins)) == expected

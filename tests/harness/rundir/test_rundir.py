@@ -11,6 +11,7 @@ import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.rundir.lock import RunLock
+from harness.rundir.pieces import PieceKey
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
@@ -51,6 +52,16 @@ def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
         create(tmp_path / "r", {"task": "u", "digest": "x"})
     create(tmp_path / "r", {"task": "u", "digest": "x"}, "fresh").close()
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
+
+
+@pytest.mark.parametrize("mode", ["auto", "resume"])
+def test_the_manifest_of_a_run_that_goes_on_stays_as_it_is(tmp_path, mode):
+    create(tmp_path / "r", {**MANIFEST, "versions": "first"}).close()
+    before = (tmp_path / "r" / "manifest.json").read_bytes()
+    create(tmp_path / "r", {**MANIFEST, "versions": "second"}, mode).close()
+    assert (tmp_path / "r" / "manifest.json").read_bytes() == before
+    create(tmp_path / "r", {**MANIFEST, "versions": "second"}, "fresh").close()
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == "second"
 
 
 def test_fresh_removes_results_before_the_manifest(tmp_path, monkeypatch):
@@ -218,3 +229,12 @@ def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(tmp_pa
     finish(run)
     assert file.read_bytes() == good
     assert create(tmp_path / "r").finished
+
+
+def test_a_run_that_failed_with_pieces_keeps_them(tmp_path):
+    run = create(tmp_path / "r")
+    run.pieces.write_arrays(PieceKey.of("piece", 1), {"stats": np.ones(3)})
+    run.discard_if_empty()
+    run.close()
+    assert (tmp_path / "r" / "manifest.json").is_file()
+    assert len(list((tmp_path / "r" / "scores").iterdir())) == 1

@@ -100,3 +100,17 @@ def test_unpaired_surrogates_are_escaped(tmp_path):
     columns.begin("m", {}, [CaptionSet("a", ("x\ud800",), ("r",))])
     write_samples(tmp_path / "s.parquet", columns.table())
     assert SampleTable.open(tmp_path / "s.parquet").lists("candidates") == [("x\\ud800",)]
+
+
+def test_metadata_of_each_row(tmp_path):
+    columns = SampleColumns(["m"])
+    columns.begin(
+        "one", {}, [CaptionSet("a", ("x",), ("r",), meta={"kind": "k", "size": 2}), CaptionSet("b", ("z",), ("s",))]
+    )
+    columns.add("m", np.array([0.5, 1.0]), None)
+    write_samples(tmp_path / "samples.parquet", columns.table())
+    assert SampleTable.open(tmp_path / "samples.parquet").metadata == [{"kind": "k", "size": 2}, {}]
+
+
+def test_rows_without_metadata(read):
+    assert read.metadata == [{}] * len(read)

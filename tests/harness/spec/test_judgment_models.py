@@ -85,3 +85,8 @@ def test_references_are_sampled_or_rotated_but_not_both():
         policy.model_validate({"sample": 2, "rotate": 2})
     with pytest.raises(ValidationError, match="found draws: 2 without it"):
         policy.model_validate({"draws": 2})
+
+
+def test_defaults_of_the_tests_between_metrics():
+    spec = models.MetricTestsSpec()
+    assert (spec.draws, spec.level) == (1000, 0.05)

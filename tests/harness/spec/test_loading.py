@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HarnessError, InputError
+from harness.files.secrets import redact
 from harness.run.plan import decoding_points, make_plan
+from harness.spec import loading
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec, Spec
 
@@ -173,6 +175,29 @@ def test_a_condition_takes_the_default_of_a_variable(project, monkeypatch):
     assert load_specs("s.yaml")[0].spec.variant == "real"
 
 
+@pytest.mark.parametrize("when", ["3", "[exists, x]", "{missing: x}", "{exists: x, more: y}"])
+def test_a_condition_of_another_form_is_one_line(project, when):
+    (project / "s.yaml").write_text(f"{BASE}variants:\n  - name: real\n    when: {when}\n")
+    with pytest.raises(InputError, match="when is a mapping 'exists: PATH'"):
+        load_specs("s.yaml")
+
+
+def test_parts_of_a_file_and_of_the_command_line(spec_file):
+    (loaded,) = load_specs(spec_file, ["seed=3"])
+    assert loaded.in_file("task")  # its first line
+    assert loaded.in_file("metrics")
+    assert not loaded.in_file("seed")
+
+
+@pytest.mark.parametrize("variable", ["${secret:PLAIN_NAME}", "${MY_API_KEY}"])
+def test_secrets_are_redacted_once_a_spec_has_read_them(project, monkeypatch, variable):
+    value = f"value-of-{variable[2:-1].replace(':', '-')}"
+    monkeypatch.setenv(variable[2:-1].removeprefix("secret:"), value)
+    (project / "s.yaml").write_text(BASE + f"description: 'x {variable}'\n")
+    load_specs("s.yaml")
+    assert value not in redact(f"a text with {value}")
+
+
 def test_names_that_no_file_can_have_name_no_file(project):
     for name in ("x" * 5000, "a\\0b"):
         text = f'variants:\n  - name: real\n    when: {{exists: "{name}"}}\n  - name: sample\n'
@@ -221,3 +246,14 @@ def test_a_spec_is_checked_from_python_too():
     assert isinstance(
         load_specs({"task": "x", "dataset": {"reader": "words"}, "models": ["a"], "metrics": ["b"]})[0].spec, Spec
     )
+
+
+@pytest.mark.parametrize("annotation", [int, int | None, list[str], dict[str, list[int]]])
+def test_annotations_without_a_model_have_none(annotation):
+    assert loading._model_in(annotation) is None
+    assert loading._model_in(annotation | DecodingSpec) is DecodingSpec
+
+
+def test_replaced_keys_are_those_with_a_value(spec_file):
+    (loaded,) = load_specs(spec_file, limit=3, seed=None)
+    assert (loaded.spec.limit, loaded.spec.seed) == (3, 0)

@@ -87,3 +87,13 @@ def test_beyond_the_pole_the_interval_reads_an_end_of_the_distribution():
     assert bootstrap._adjusted_tail(-2.0, -1.0, -1.0) == 0.0
     assert bootstrap._adjusted_tail(-2.0, 1.0, -2.0) == 0.0
     assert bootstrap._adjusted_tail(1.0, -0.5, 2.0) == 1.0
+
+
+def test_intervals_of_skewed_means_do_not_move():
+    x = np.random.default_rng(5).exponential(size=20)
+    assert bootstrap.confidence_interval(means(x), 20, 400, 3) == pytest.approx(
+        (0.5630013530327784, 1.2024564315591395)
+    )
+    assert bootstrap.confidence_interval(means(x**3), 20, 400, 3) == pytest.approx(
+        (0.7865376361064957, 4.036970580057362)
+    )

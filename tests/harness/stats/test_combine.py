@@ -156,3 +156,8 @@ def test_floors_have_the_shape_of_the_p_values():
         combine.calibrated_p([0.2, 0.4], 0)
     with pytest.raises(ValueError, match="no p-values"):
         combine.calibrated_p([np.nan], 0.2)
+
+
+def test_a_p_value_of_weight_zero_does_not_count():
+    p = [0.01, 0.2, 0.4]
+    assert combine.harmonic_mean_test(p, [1, 0, 1]) == pytest.approx(combine.harmonic_mean_test([0.01, 0.4]), rel=1e-12)

@@ -98,3 +98,11 @@ def test_mirrored_blocks_hold_the_relabelings_with_text_0_among_the_candidates()
     ]
     assert len({tuple(row) for row in rows}) == 10
     assert all(row[0] == 1 and row.sum() == 3 for row in rows)
+
+
+def test_stacks_of_forms_in_two_dimensions():
+    stack = random_forms(6, 5).reshape(2, 3, 5, 5)
+    labels = permutation.relabelings(2, 3)
+    flat = forms.evaluate(stack.reshape(6, 5, 5), labels)
+    assert np.array_equal(forms.evaluate(stack, labels), flat.reshape(2, 3, -1))
+    assert np.array_equal(forms.identity(stack, 2), flat[:, 0].reshape(2, 3))

@@ -141,3 +141,12 @@ def test_a_tolerance_replaces_the_default():
     null = np.array([[1.0, 0.9, 0.5]])
     p = permutation.p_values(null[:, 0], [null], "upper", "exact", tolerance=np.array([0.2]))
     assert p.tolist() == [2 / 3]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1000])
+def test_the_scale_is_read_from_the_same_values_whatever_the_chunks(size):
+    null = np.arange(6 * 2000.0).reshape(6, 2000)
+    chunks = iter([null[:, k : k + size] for k in range(0, 2000, size)])
+    head, every = permutation._with_head(chunks)
+    assert np.array_equal(np.concatenate(head, axis=1), null[:, : permutation.SCALE_VALUES])
+    assert np.array_equal(np.concatenate(list(every), axis=1), null)

@@ -150,3 +150,17 @@ def test_values_that_differ_by_rounding_are_equal():
     result = compared(a, b)
     assert result.difference == 0.0
     assert result.p_randomisation == 1.0
+
+
+def test_a_statistic_of_small_numbers_is_separable_only_where_it_agrees_to_nine_digits():
+    a, b = np.array([[1e-6], [3e-6]]), np.array([[2e-6], [5e-6]])
+
+    def mean(stats, weights):
+        return (weights @ stats)[:, 0] / weights.sum(axis=1)
+
+    def ranked(stats, weights):
+        return mean(stats, weights) * len(stats)
+
+    expected = (2e-6, 3.5e-6)
+    assert separable(mean, a, b, expected)
+    assert not separable(ranked, a, b, expected)

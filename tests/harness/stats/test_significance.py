@@ -182,3 +182,22 @@ def test_a_null_of_the_wrong_shape_is_named():
 
 def test_floor_is_the_designs():
     assert permutation.plan(10, 5).floor == 1 / 3003
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, 7), (2, 6), (4, 6)])
+def test_a_null_of_another_shape_is_an_error(shape):
+    class Wrong(Length):
+        def null(self, batch, features, state, labels):
+            return np.zeros(shape)
+
+    batch, features, observed = setting(Wrong())
+    with pytest.raises(HarnessError, match=r"Wrong.null returned shape .*; expected \(3, 6\)"):
+        metric_p_values(Wrong(), batch, features, None, observed)
+
+
+def test_chunks_of_labels_do_not_change_a_p_value():
+    batch, features, observed = setting(Length(False), ("aa", "b", "cccc"), ("a", "aaaaa", "c"))
+    whole, parts = Length(False), Length(False)
+    expected = metric_p_values(whole, batch, features, None, observed).values
+    assert np.array_equal(metric_p_values(parts, batch, features, None, observed, memory_bytes=400).values, expected)
+    assert len(parts.rows) > len(whole.rows) == 1

@@ -119,3 +119,12 @@ def test_invalid_input():
         NgramCounter((1,)).add([["a"], "a dog"])
     with pytest.raises(HarnessError, match="cannot be merged"):
         NgramCounter((1,)).merge(NgramCounter((2,)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=20), st.integers(1, 2))
+def test_a_run_has_the_sorted_keys_and_their_counts(pairs, columns):
+    tokens = [pair[:columns] for pair in pairs]
+    run = counting._run(np.array(tokens, dtype=np.uint64).reshape(-1, columns).T)
+    expected = sorted(Counter(tokens).items())
+    assert [tuple(key) for key in run.keys.T.tolist()] == [key for key, _ in expected]
+    assert run.counts.tolist() == [count for _, count in expected]

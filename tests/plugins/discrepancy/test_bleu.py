@@ -39,3 +39,8 @@ def test_signature_and_invalid_order():
     with pytest.raises(HarnessError, match="corpus-bleu: n is 0; expected an integer of at least 1") as caught:
         CorpusBleu(n=0)
     assert caught.value.parameter == "n"
+
+
+def test_the_default_order_is_four():
+    assert CorpusBleu().signature() == "corpus-bleu|n:4|tok:ptb"
+    assert CorpusBleu().spec.name == "corpus-bleu4"

@@ -46,3 +46,9 @@ def test_corpora_without_ngrams_have_no_values():
     assert np.isnan(point("CR-NRR", q, p, 2)).all()
     assert np.isnan(largest_quality("CR-NRR", p, 2))
     assert q.lengths.tolist() == [1, 1]
+
+
+def test_the_largest_quality_may_be_that_of_a_sentence_with_one_ngram():
+    sentences = [["a", "b"], ["a", "b", "c", "d"], ["e"], []]
+    # Shares: "a b" 2/4, "b c" and "c d" 1/4; the means of the sentences are 1/2 and 1/3.
+    assert largest_quality("CR-NRR", corpus_of(sentences, Vocabulary()), 2) == pytest.approx(0.5)

@@ -112,3 +112,10 @@ def test_weighted_types_are_those_of_repeated_rows(metric):
 def test_types_without_tokens_are_undefined():
     metric = Distinct(n=9, tokenizer="none")
     assert np.isnan(metric.reduce(run(metric), np.ones((2, 3)))).all()
+
+
+def test_the_name_says_sign_order_and_use():
+    names = [SelfBleu(n=n, negative=negative, conditional=each).spec.name for n, negative, each in (
+        (2, False, False), (2, True, False), (3, False, True), (3, True, True),
+    )]  # fmt: skip
+    assert names == ["self-bleu2", "nsbleu2", "self-bleu3 conditional", "nsbleu3 conditional"]

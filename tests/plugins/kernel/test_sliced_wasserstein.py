@@ -26,7 +26,7 @@ def test_one_dimensional_wasserstein_equals_scipy():
 def test_sliced_wasserstein_equals_pot():
     ot = pytest.importorskip("ot")
     x, y = samples(10, 7)
-    for p in (1, 2, 3):
+    for p in (1, 1.5, 2, 3):
         expected = ot.sliced_wasserstein_distance(x, y, projections=sliced_wasserstein.directions(12, 50, 3), p=p)
         assert sliced_wasserstein.sliced_wasserstein(x, y, 50, p, seed=3) == pytest.approx(expected, rel=1e-9)
 
@@ -52,3 +52,10 @@ def test_chunks_of_relabelings_change_nothing(monkeypatch):
     monkeypatch.setattr(sliced_wasserstein, "_CHUNK", 3)
     monkeypatch.setattr(sliced_wasserstein, "_CHUNK_BYTES", 1)
     assert np.array_equal(sliced_wasserstein.exact_p_values(lines, 3, 2.0), expected)
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2, 2.5, 3])
+def test_one_line_of_equal_sizes_pairs_the_order_statistics(p):
+    x, y = samples(6, 6, 1)
+    gaps = np.abs(np.sort(x[:, 0]) - np.sort(y[:, 0]))
+    assert sliced_wasserstein.sliced_wasserstein(x, y, p=p) == pytest.approx(np.mean(gaps**p) ** (1 / p), rel=1e-12)

@@ -88,3 +88,10 @@ def test_text_that_utf8_cannot_encode_is_refused_and_leaves_no_file(tmp_path):
 def test_the_hint_follows_the_reason_that_a_file_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"table \(No such file or directory\); expected a path$"):
         df_tables.content_hash(tmp_path / "none.npz", "expected a path")
+
+
+def test_pickled_arrays_are_not_read(tmp_path):
+    path = tmp_path / "df.npz"
+    np.savez(path, grams=np.array([{"a": 1}], dtype=object), header=np.frombuffer(b"{}", np.uint8), df=np.array([1]))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        df_tables._read_npz(path)

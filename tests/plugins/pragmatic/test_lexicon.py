@@ -27,3 +27,19 @@ def test_tables_hold_the_phrases_of_the_grammar():
     assert all(lexicon.SHAPES[phrase] == 1 << index for index, phrase in enumerate(PHRASES[lexicon.SHAPE]))
     assert lexicon.HUES["blue"] == lexicon.mask(6, 7)
     assert lexicon.FILLERS & set(lexicon.NOUNS) == {"it", "can"}  # read as nouns
+
+
+@pytest.mark.parametrize(
+    ("words", "indices"),
+    [
+        (("minuscule", "teeny", "miniature"), (0,)),
+        (("little",), (1,)),
+        (("medium", "medium size"), (2,)),
+        (("mid sized", "mid size", "average sized", "average size"), (2, 3)),
+        (("middle size",), (3,)),
+        (("enormous", "massive"), (6,)),
+        (("gigantic", "colossal"), (7,)),
+    ],
+)
+def test_other_words_for_sizes(words, indices):
+    assert {lexicon.SCALES[word] for word in words} == {lexicon.mask(*indices)}

@@ -58,3 +58,9 @@ def test_aggregated_p_values_are_valid_under_the_null():
 def test_parameters_out_of_range(make, message):
     with pytest.raises(HarnessError, match=message):
         make()
+
+
+def test_defaults_are_named_in_the_signature():
+    aggregated, classifier = MmdAgg(embedding="bow").signature(), ClassifierTest(embedding="bow").signature()
+    assert aggregated.startswith("mmdagg|both|bandwidths:10|seed:0|bow")
+    assert classifier.startswith("c2st|ridge:1|bow")

@@ -65,3 +65,12 @@ def test_a_truncated_pickle_is_refused(tmp_path: Path, share: float):
 def test_a_missing_pickle_is_refused(tmp_path: Path):
     with pytest.raises(InputError, match="none.pkl: no such file"):
         load_plain_pickle(tmp_path / "none.pkl")
+
+
+@pytest.mark.parametrize("put", [b"r\xd4\x98\x94\x28", b"p680825748\n"])
+def test_a_place_in_the_memo_beyond_the_file_is_refused(tmp_path: Path, put: bytes):
+    """Such a file of a few bytes would take gigabytes of memory."""
+    path = tmp_path / "bomb.pkl"
+    path.write_bytes(b"\x80\x02]" + put + b".")
+    with pytest.raises(InputError, match=r"place 680,82\d,\d+ of the memo in a file of \d+ bytes"):
+        load_plain_pickle(path)
