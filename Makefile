@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
 
-.PHONY: help demo test test-slow docs package sbom fuzz lint links setup browser clean
+.PHONY: help demo test test-slow docs package sbom fuzz soak mutants lint links setup browser vendor clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,8 @@ help:
 	@echo "make package   build, check, install and exercise the distributions"
 	@echo "make sbom   list the dependencies with versions and licences"
 	@echo "make fuzz MINUTES=10   fuzz the readers and metrics"
+	@echo "make soak MINUTES=10   kill, starve and tear runs; the next run must have the same results"
+	@echo "make mutants           test the tests with 400 changes of the sources"
 
 $(SETUP): pyproject.toml setup.py constraints.txt
 	@echo "Setting up $(VENV) (some minutes the first time, nearly all of it downloading packages) ..."
@@ -50,6 +52,12 @@ lint: $(SETUP) links
 browser:
 	@command -v chromium >/dev/null || test -z "$(CI)" || (echo "installing chromium"; apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
+# Libraries of the report page: the versions of package.json, checked against package-lock.json, bundled with their licences (needs node).
+VENDOR := harness/reporting/page/vendor
+vendor:
+	@cd $(VENDOR) && npm ci --no-audit --no-fund --silent && node build.mjs
+	@cat $(VENDOR)/SHA256SUMS
+
 # CI (the variable CI is set) runs the long tests too.
 test: lint browser
 	@echo "pytest$(if $(CI),, (fast tests; 'make test-slow' runs the long ones))"
@@ -77,3 +85,12 @@ clean:
 MINUTES ?= 10
 fuzz: $(SETUP)
 	@$(BIN)/python tests/fuzz/run.py --minutes $(MINUTES)
+
+# Disturbs runs for MINUTES and compares the next run with an undisturbed one.
+soak: $(SETUP)
+	@$(BIN)/python tests/soak/run.py --minutes $(MINUTES)
+
+# Changes the sources, one place at a time, and reports the changes that no test notices.
+mutants: $(SETUP)
+	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[mutants]"
+	@nice -n 10 $(BIN)/python tests/mutation/run.py

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Metric, Parameters
 from harness.errors import HarnessError
+from harness.files.file_options import FileOptions
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
@@ -16,10 +17,11 @@ from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.text_scores import BoundMetric, MetricResult, caption_sets, score_batches, sets_of
-from harness.verbs import compare, correlate, power, report
+from harness.verbs import compare, correlate, power, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.plan import JudgmentPlan
+    from harness.run.execute import Options
     from harness.run.finished import Run
     from harness.run.plan import Plan
     from harness.rundir.rundir import Mode
@@ -38,6 +40,7 @@ __all__ = [
     "plans",
     "power",
     "report",
+    "rescore",
     "score",
     "score_files",
 ]
@@ -105,6 +108,7 @@ def evaluate_all(
     show: bool = False,
     on_notice: Callable[[str, str], None] | None = None,
     on_absent: Callable[[str], None] | None = None,
+    options: Options | None = None,
     **replace: Any,
 ) -> list[Run]:
     """Run a spec and return one run per task of a suite; other arguments as for :func:`evaluate`.
@@ -121,6 +125,8 @@ def evaluate_all(
         Called with the notice and the variant of a spec before it is run.
     on_absent : callable, optional
         Called with one line for each judgment set of a suite whose files are not there; the set is skipped.
+    options : Options, optional
+        Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """
     from harness.judgments import suite
     from harness.judgments.plan import JudgmentPlan
@@ -146,7 +152,7 @@ def evaluate_all(
         if plan.spec.notice and on_notice:
             on_notice(plan.spec.notice, plan.spec.variant)
         with bugs_logged(folder):
-            runs.append(execute(plan, output=folder, mode=mode, show=show))
+            runs.append(execute(plan, output=folder, mode=mode, show=show, options=options))
     return runs
 
 
@@ -162,6 +168,7 @@ def score_files(
     allow_missing: bool = False,
     allow_unknown: bool = False,
     allow_empty: bool = False,
+    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
     output: Path | None = None,
     mode: Mode = "auto",
     show: bool = False,
@@ -188,7 +195,9 @@ def score_files(
     allow_unknown : bool
         Leave out predictions for unknown examples instead of refusing them.
     allow_empty : bool
-        Score empty candidates instead of refusing them.
+        Accept empty candidates and references instead of refusing them.
+    options : FileOptions
+        Columns of the files, and systems of records that hold several; each system is a model of the run.
     """
     from harness.run.file_pair import score_spec
 
@@ -196,7 +205,9 @@ def score_files(
     names = default_metrics()[0] if metrics is None else metrics
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
-    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow)
+    spec = score_spec(
+        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options
+    )
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 
@@ -249,13 +260,21 @@ def score(
     p_value: str | None = None,
     seed: int = 0,
     allow_missing: bool = False,
+    allow_unknown: bool = False,
+    allow_empty: bool = False,
+    id: str | None = "",
+    column: str = "",
+    system: str | Sequence[str] = (),
+    reference_id: str | None = "",
+    reference_column: str | Sequence[str] = (),
 ) -> dict[str, MetricResult]:
-    """Score two files, or two lists of lists of texts, with several metrics; features are shared.
+    """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
 
     Parameters
     ----------
     candidates, references
-        Both paths (any format of docs/data-formats.md), both mappings id -> texts, or both lists.
+        Both paths (any format of docs/data-formats.md), both mappings id -> text or texts, or both lists of one text or of
+        one list of texts per example. A text may be an object with the key ``caption``, as in the dictionaries of pycocoevalcap.
     metrics : str, mapping or sequence, optional
         One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances; a text may be a
         comma-separated list. Default: the metrics of :func:`harness.run.default_metrics.default_metrics`.
@@ -265,6 +284,15 @@ def score(
         Seed of Monte Carlo p-values.
     allow_missing : bool
         Leave out examples without candidates.
+    allow_unknown : bool
+        Leave out candidates of examples without references.
+    allow_empty : bool
+        Accept empty captions in files.
+    id, column, reference_id, reference_column : str, optional
+        Columns of the ids and captions in files of candidates and references; default: a usual name. An id None matches records
+        and examples by position.
+    system : str or sequence of str, optional
+        Systems to score, from a file whose candidates are an object of systems; the captions of several form one set.
 
     Returns
     -------
@@ -280,7 +308,12 @@ def score(
         metrics = default_metrics()[0]
     names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
-    sets = sets_of(candidates, references, allow_missing=allow_missing)
+    columns = (reference_column,) if isinstance(reference_column, str) else tuple(reference_column)
+    systems = (system,) if isinstance(system, str) else tuple(system)
+    options = FileOptions(id, column, systems, reference_id, tuple(name for name in columns if name))
+    sets = sets_of(
+        candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
+    )  # fmt: skip
     features = FeatureCache([item.references for item in sets])
     plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
     warmup.warm(plans.values())

@@ -24,11 +24,15 @@ from harness.registry.manifest_files import LOCAL_PLUGINS
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
+    "merge": ("harness.cli.merge", "join the parts of a run that several processes or machines computed"),
+    "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
+    "warm": ("harness.cli.warm", "compile kernels and build dictionaries now, so that later runs start at once"),
     "list": ("harness.cli.list", "list adapters, tasks, readers, metrics, distances and embeddings"),
     "show": ("harness.cli.show", "print the card of a component: description and parameters"),
     "validate": ("harness.cli.validate", "check a spec without running it"),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
+    "inspect": ("harness.cli.inspect", "browse the examples of a run in the terminal"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": (

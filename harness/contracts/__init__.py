@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TaskView,
         TokenScores,
     )
+    from harness.contracts.explanations import Explains, Explanation
     from harness.contracts.features import Features
     from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
     from harness.contracts.metrics import (
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
         Distance,
         Embedding,
         ExactTestable,
+        FitsInShards,
+        ForgetsTexts,
         HasColumnNames,
         HasDetails,
         HasInterval,
@@ -46,13 +49,17 @@ if TYPE_CHECKING:
         ListsParameters,
         Metric,
         MetricSpec,
+        OnePassFit,
         Resamples,
         State,
         Testable,
         TokenScoreMetric,
         Warmable,
+        finish_fit,
+        merge_fits,
+        partial_fit,
     )
-    from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer
+    from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer, Timed
     from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
@@ -68,8 +75,12 @@ __all__ = [
     "Embedding",
     "ExactTestable",
     "Example",
+    "Explains",
+    "Explanation",
     "Failure",
     "Features",
+    "FitsInShards",
+    "ForgetsTexts",
     "Generation",
     "HasColumnNames",
     "HasDetails",
@@ -87,6 +98,7 @@ __all__ = [
     "MeanMetric",
     "Metric",
     "MetricSpec",
+    "OnePassFit",
     "Parameterised",
     "Parameters",
     "PathLike",
@@ -101,14 +113,18 @@ __all__ = [
     "TaskView",
     "Testable",
     "TextDistance",
+    "Timed",
     "TokenScoreMetric",
     "TokenScores",
     "Values",
     "Warmable",
+    "finish_fit",
+    "merge_fits",
+    "partial_fit",
     "signature_with_parameters",
 ]
 
-_MODULES = ("parameters", "data", "features", "metrics", "models", "judgments", "bases")
+_MODULES = ("parameters", "data", "features", "metrics", "models", "explanations", "judgments", "bases")
 """Modules of this package, in the order in which they import one another."""
 
 

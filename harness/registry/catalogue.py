@@ -147,7 +147,9 @@ class Registry:
             raise HarnessError(
                 f"{_could_not(entry)}: the module has no '{attribute}'{did_you_mean(attribute, vars(module))}"
             )
-        return getattr(module, attribute)
+        from harness.registry.function_plugins import component_of  # its protocols import numpy
+
+        return component_of(getattr(module, attribute))
 
     def load_module(self, kind: str, name: str) -> ModuleType:
         """Import and return the module of an entry; raises as :meth:`load`."""
@@ -264,12 +266,14 @@ def split_spec(spec: object, kind: str) -> tuple[str, Values]:
 
 
 def create(kind: str, spec: object) -> Component:
-    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is.
+    """Return a component from a name, a mapping ``{name: {params}}`` or a function of a plugin; an instance is wrapped as it is.
 
     Raises :class:`HarnessError` for a number, a list or None, and as :meth:`Registry.component` does.
     """
     if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
-        return Component(spec)
+        from harness.registry.function_plugins import component_of
+
+        return Component(component_of(spec)() if component_of(spec) is not spec else spec)
     name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)
 

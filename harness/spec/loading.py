@@ -30,6 +30,7 @@ from harness.spec.conditions import VARIABLE, drop_unmet, holds
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
+from harness.spec.published import resolve_references
 
 _CONTENT = ("dataset", "judgments")
 """Keys that make a file a task of its own, not a fragment."""
@@ -107,10 +108,23 @@ def load_tasks(
     return [_finish(tree, overrides, replace) for tree in trees]
 
 
+def load_written(content: Parameters) -> LoadedSpec:
+    """Return the spec that a run has written into its manifest; paths in it are kept as they are.
+
+    Raises :class:`InputError` for a secret whose environment variable is not set, and for a task of human judgments.
+    """
+    tree = Located(deepcopy(dict(content)), {(): ("manifest.json", 0)})
+    tree.data = _expand(tree, tree.data, (), Path())
+    loaded = _finish(tree, (), {})
+    if isinstance(loaded, LoadedJudgments):
+        raise InputError("is a task of human judgments, which has no models", tree.where(()))
+    return loaded
+
+
 def _find(name: str) -> tuple[Path, str]:
     """Return path and displayed name of the file ``name``, or of the shipped task (``coco``, ``tasks/coco.yaml``)."""
     path = Path(name)
-    if path.exists():
+    if os.path.exists(path):
         return path, name
     from harness.registry import current
 
@@ -146,12 +160,12 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
         raise InputError("include is a file name or a list of file names", places.where(()))
     bases: list[Located] = []
     for index, item in enumerate(cast("list[str]", names)):
-        target = Path(item) if Path(item).is_absolute() or Path(item).exists() else path.parent / item
+        target = Path(item) if Path(item).is_absolute() or os.path.exists(item) else path.parent / item
+        if not os.path.isfile(target):  # False, not an error, for a name that no file can have
+            raise InputError(f"included file {_short(item)} does not exist", places.where((index,)))
         if target.resolve() in (*stack, resolved):
             chain = " -> ".join(p.name for p in (*stack, resolved, target.resolve()))
             raise InputError(f"the spec includes itself: {chain}", places.where((index,)))
-        if not target.is_file():
-            raise InputError(f"included file '{item}' does not exist", places.where((index,)))
         bases.extend(_with_includes(target, str(target), (*stack, resolved)))
     full = [base for base in bases if _is_task(base)]
     fragments = [base for base in bases if not _is_task(base)]
@@ -200,6 +214,7 @@ def _variant(tree: Located, folder: Path) -> Located:
             raise InputError("no variant's 'when' holds", places.where(()))
     drop_unmet(tree, folder)
     tree.data = _expand(tree, tree.data, (), folder)
+    resolve_references(tree, folder)
     return tree
 
 
@@ -227,7 +242,7 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
         return text
 
     text = VARIABLE.sub(replace, value)
-    if text and is_path(tree.data, key) and not Path(text).is_absolute() and (folder / text).exists():
+    if text and is_path(tree.data, key) and not Path(text).is_absolute() and os.path.exists(folder / text):
         return str(folder / text)
     return text
 

@@ -203,6 +203,23 @@ class NgramIndex:
             kernels().rehash(self._table_keys, self._table_values, keys, values)
             self._table_keys, self._table_values = keys, values
 
+    def truncate(self, n_rows: int) -> None:
+        """Drop the rows from ``n_rows`` on; the n-grams stay."""
+        while len(self._rows) > n_rows:
+            self._rows.popitem()
+        self.n_entries = int(self._bounds[n_rows - 1, ORDERS]) if n_rows else 0
+        self.n_rows = n_rows
+
+    def forget_texts(self) -> None:
+        """Drop all rows; the n-grams stay."""
+        self._rows = {}
+        self.n_rows = self.n_entries = 0
+        self._split = None
+        size = 1 << 12
+        self._ids, self._counts = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int32)
+        self._bounds = np.zeros((1 << 8, ORDERS + 1), dtype=np.int64)
+        self._lengths = np.zeros(1 << 8, dtype=np.int64)
+
     # ------------------------------------------------------------------ n-grams as strings, document frequencies
     def gram_ids(self, grams: Sequence[str]) -> np.ndarray:
         """Return the ids (G,) of n-grams, each a string of words joined by one blank; new n-grams are added.
