@@ -141,7 +141,9 @@ def _exists(value: str, folder: Path) -> bool:
         if match["default"] is None and not os.environ.get(match["name"]):
             return False
     text = VARIABLE.sub(lambda match: os.environ.get(match["name"]) or match["default"] or "", value)
-    return Path(text).exists() or (folder / text).exists()
+    return os.path.exists(text) or os.path.exists(
+        folder / text
+    )  # False, not an error, for a name that no file can have
 
 
 def _installed(name: str) -> bool:

@@ -64,7 +64,10 @@ def test_every_shipped_task_is_valid(root, validator):
     problems = {}
     files = [file for file in (root / "tasks").rglob("*.yaml") if not {"recipes", "published"} & set(file.parts)]
     for file in files:
-        errors = [error.message[:200] for error in validator.iter_errors(yaml.safe_load(file.read_text()))]
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if "paper" in content:  # a list of studies, not a spec
+            continue
+        errors = [error.message[:200] for error in validator.iter_errors(content)]
         if errors:
             problems[file.name] = errors
     assert len(files) > 20
