@@ -19,6 +19,7 @@ __all__ = [
     "distance_function",
     "embedding_function",
     "evaluate",
+    "export",
     "hookimpl",
     "metric",
     "metric_function",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, score
+    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, report, score
     from harness.errors import HarnessError
     from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
@@ -43,6 +44,7 @@ _PLACES = {
     "correlate": "harness.api",
     "power": "harness.api",
     "report": "harness.api",
+    "export": "harness.api",
     "MetricResult": "harness.api",
     "Run": "harness.run.finished",
     "Spec": "harness.spec.models",

@@ -29,7 +29,13 @@ def lm_eval(doc, texts, name="none"):
 
 def test_samples_of_lm_eval():
     (row,) = lm_eval_rows([lm_eval(7, ["a", "b"])])
-    assert row == Record("f:7", {"id": "7", "candidates": ["a", "b"], "references": "a dog"})
+    assert row == Record("f:7", {"id": "7", "candidates": ["a", "b"], "references": "a dog", "doc.q": "?"})
+
+
+def test_targets_that_were_written_as_lists_are_lists():
+    targets = ["['a dog', \"it's\"]", "['a', 3]", "['a", "[a dog]"]
+    rows = [Record("f", {**lm_eval(k, ["x"]).fields, "target": target}) for k, target in enumerate(targets)]
+    assert [row.fields["references"] for row in lm_eval_rows(rows)] == [["a dog", "it's"], *targets[1:]]
 
 
 def test_filters_are_systems():
@@ -40,7 +46,9 @@ def test_filters_are_systems():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([lm_eval(1, [[-2.5, False]])], "f:1: a response is the number -2.5; expected text"),
+        ([lm_eval(1, [[-2.5, False]])], "f:1: a response is a list; expected text"),
+        ([lm_eval(1, [["-2.5", "False"]])], "f:1: a response is a list; expected text"),
+        ([lm_eval(1, [-2.5])], "f:1: a response is the number -2.5; expected text"),
         ([lm_eval(1, ["a"]), lm_eval(1, ["b"])], "f:1: the document '1' occurs twice with the filter 'none'"),
     ],
 )
