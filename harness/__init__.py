@@ -14,6 +14,8 @@ __all__ = [
     "Run",
     "Spec",
     "__version__",
+    "as_evaluate",
+    "as_torchmetric",
     "compare",
     "correlate",
     "distance_function",
@@ -25,16 +27,18 @@ __all__ = [
     "metric_function",
     "power",
     "report",
+    "rescore",
     "score",
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, report, score
+    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, report, rescore, score
     from harness.errors import HarnessError
     from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
     from harness.spec.models import Spec
+    from harness.wrappers import as_evaluate, as_torchmetric
 
 _PLACES = {
     "evaluate": "harness.api",
@@ -45,6 +49,7 @@ _PLACES = {
     "power": "harness.api",
     "report": "harness.api",
     "export": "harness.api",
+    "rescore": "harness.api",
     "MetricResult": "harness.api",
     "Run": "harness.run.finished",
     "Spec": "harness.spec.models",
@@ -53,6 +58,8 @@ _PLACES = {
     "metric_function": "harness.registry.function_plugins",
     "distance_function": "harness.registry.function_plugins",
     "embedding_function": "harness.registry.function_plugins",
+    "as_evaluate": "harness.wrappers",
+    "as_torchmetric": "harness.wrappers",
 }
 
 

@@ -17,10 +17,11 @@ from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.text_scores import BoundMetric, MetricResult, caption_sets, score_batches, sets_of
-from harness.verbs import compare, correlate, export, power, report
+from harness.verbs import compare, correlate, export, power, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.plan import JudgmentPlan
+    from harness.run.execute import Options
     from harness.run.finished import Run
     from harness.run.plan import Plan
     from harness.rundir.rundir import Mode
@@ -40,6 +41,7 @@ __all__ = [
     "plans",
     "power",
     "report",
+    "rescore",
     "score",
     "score_files",
 ]
@@ -107,6 +109,7 @@ def evaluate_all(
     show: bool = False,
     on_notice: Callable[[str, str], None] | None = None,
     on_absent: Callable[[str], None] | None = None,
+    options: Options | None = None,
     **replace: Any,
 ) -> list[Run]:
     """Run a spec and return one run per task of a suite; other arguments as for :func:`evaluate`.
@@ -123,6 +126,8 @@ def evaluate_all(
         Called with the notice and the variant of a spec before it is run.
     on_absent : callable, optional
         Called with one line for each judgment set of a suite whose files are not there; the set is skipped.
+    options : Options, optional
+        Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """
     from harness.judgments import suite
     from harness.judgments.plan import JudgmentPlan
@@ -148,7 +153,7 @@ def evaluate_all(
         if plan.spec.notice and on_notice:
             on_notice(plan.spec.notice, plan.spec.variant)
         with bugs_logged(folder):
-            runs.append(execute(plan, output=folder, mode=mode, show=show))
+            runs.append(execute(plan, output=folder, mode=mode, show=show, options=options))
     return runs
 
 

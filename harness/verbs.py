@@ -12,10 +12,20 @@ if TYPE_CHECKING:
     from harness.analysis.column_table import RowKind
     from harness.analysis.correlate import DropRule, SortKey, Study
     from harness.analysis.power import PowerStudy
+    from harness.run.execute import Options
+    from harness.run.finished import Run
 
 
 def report(
-    *runs: str | Path, output: str | Path | None = None, tables: str | Path | None = None, title: str = ""
+    *runs: str | Path,
+    output: str | Path | None = None,
+    tables: str | Path | None = None,
+    figures: str | Path | None = None,
+    title: str = "",
+    examples: int | None = None,
+    images: bool = True,
+    explain: int | None = None,
+    compare: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -26,14 +36,31 @@ def report(
     output : str or Path, optional
         The page; default: ``report.html`` in the first path.
     tables : str or Path, optional
-        Folder for every table, texts and verdicts view as CSV and Markdown.
+        Folder for the main table and every table, texts and verdicts view as CSV, Markdown and LaTeX.
+    figures : str or Path, optional
+        Folder for every chart as SVG and PDF in the widths of one and two columns of a paper, and for the tables.
     title : str
         Title of the page.
+    examples : int, optional
+        Maximum number of examples on the page, evenly spread over the data; default: all.
+    images : bool
+        Embed thumbnails of the examples' images where their files are there.
+    explain : int, optional
+        Number of examples whose scores of each metric are explained by their texts (the heaviest triangle, the nearest and farthest
+        pair); default: 40, by metrics without embeddings.
+    compare : bool
+        Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
+
+    Raises
+    ------
+    InputError
+        A run is not finished or damaged, or the page cannot be written.
     """
     from harness.judgments.suite import run_folders
     from harness.reporting import league_page
     from harness.reporting.export import write_tables
-    from harness.reporting.page import write
+    from harness.reporting.figures import write_figures
+    from harness.reporting.page import Options, write
 
     folders = [run_folders(path) for path in runs]
     inner = [folder for part, _ in folders for folder in part]
@@ -43,8 +70,56 @@ def report(
         return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
     output = output or (Path(runs[0]) / "report.html" if runs else None)
     runs = tuple(inner)
-    files = [write(runs, Path(output) if output else None, title)]
-    return [*files, *write_tables(runs, Path(tables))] if tables else files
+    files = [write(runs, Path(output) if output else None, Options(title, examples, images, explain, compare))]
+    for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
+        files += write_tables(runs, folder)
+    return [*files, *(write_figures(runs, Path(figures)) if figures else [])]
+
+
+def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:
+    """Add metrics to a finished run and return it; captions and statistics that the run has are read.
+
+    Parameters
+    ----------
+    run : str or Path
+        Run directory. Its data set and models must be those of the run.
+    metrics : sequence of str
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these.
+    show : bool
+        Draw progress bars on stderr.
+    options : Options, optional
+        Executor and shards (:class:`harness.run.execute.Options`).
+
+    Raises
+    ------
+    InputError
+        There is no finished run, or the run has all the metrics.
+    """
+    from harness.errors import InputError
+    from harness.judgments.suite import refuse_judgments
+    from harness.run.execute import execute
+    from harness.run.plan import make_plan
+    from harness.rundir.rundir import RunDir, bugs_logged
+    from harness.spec.loading import load_written
+    from harness.spec.metric_text import parse_metric, split_metrics
+
+    refuse_judgments("rescore", [run])
+    finished = RunDir.open(run)
+    spec = dict(finished.provenance.spec)
+    present: list[object] = list(spec.get("metrics", []))
+    names = [part for text in metrics for part in split_metrics(text)]
+    added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
+    if not added:
+        raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
+    loaded = load_written({**spec, "metrics": [*present, *added]})
+    with bugs_logged(finished.path):
+        return execute(make_plan(loaded), output=finished.path, mode="extend", show=show, options=options)
+
+
+def _as_spec(metric: Values) -> object:
+    """Return ``{name: {}}`` as ``name``."""
+    ((name, params),) = metric.items()
+    return metric if params else name
 
 
 def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:

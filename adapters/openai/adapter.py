@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import base64
+import asyncio
 import json
-import mimetypes
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from harness.adapters.openai.client import ChatClient, Session, Unanswered
+from harness.adapters.openai.messages import Messages
+from harness.adapters.openai.replies import Choice, generation, read_choices
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
-from harness.errors import HarnessError, InputError
-from harness.files.http_client import Client, RequestFailed
+from harness.errors import HarnessError, did_you_mean, require
+from harness.files.http_client import RequestFailed
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
+_PRICES = ("prompt", "completion", "cached")
+_HOPELESS = 3
+"""Number of first examples without answer after which no further request is sent; later, that number times ``concurrency``."""
 
 
 class OpenAI:
     """Captions from a server; one request returns all candidates of an example.
+
+    The first request of a process is sent alone; the others follow when it succeeded. A key, model, address or field that the server
+    refuses thus ends the run after one request.
 
     Parameters
     ----------
@@ -35,18 +42,28 @@ class OpenAI:
         Folder of ``Example.media``; images are sent as data URLs.
     image
         If true, each request has an image; default: if the example names one.
+    max_side
+        Maximum width and height of images in pixels; larger ones are reduced.
     api_key_env
         Name of the environment variable that holds the API key.
     log_probs
         If true, the log-probabilities of the tokens are requested.
     concurrency
         Maximum number of simultaneous requests.
-    timeout, retries, first_wait
-        See :class:`~harness.files.http_client.Client`.
+    requests_per_minute
+        Maximum rate of requests.
+    timeout, connect_timeout, retries, first_wait, proxy
+        See :class:`~harness.adapters.openai.client.ChatClient`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     seed
         If true, the seed of the example is sent.
+    parameters
+        Field of the request -> its name on this server, or null for a field that it does not accept:
+        ``{max_tokens: max_completion_tokens, logprobs: null}``.
+    price
+        Price of a million tokens: ``prompt``, ``completion``, ``cached`` (tokens of prompts that the server had cached). The cost of
+        a run is then recorded beside its tokens.
     extra
         Further fields of every request. ``top_k`` is sent without it.
     """
@@ -60,33 +77,43 @@ class OpenAI:
         system: str | None = None,
         images: PathParam | None = None,
         image: bool | None = None,
+        max_side: int | None = None,
         api_key_env: str | None = None,
         log_probs: bool = True,
         concurrency: int = 8,
+        requests_per_minute: float | None = None,
         timeout: float = 120.0,
+        connect_timeout: float = 10.0,
         retries: int = 5,
         first_wait: float = 1.0,
+        proxy: str | None = None,
         max_length: int = 64,
         seed: bool = True,
+        parameters: Mapping[str, str | None] | None = None,
+        price: Mapping[str, float] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        if concurrency < 1:
-            raise HarnessError(f"openai: concurrency must be at least 1, found {concurrency}")
         key = os.environ.get(api_key_env) if api_key_env else None
         if api_key_env and not key:
             raise HarnessError(f"openai: the environment variable {api_key_env} holds no key")
-        self.client = Client(base_url=base_url, api_key=key, timeout=timeout, retries=retries, first_wait=first_wait)
-        self.model, self.prompt, self.system = model, prompt, system
-        self.images, self.image = Path(images) if images is not None else None, image
-        self.log_probs, self.concurrency, self.max_length = log_probs, concurrency, max_length
-        self.seed, self.extra = seed, dict(extra or {})
+        self.client = ChatClient(
+            base_url=base_url, api_key=key, concurrency=concurrency, requests_per_minute=requests_per_minute,
+            timeout=timeout, connect_timeout=connect_timeout, retries=retries, first_wait=first_wait, proxy=proxy,
+        )  # fmt: skip
+        folder = Path(images) if images is not None else None
+        self.messages = Messages(prompt=prompt, system=system, folder=folder, image=image, max_side=max_side)
+        self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
+        self.parameters, self.price, self.extra = _renames(parameters), _prices(price), dict(extra or {})
+        self._answered, self._failed = False, 0
 
     def fingerprint(self) -> str:
         """Return the address, the model name and the settings. The weights that the server uses are not known to the client."""
-        settings = {
-            "url": self.client.base_url, "model": self.model, "prompt": self.prompt, "system": self.system,
-            "length": self.max_length, "image": self.image, "seed": self.seed, "extra": self.extra,
+        settings: dict[str, Any] = {
+            "url": self.client.base_url, "model": self.model, "prompt": self.messages.prompt, "system": self.messages.system,
+            "length": self.max_length, "image": self.messages.image, "seed": self.seed, "extra": self.extra,
         }  # fmt: skip
+        optional = {"parameters": self.parameters, "max_side": self.messages.max_side}
+        settings.update({name: value for name, value in optional.items() if value})
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
@@ -94,41 +121,99 @@ class OpenAI:
         if task.decoding.strategy not in _STRATEGIES:
             raise HarnessError(f"openai: strategy is one of {', '.join(_STRATEGIES)}; found '{task.decoding.strategy}'")
         for example in task.examples:
-            self._text(example)
+            self.messages.text(example)
+
+    def usage(self) -> dict[str, object]:
+        """Return the requests and tokens since the adapter was created, and their cost where ``price`` is given.
+
+        ``replies_without_counts`` is the number of replies whose tokens the server did not count; it is left out at 0.
+        """
+        usage = self.client.usage
+        values: dict[str, object] = {
+            "requests": usage.requests, "repeated": usage.retries, "prompt_tokens": usage.prompt_tokens,
+            "cached_tokens": usage.cached_tokens, "completion_tokens": usage.completion_tokens,
+        }  # fmt: skip
+        if usage.uncounted:
+            values["replies_without_counts"] = usage.uncounted
+        if self.price:
+            values["cost"] = usage.cost(self.price)
+        return values
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
-        """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed."""
-        with ThreadPoolExecutor(self.concurrency, thread_name_prefix="openai") as pool:
-            yield from pool.map(lambda pair: self._one(pair[0], decoding, pair[1]), zip(examples, seeds))
+        """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed.
 
-    def _one(self, example: Example, decoding: Decoding, seed: int) -> Generation | Failure:
+        Raises
+        ------
+        HarnessError
+            If the server would refuse every request, if the first three examples have no answer, and later if three times
+            ``concurrency`` examples in a row have none.
+        """
+        threads: Any = require("anyio.from_thread", extra="servers", needed_by="the adapter 'openai'")
+        pairs = list(zip(examples, seeds))
+        # An event loop in a thread of its own: the caller may run in one, in a notebook for example.
+        with (
+            threads.start_blocking_portal("asyncio") as portal,
+            portal.wrap_async_context_manager(self.client.session()) as session,
+        ):
+            while pairs and not self._answered:
+                yield portal.call(self._one, session, decoding, *pairs.pop(0))
+            futures = [portal.start_task_soon(self._one, session, decoding, *pair) for pair in pairs]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    async def _one(self, session: Session, decoding: Decoding, example: Example, seed: int) -> Generation | Failure:
         candidates = decoding.candidates or 1
         count = 1 if decoding.strategy == "greedy" else candidates
-        try:
-            body = self.body(example, decoding, seed, count)
-            choices = self._choices(body, count)
-        except (RequestFailed, OSError) as error:
-            return Failure(f"{self.client.base_url}: {error}")
-        return _generation(choices * (candidates // count))
+        async with session.window:
+            try:
+                body = await asyncio.to_thread(self.body, example, decoding, seed, count)
+            except RequestFailed as error:
+                return Failure(str(error))
+            try:
+                choices = await self._choices(session, body, count)
+            except RequestFailed as error:
+                self._note_failure(session, error)
+                return Failure(f"{self.client.base_url}: {error}")
+        self._answered, self._failed = True, 0
+        return generation(choices * (candidates // count))
 
-    def _choices(self, body: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    def _note_failure(self, session: Session, error: RequestFailed) -> None:
+        """Raise :class:`HarnessError` when so many examples in a row have no answer that the server is taken for dead."""
+        if self._answered and not isinstance(error, Unanswered):  # this example was refused, others were not
+            return
+        self._failed += 1
+        if self._failed >= (_HOPELESS * self.client.concurrency if self._answered else _HOPELESS):
+            count = self._failed
+            session.stop(f"{count} examples in a row have no answer, no further request is sent; the last: {error}")
+
+    async def _choices(self, session: Session, body: dict[str, Any], count: int) -> list[Choice]:
         """Return ``count`` choices; requests are repeated if the server returns fewer at a time."""
-        choices: list[dict[str, Any]] = []
+        number, seed = self.parameters.get("n", "n"), self.parameters.get("seed", "seed")
+        choices: list[Choice] = []
         while len(choices) < count:
-            body = {**body, "n": count - len(choices)}
-            if choices and "seed" in body:
-                body["seed"] = (body["seed"] + len(choices)) % 2**31
-            choices += self.client.post("chat/completions", body, _accept)[: count - len(choices)]
+            if number in body:
+                body = {**body, number: count - len(choices)}
+            if choices and seed in body:
+                body[seed] = (body[seed] + len(choices)) % 2**31
+            choices += (await session.post("chat/completions", body, read_choices))[: count - len(choices)]
         return choices
 
     def body(self, example: Example, decoding: Decoding, seed: int, candidates: int) -> dict[str, Any]:
-        """Return the JSON body of the request for one example."""
+        """Return the JSON body of the request for one example.
+
+        Raises :class:`InputError` for a prompt with a field that the example lacks, and
+        :class:`~harness.files.http_client.RequestFailed` for media that cannot be read.
+        """
         greedy = decoding.strategy == "greedy"
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": self._messages(example),
+            "messages": self.messages.of(example),
             "n": candidates,
             "temperature": 0.0 if greedy else decoding.temperature,
             "max_tokens": decoding.max_length or self.max_length,
@@ -141,69 +226,51 @@ class OpenAI:
             body["seed"] = seed % 2**31
         if self.log_probs:
             body["logprobs"] = True
-        return {**body, **self.extra}
+        return {**self._renamed(body), **self.extra}
 
-    def _messages(self, example: Example) -> list[dict[str, Any]]:
-        text = self._text(example)
-        content: Any = text
-        if self.image or (self.image is None and example.media is not None):
-            content = [
-                {"type": "image_url", "image_url": {"url": self._data_url(example)}},
-                {"type": "text", "text": text},
-            ]
-        messages = [{"role": "system", "content": self.system}] if self.system else []
-        return [*messages, {"role": "user", "content": content}]
-
-    def _text(self, example: Example) -> str:
-        if "{source}" in self.prompt and example.source is None:
-            raise InputError(f"example '{example.id}' has no source text for the prompt {self.prompt!r}")
-        try:
-            return self.prompt.format(**{**example.meta, "source": example.source, "id": example.id})
-        except (KeyError, IndexError, ValueError) as error:
-            raise InputError(
-                f"the prompt {self.prompt!r} asks for {error}, which example '{example.id}' does not have"
-            ) from error
-
-    def _data_url(self, example: Example) -> str:
-        if example.media is None:
-            raise RequestFailed("the example names no image")
-        path = self.images / example.media if self.images is not None else Path(example.media)
-        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        try:
-            return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
-        except OSError as error:
-            raise RequestFailed(f"{path}: the image cannot be read ({error.strerror})") from error
+    def _renamed(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return fields under their names on the server, without those that it does not accept."""
+        names = {name: self.parameters.get(name, name) for name in body}
+        return {new: body[name] for name, new in names.items() if new is not None}
 
 
-def _accept(reply: Any) -> list[dict[str, Any]]:
-    """Return the choices of a reply; raise ``ValueError`` for a reply without choices or text."""
-    choices = reply.get("choices") if isinstance(reply, dict) else None
-    if not isinstance(choices, list) or not choices:
-        raise ValueError(f"no choices in {str(reply)[:80]!r}")
-    for choice in choices:
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(message, dict) or not isinstance(message.get("content"), str):
-            raise ValueError(f"a choice without text: {str(choice)[:80]!r}")
-    return choices
+def _renames(parameters: object) -> dict[str, str | None]:
+    """Return the parameter ``parameters``; raise :class:`HarnessError` unless it maps names to names or null."""
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping) or not all(
+        isinstance(name, str) and (new is None or (isinstance(new, str) and new)) for name, new in parameters.items()
+    ):
+        raise HarnessError(
+            f"openai: parameters maps fields to their names on the server, or to null; found {parameters!r:.80}",
+            parameter="parameters",
+            value=parameters,
+        )
+    for name in ("model", "messages"):
+        if name in parameters:
+            raise HarnessError(f"openai: the field '{name}' has the same name on all servers", parameter="parameters")
+    return dict(parameters)
 
 
-def _generation(choices: list[dict[str, Any]]) -> Generation:
-    tokens = [_token_log_probs(choice) for choice in choices]
-    complete = all(values is not None for values in tokens)
-    return Generation(
-        candidates=tuple(choice["message"]["content"].strip() for choice in choices),
-        log_probs=tuple(float(sum(values or ())) for values in tokens) if complete else None,
-        lengths=tuple(len(values or ()) for values in tokens) if complete else None,
-        stop_reasons=tuple("length" if choice.get("finish_reason") == "length" else "stop" for choice in choices),
-    )
-
-
-def _token_log_probs(choice: dict[str, Any]) -> list[float] | None:
-    """Return the log-probabilities that the server reports (for most servers before temperature and filters), or None."""
-    content = (choice.get("logprobs") or {}).get("content")
-    if not isinstance(content, list):
-        return None
-    try:
-        return [float(entry["logprob"]) for entry in content]
-    except (KeyError, TypeError, ValueError):
-        return None
+def _prices(price: object) -> dict[str, float]:
+    """Return the parameter ``price``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
+    if price is None:
+        return {}
+    if not isinstance(price, Mapping):
+        raise HarnessError(
+            f"openai: price is a mapping such as {{prompt: 0.15, completion: 0.6}}, per million tokens; found {price!r:.60}",
+            parameter="price",
+        )
+    for name, value in price.items():
+        if name not in _PRICES:
+            raise HarnessError(
+                f"openai: price has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
+                parameter="price",
+                value=name,
+                expected=_PRICES,
+            )
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
+            raise HarnessError(
+                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="price"
+            )
+    return {str(name): float(value) for name, value in price.items()}

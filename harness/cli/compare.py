@@ -4,6 +4,7 @@
   harness compare RUN --baseline MODEL    every other model against one
   harness compare RUN_A RUN_B             the same models (or the only ones) of two runs
   harness compare RUN::A RUN::B           two models
+  harness compare RUN_A RUN_B --identical equality of all numbers, digit by digit; exit code 1 when they differ
 
 Per metric: difference of the numbers that the result table reports, paired bootstrap 95 % interval, two-sided p-value of
 approximate randomisation, the same adjusted by Holm over the pairs of the metric (p Holm) and by Benjamini-Hochberg over the
@@ -52,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--examples", type=int, metavar="N", help="print the N examples on which two systems differ most (one pair: 3)"
     )
+    parser.add_argument(
+        "--identical", action="store_true",
+        help="check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit",
+    )  # fmt: skip
     parser.add_argument("--format", choices=FORMATS, default="table", help="csv and json have the numbers in full")
     add_json(parser)
 
@@ -61,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
     from harness import api
     from harness.analysis.clusters import differing_most, rankings
 
+    if args.identical:
+        return _identical(args)
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     pair = _only_pair(paths, args)
@@ -82,6 +89,23 @@ def run(args: argparse.Namespace) -> int:
 
         print_sheet(comparison_sheet(rows), form)
     return 0
+
+
+def _identical(args: argparse.Namespace) -> int:
+    """Print what differs between two runs; return 1 when anything does."""
+    from harness.analysis.identical import compare_identical
+    from harness.errors import InputError
+
+    if args.run_b is None or "::" in args.run_a + args.run_b:
+        raise InputError("--identical compares two whole runs: harness compare RUN_A RUN_B --identical")
+    outcome = compare_identical(args.run_a, args.run_b)
+    if args.json:
+        print_json(asdict(outcome))
+    elif outcome.differences:
+        print("\n".join(outcome.differences))
+    else:
+        print(f"identical: {outcome.numbers:,} results and {outcome.scores:,} numbers per example")
+    return 1 if outcome.differences else 0
 
 
 def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:

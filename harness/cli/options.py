@@ -6,6 +6,12 @@ import argparse
 import json
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+from harness.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.run.execute import Options
 
 
 def entry_module(kind: str, name: str) -> ModuleType:
@@ -28,6 +34,49 @@ def use_registry(args: argparse.Namespace) -> None:
         from harness.registry import use_files
 
         use_files(args.registry)
+
+
+def add_scale(parser: argparse.ArgumentParser, *, parts: bool = True) -> None:
+    """Add the options of executors and shards, which change no digit."""
+    group = parser.add_argument_group("scale")
+    group.add_argument(
+        "--executor",
+        choices=("local", "process", "ray"),
+        default="local",
+        help="where shards are scored (default: local)",
+    )
+    group.add_argument(
+        "--workers", type=int, metavar="N", help="workers of process and ray (default: the number of cores)"
+    )
+    group.add_argument("--address", metavar="HOST:PORT", help="an existing Ray cluster (default: one on this machine)")
+    group.add_argument(
+        "--shard-size", type=int, metavar="N", help="examples per shard (default: found from the memory)"
+    )
+    if parts:
+        group.add_argument(
+            "--shard",
+            metavar="I/N",
+            help="compute only part I of N; 'rank' takes both from RANK and WORLD_SIZE or SLURM",
+        )
+
+
+def scale_options(args: argparse.Namespace) -> Options:
+    """Return the settings of :func:`add_scale`; raise :class:`InputError` for a value that is not possible."""
+    from harness.run.execute import Options
+    from harness.run.executor import ExecutorOptions
+    from harness.run.shard_grid import Part
+
+    for name in ("workers", "shard_size"):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise InputError(f"--{name.replace('_', '-')} is {value}; expected at least 1", value=value)
+    if args.workers is not None and args.executor == "local":
+        raise InputError("--workers is for --executor process or ray", value=args.workers)
+    if args.address is not None and args.executor != "ray":
+        raise InputError("--address is for --executor ray", value=args.address)
+    text = getattr(args, "shard", None)
+    part = None if text is None else Part.from_environment() if text == "rank" else Part.parse(text)
+    return Options(ExecutorOptions(args.executor, args.workers, args.address), args.shard_size, part)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from harness.cli.options import add_json, add_registry, print_json, use_registry
+from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options, use_registry
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume", action="store_true", help="continue the run in the output directory; an error if there is none"
     )
     group.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
+    group.add_argument(
+        "--extend", action="store_true",
+        help="change the run in the output directory into this one and compute only what it lacks",
+    )  # fmt: skip
+    add_scale(parser)
     add_registry(parser)
     add_json(parser)
 
@@ -40,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
         args.spec,
         output=Path(args.output) if args.output else None,
         default_output=Path("runs"),
-        mode="fresh" if args.fresh else "resume" if args.resume else "auto",
+        mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto",
+        options=scale_options(args),
         overrides=args.set,
         show=not args.json,
         on_notice=None if args.json else _print_notice,
@@ -52,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         failed = {name: reason for item in runs for name, reason in item.failed.items()}
         results = [result for item in runs for result in item.results]
         print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed})
+    elif args.shard:
+        print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
     elif runs[0].provenance.kind:
         from harness.reporting.league_console import print_league
 

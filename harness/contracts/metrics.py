@@ -47,7 +47,7 @@ class Metric(Protocol):
     out of ``reduce``.
 
     Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`HasInterval`, :class:`HoldsFixed`,
-    :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
+    :class:`FitsInShards`, :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
     """
 
     spec: MetricSpec
@@ -83,6 +83,36 @@ class Metric(Protocol):
 
         ``reduce(stats, ones((1, B)))[0]`` equals ``reduce(stats)``; an example with weight 2 counts twice.
         """
+        ...
+
+
+@runtime_checkable
+class FitsInShards(Protocol):
+    """A metric whose corpus state is fitted shard by shard, so that a run never holds all references.
+
+    ``finish_fit`` of the merged parts equals ``fit`` of all references, whatever the shards. A metric without it is fitted in one
+    pass (:class:`Metric`); unless its state is None, a run of several shards holds all its texts in memory.
+    """
+
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        """Return the part of the corpus state that one shard's references contribute; it holds no text ids of ``features``."""
+        ...
+
+    def merge_fits(self, first: Any, second: Any) -> Any:
+        """Return the part of two shards together. Called in the order of the shards, from left to right."""
+        ...
+
+    def finish_fit(self, part: Any, features: Features) -> State:
+        """Return the corpus state of the merged parts."""
+        ...
+
+
+@runtime_checkable
+class ForgetsTexts(Protocol):
+    """A value of :meth:`Features.memo` that outlives the texts of a shard, such as an index of words."""
+
+    def forget_texts(self) -> None:
+        """Drop everything that depends on texts and their ids; keep corpus state."""
         ...
 
 
@@ -273,3 +303,30 @@ class Embedding(Protocol):
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return vectors, float32, shape (T, d). Called with each distinct text once, shortest first."""
         ...
+
+
+class OnePassFit(Exception):
+    """A metric whose corpus state is not None and that cannot be fitted shard by shard."""
+
+
+def partial_fit(metric: Metric, references: Sequence[Sequence[str]], features: Features) -> Any:
+    """Return the part of a metric's corpus state that one shard's references contribute; None without corpus state.
+
+    For metrics that are composed of others. Raises :class:`OnePassFit` for a metric with corpus state that is not
+    :class:`FitsInShards`.
+    """
+    if isinstance(metric, FitsInShards):
+        return metric.partial_fit(references, features)
+    if metric.fit(references, features) is not None:
+        raise OnePassFit(metric.signature())
+    return None
+
+
+def merge_fits(metric: Metric, first: Any, second: Any) -> Any:
+    """Return the part of two shards together (:func:`partial_fit`)."""
+    return metric.merge_fits(first, second) if isinstance(metric, FitsInShards) else None
+
+
+def finish_fit(metric: Metric, part: Any, features: Features) -> State:
+    """Return a metric's corpus state of the merged parts (:func:`partial_fit`)."""
+    return metric.finish_fit(part, features) if isinstance(metric, FitsInShards) else None

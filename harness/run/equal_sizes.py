@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from harness.contracts import CaptionSet
+import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +19,38 @@ class CommonSize:
     note: str = ""
     """Description of the cut with the models that determine it; empty where all sets have this size."""
 
-    def cut(self, sets: Sequence[CaptionSet]) -> list[CaptionSet]:
-        """Return the caption sets with their first n candidates and m references."""
-        return [
-            replace(item, candidates=item.candidates[: self.n], references=item.references[: self.m]) for item in sets
-        ]
 
+def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonSize:
+    """Return the common size of caption sets.
 
-def common_size(sets: Mapping[str, Sequence[CaptionSet]]) -> CommonSize:
-    """Return the common size of the caption sets of models by label; ValueError when there are none.
+    Parameters
+    ----------
+    counts : iterable of (str, array, array)
+        Label of a model, and the numbers of candidates and of references of its examples, shapes (B,). A model may occur
+        several times; entries without examples do not count.
 
-    >>> sets = {"a": [CaptionSet("1", ("x", "y"), ("r",))], "b": [CaptionSet("1", ("z",), ("r", "s"))]}
-    >>> common_size(sets).note
+    Raises
+    ------
+    ValueError
+        No entry has examples.
+
+    Examples
+    --------
+    >>> one, two = np.array([1]), np.array([2])
+    >>> common_size([("a", two, one), ("b", one, two)]).note
     'sizes: equal cuts all sets to 1 candidate (the fewest, of b) and 1 reference (the fewest, of a)'
     """
-    n_of = {label: [len(item.candidates) for item in items] for label, items in sets.items() if items}
-    m_of = {label: [len(item.references) for item in items] for label, items in sets.items() if items}
-    n, m = (min(min(counts) for counts in of.values()) for of in (n_of, m_of))
-    parts = [
-        f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {_smallest(of)})"
-        for noun, size, of in (("candidate", n, n_of), ("reference", m, m_of))
-        if any(count > size for counts in of.values() for count in counts)
-    ]
+    entries = [(label, sizes) for label, *sizes in counts if len(sizes[0])]
+    parts: list[str] = []
+    least: list[int] = []
+    for axis, noun in enumerate(("candidate", "reference")):
+        smallest = {}
+        for label, sizes in entries:
+            smallest[label] = min(smallest.get(label, sizes[axis].max()), sizes[axis].min())
+        label = min(smallest, key=lambda name: smallest[name])
+        size = int(smallest[label])
+        least.append(size)
+        if any((sizes[axis] > size).any() for _, sizes in entries):
+            parts.append(f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {label})")
+    n, m = least
     return CommonSize(n, m, f"sizes: equal cuts all sets to {' and '.join(parts)}" if parts else "")
-
-
-def _smallest(counts: Mapping[str, Sequence[int]]) -> str:
-    """Return the label of the first model with the smallest count."""
-    return min(counts, key=lambda label: min(counts[label]))

@@ -1,69 +1,78 @@
-"""Execution of a plan: examples, captions, features, scores, results.
+"""Execution of a plan: examples, captions, statistics, results.
 
-The unit of work is (model, decoding, shard of examples). Its captions and the statistics of each metric are pieces: on disk
-before the next unit begins, under keys of everything that they depend on. A killed run reads them again and ends with the
-same results.
+The unit of work is a shard of examples under one model and decoding. Its captions and the statistics of each metric are pieces: on
+disk before the run ends, under keys of everything that they depend on. A killed run reads them again and ends with the same
+results, and neither the number of shards nor the executor changes a digit.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from harness import __version__
-from harness.contracts import CaptionSet, Decoding, Example, PositionedBatch, Scorer, TaskView
+from harness.contracts import Decoding, Scorer, TaskView
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.run import score as scoring
 from harness.run import warmup
-from harness.run.equal_sizes import CommonSize, common_size
-from harness.run.features import FeatureCache
+from harness.run.equal_sizes import common_size
+from harness.run.example_store import ExampleStore
+from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
-from harness.run.generate import Generated, example_values, generate, prepare
-from harness.run.metric_plan import MetricPlan, TokenMetricPlan
+from harness.run.generate import Captions, generate, prepare
+from harness.run.metric_plan import TokenMetricPlan
 from harness.run.plan import GridPoint, ModelPlan, Plan
 from harness.run.progress import bar
-from harness.run.provenance import build_manifest, code_of
-from harness.run.results import caption_record, token_score_records
+from harness.run.provenance import build_manifest, digest
+from harness.run.results import token_score_records
+from harness.run.scoring_pass import ScoringPass
+from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.size_notes import size_note
-from harness.rundir.pieces import PieceKey, content_digest
+from harness.run.systems import System, Unit
+from harness.run.token_scores import token_scores
+from harness.rundir.pieces import MemoryPieces, Pieces
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
-from harness.rundir.samples import SampleColumns
+from harness.rundir.samples import SampleColumns, SampleTable
 
 MAX_LOGGED_IDS = 100
 """Maximum number of skipped-example ids written to the log; samples.parquet has all of them as null scores."""
 
 
-def read_examples(plan: Plan) -> list[Example]:
+@dataclass(frozen=True)
+class Options:
+    """Settings of an execution that change no digit."""
+
+    executor: ExecutorOptions = field(default_factory=ExecutorOptions)
+    shard_size: int | None = None
+    """Examples per shard; None: found from the memory."""
+    part: Part | None = None
+    """Part of the run to compute; None: the whole run."""
+
+
+def read_examples(plan: Plan) -> ExampleStore:
     """Return the examples of the plan, cut to its limit.
 
     Raises :class:`InputError` when there are none or two share an id.
     """
     limit = plan.spec.limit
     where = f"reader '{plan.spec.dataset.reader}'"
-    examples = list(islice(iter(plan.reader), limit) if limit is not None else plan.reader)
-    if not examples:
+    examples = ExampleStore(islice(iter(plan.reader), limit) if limit is not None else plan.reader, where)
+    if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""
         raise InputError(f"the data set has no examples{cut}", where)
-    seen: set[str] = set()
-    for example in examples:
-        if example.id in seen:
-            raise InputError(f"the id '{example.id}' occurs twice", where, value=example.id)
-        seen.add(example.id)
     return examples
 
 
-def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False) -> Run:
+def execute(
+    plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None
+) -> Run:
     """Execute a plan and return the finished run.
 
     Parameters
@@ -72,24 +81,32 @@ def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show
         The plan.
     output : Path, optional
         Run directory; None: nothing is written.
-    mode : {"auto", "resume", "fresh"}
+    mode : {"auto", "resume", "fresh", "extend"}
         See :meth:`harness.rundir.rundir.RunDir.create`.
     show : bool
         Draw progress bars on stderr.
+    options : Options, optional
+        Executor and shards. With a part, the run directory holds the pieces of the part, and the run has no results.
     """
+    options, identity = options or Options(), digest(plan)
+    finished = _finished(identity, output, mode)
+    if finished is not None:
+        return finished
     plugins = Plugins().load(current())
     examples = read_examples(plan)
     if plan.caption_metrics:
         for model in plan.models:
             for decoding in plan.generations:  # before anything is written: report a task that cannot work
                 prepare(model, TaskView(examples, decoding, partial=plan.spec.limit is not None))
-    manifest = build_manifest(plan, examples, plugins.failures)
+    manifest = build_manifest(plan, examples, plugins.failures, identity)
+    if options.part is not None:
+        manifest["part"] = str(options.part)
     rundir = RunDir.create(output, manifest, mode) if output else None
     if rundir and rundir.finished:
         rundir.close()
         return Run.of(rundir)
     try:
-        return Execution(plan, examples, Provenance(manifest), rundir, plugins, show).execute()
+        return Execution(plan, examples, Provenance(manifest), rundir, plugins, show, options).execute()
     except HarnessError:
         if rundir:
             rundir.discard_if_empty()
@@ -99,21 +116,18 @@ def execute(plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show
             rundir.close()
 
 
-@dataclass(frozen=True)
-class _Unit:
-    """One unit of work: the captions of a model under a decoding for one shard of examples."""
-
-    model: ModelPlan
-    generated: Generated
-    sets: list[CaptionSet]
-    """Caption sets of the examples with candidates."""
-    whole: list[PositionedBatch]
-    """The sets as batches, in their full sizes."""
-
-    @property
-    def absent(self) -> int:
-        """Number of examples without candidates."""
-        return len(self.generated.examples) - len(self.sets)
+def _finished(identity: str, output: Path | None, mode: Mode) -> Run | None:
+    """Return the finished run of the plan in a directory, without reading the data set; None where there is none."""
+    if output is None or mode == "fresh" or not RunDir(output).finished:
+        return None
+    manifest = RunDir(output).held_manifest()
+    if manifest is None or manifest.get("digest") != identity:
+        return None
+    rundir = RunDir.create(output, manifest, mode)
+    try:
+        return Run.of(rundir) if rundir.finished else None
+    finally:
+        rundir.close()
 
 
 @dataclass
@@ -121,56 +135,89 @@ class Execution:
     """State of a run while it is executed."""
 
     plan: Plan
-    examples: Sequence[Example]
+    examples: ExampleStore
     provenance: Provenance
     rundir: RunDir | None
     plugins: Plugins
     show: bool
+    options: Options = field(default_factory=Options)
     records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
     failed: dict[str, str] = field(default_factory=dict[str, str])
     notes: list[str] = field(default_factory=list[str])
-    generated: dict[tuple[str, Decoding], Generated] = field(default_factory=dict[tuple[str, Decoding], Generated])
-    """Captions of every model and decoding, where ``sizes: equal`` needs all of them before the first is scored."""
-    arrays: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
-    """Sufficient statistics by the name of their piece, of a run without a directory."""
 
-    @cached_property
-    def features(self) -> FeatureCache:
-        """Feature cache of the run."""
-        return FeatureCache([example.references for example in self.examples])
-
-    @cached_property
-    def samples(self) -> SampleColumns:
-        """Columns of samples.parquet."""
-        return SampleColumns([plan.label for plan in self.plan.caption_metrics])
-
-    @cached_property
-    def _data_digest(self) -> str:
-        """Hash of the examples' content: corpus state depends on all of them."""
-        return content_digest([example_values(example) for example in self.examples])
+    def __post_init__(self) -> None:
+        self.pieces: Pieces = self.rundir.pieces if self.rundir else MemoryPieces()
+        self.grid = self._grid()
+        self.shards = self.grid.of_part(self.options.part)
+        self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
+        self.arrays: dict[str, np.ndarray] = {}
 
     def execute(self) -> Run:
         """Execute all units of work and return the finished run."""
         self._log("started", digest=self.provenance.digest)
         self.plugins.call("harness_run_started", manifest=self.provenance.content)
         warmup.warm(plan.metric for plan in self.plan.metrics)
-        common = self._common_size() if self.plan.spec.sizes == "equal" else None
-        for model in self.plan.models:
-            self._judge_token_scores(model)
-            for decoding, points in self.plan.generations.items() if self.plan.caption_metrics else ():
-                self._score_unit(self._unit(model, decoding, common), points)
-        run = self._finish()
+        remote = self._remote()
+        try:
+            for model in self.plan.models:
+                self._judge_token_scores(model)
+            units = self._units(remote)
+            systems = self._systems(units)
+            scoring = ScoringPass(
+                self.plan, self.examples, units, systems, self.shards, self.pieces, self.options.executor,
+                show=self.show, partial=self.options.part is not None, remote=remote,
+            )  # fmt: skip
+            scoring.compute()
+        finally:
+            if remote is not None:
+                remote.close()
+        if self.options.part is not None:
+            return self._end_part()
+        samples = scoring.collect(self._add, self.rundir.path if self.rundir else None, self.arrays)
+        run = self._finish(None if self.rundir else samples)
         self._log("finished", results=len(self.records))
         results = [record.to_dict() for record in self.records]
         self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=results)
         return run
 
-    def _finish(self) -> Run:
-        samples = self.samples.table()
+    def _grid(self) -> ShardGrid:
+        """Return the shards of the run; a resumed run has those that it was begun with, unless the user gives another size."""
+        size, options = self.options.shard_size, self.options
+        if size is None and self.rundir is not None:
+            size = self.rundir.shard_size()
+        counts = [decoding.candidates or 1 for decoding in self.plan.generations]
+        texts = max(self.examples.reference_counts, default=1) + len(self.plan.models) * sum(counts)
+        parts = options.part.count if options.part else 1
+        grid = grid_of(len(self.examples), texts, size=size, workers=options.executor.count, parts=parts)
+        if self.rundir is not None:
+            self.rundir.write_shards(grid.size, examples=len(self.examples))
+        return grid
+
+    def _remote(self) -> Cluster | None:
+        """Return the Ray cluster of the run; None for the other executors."""
+        if self.options.executor.name != "ray":
+            return None
+        from harness.run.ray_executor import RayCluster
+
+        return RayCluster(self.options.executor)
+
+    def _end_part(self) -> Run:
+        assert self.rundir is not None
+        self.rundir.write_shards(
+            self.grid.size, examples=len(self.examples), part=str(self.options.part), finished=True
+        )
+        self._log("finished part", part=str(self.options.part))
+        return Run(
+            self.provenance, (), SampleColumns([]).table(), self.failed, self.notes, self.rundir.path
+        )  # fmt: skip
+
+    def _finish(self, samples: SampleTable | None) -> Run:
+        records = tuple(self.records)
         if self.rundir is None:
-            return Run(self.provenance, tuple(self.records), samples, self.failed, self.notes, arrays=self.arrays)
-        self.rundir.write_results(self.records, samples, self.failed, self.notes)
-        return Run(self.provenance, tuple(self.records), samples, self.failed, self.notes, self.rundir.path)
+            assert samples is not None
+            return Run(self.provenance, records, samples, self.failed, self.notes, arrays=self.arrays)
+        self.rundir.write_results(self.records, None, self.failed, self.notes)
+        return Run(self.provenance, records, self.rundir.samples, self.failed, self.notes, self.rundir.path)
 
     def _log(self, event: str, **values: object) -> None:
         if self.rundir:
@@ -181,65 +228,65 @@ class Execution:
         self._log("note", text=text)
 
     # ------------------------------------------------------------------ captions
-    def _common_size(self) -> CommonSize | None:
-        """Return the common size of the caption sets of all models and decodings; None without metrics of captions."""
-        sets: dict[str, list[CaptionSet]] = {}
-        for model in self.plan.models:
-            for decoding in self.plan.generations if self.plan.caption_metrics else ():
-                sets.setdefault(model.label, []).extend(self._generated(model, decoding).caption_sets())
-        size = common_size(sets) if sets else None
-        if size and size.note:
+    def _units(self, remote: Cluster | None) -> list[Unit]:
+        """Return the captions of all models and decodings; empty without metrics of captions."""
+        units = [
+            Unit(model, self._captions(model, decoding, remote))
+            for model in self.plan.models
+            for decoding in (self.plan.generations if self.plan.caption_metrics else ())
+        ]
+        if self.plan.spec.sizes != "equal" or not units:
+            return units
+        if self.options.part is not None:
+            raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
+        labels = [unit.model.label for unit in units]
+        size = common_size([(label, *unit.sizes()) for label, unit in zip(labels, units)])
+        if size.note:
             self._note(size.note)
-        return size
+        return [Unit(unit.model, unit.captions, (size.n, size.m)) for unit in units]
 
-    def _generated(self, model: ModelPlan, decoding: Decoding) -> Generated:
-        """Return the captions of a model under a decoding, generated once; raise :class:`HarnessError` when there are none."""
-        if (model.label, decoding) in self.generated:
-            return self.generated[model.label, decoding]
-        started = time.perf_counter()
-        task = TaskView(self.examples, decoding, partial=self.plan.spec.limit is not None)
-        pieces = self.rundir.pieces if self.rundir else None
-        with bar(f"captions: {model.label}", len(self.examples), show=self.show) as advance:
-            generated = generate(model, task, seed=self.plan.spec.seed, pieces=pieces, advance=advance)
-        failures = generated.failures
+    def _captions(self, model: ModelPlan, decoding: Decoding, remote: Cluster | None) -> Captions:
+        """Return the captions of a model under a decoding; raise :class:`HarnessError` when there are none."""
+        started, spec = time.perf_counter(), self.plan.spec
+        start, stop = self.span
+        task = TaskView(self.examples, decoding, partial=spec.limit is not None)
+        with bar(f"captions: {model.label}", stop - start, show=self.show) as advance:
+            ask = remote.asks(model) if remote is not None else None
+            captions = generate(
+                model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=ask
+            )
+        failures = captions.failures
         self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
         self._log(
             "captions",
             model=model.label,
             failed=failures,
-            missing=generated.missing,
+            missing=list(captions.missing),
             seconds=time.perf_counter() - started,
         )
-        if not generated.caption_sets():
+        if not captions.present.any() and stop > start:
             first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
-            raise HarnessError(
-                f"model '{model.label}' has candidates for none of the {len(self.examples)} examples{first}"
-            )
-        if self.plan.spec.sizes == "equal":
-            self.generated[model.label, decoding] = generated
-        return generated
+            raise HarnessError(f"model '{model.label}' has candidates for none of the {stop - start} examples{first}")
+        return captions
 
-    def _unit(self, model: ModelPlan, decoding: Decoding, common: CommonSize | None) -> _Unit:
-        generated = self._generated(model, decoding)
-        sets = generated.caption_sets()
-        if common:
-            sets = common.cut(sets)
-        return _Unit(model, generated, sets, scoring.batches(sets, self.features))
+    # ------------------------------------------------------------------ systems
+    def _systems(self, units: Sequence[Unit]) -> list[System]:
+        """Return the rows of the table of results: each unit under the points of the grid that share its generation."""
+        groups = list(self.plan.generations.values())
+        return [
+            System(index, point, count)
+            for index, unit in enumerate(units)
+            for point in groups[index % len(groups)]
+            for count in self.plan.reference_counts
+            if not self._exceeds_data(unit, point, groups[index % len(groups)], count)
+        ]
 
-    # ------------------------------------------------------------------ scores
-    def _score_unit(self, unit: _Unit, points: Sequence[GridPoint]) -> None:
-        for point in points:
-            for count in self.plan.reference_counts:
-                if self._exceeds_data(unit, point, points, count):
-                    continue
-                parts = scoring.nested(unit.whole, self.features, point.decoding.candidates, count)
-                self._score_point(unit, point, count, parts)
-        for _, batch in unit.whole:
-            self.features.forget(batch)
-
-    def _exceeds_data(self, unit: _Unit, point: GridPoint, points: Sequence[GridPoint], count: int | None) -> bool:
+    def _exceeds_data(self, unit: Unit, point: GridPoint, points: Sequence[GridPoint], count: int | None) -> bool:
         """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""
-        n, m = (max(sizes) for sizes in zip(*((batch.n, batch.m) for _, batch in unit.whole)))
+        sizes = unit.sizes()
+        if not len(sizes[0]):
+            return False
+        n, m = (int(values.max()) for values in sizes)
         n_sizes = [other.decoding.candidates for other in points]
         for what, size, most, grid in (
             ("candidates", point.decoding.candidates, n, n_sizes),
@@ -254,72 +301,11 @@ class Execution:
                 return True
         return False
 
-    def _score_point(self, unit: _Unit, point: GridPoint, count: int | None, parts: Sequence[PositionedBatch]) -> None:
-        decoding = {**point.described(), **({"references": count} if count is not None else {})}
-        order = np.argsort(np.concatenate([positions for positions, _ in parts]), kind="stable")
-        cut = [item for _, batch in parts for item in batch.sets]
-        sets = [cut[int(i)] for i in order]
-        sizes = {
-            "candidates": sorted({batch.n for _, batch in parts}),
-            "references": sorted({batch.m for _, batch in parts}),
-        }
-        self.samples.begin(unit.model.label, decoding, sets)
-        content = content_digest([[s.id, s.candidates, s.references, s.media, s.source, dict(s.meta)] for s in sets])
-        for plan in self.plan.caption_metrics:
-            scored, key = self._scored(unit.model, plan, parts, content)
-            self.samples.add(plan.label, scored.per_example(plan.metric), scored.p_values)
-            record = caption_record(self.plan.spec, unit.model, decoding, plan, scored, unit.absent, sizes)
-            record = replace(record, statistics=key.stem)
-            if self.rundir is None:
-                self.arrays[key.stem] = scored.stats
-            undefined = np.flatnonzero(~scored.defined).tolist()
-            self._add(record, [sets[i].id for i in undefined])
-
-    def _scored(
-        self, model: ModelPlan, plan: MetricPlan, parts: Sequence[PositionedBatch], content: str
-    ) -> tuple[scoring.Scored, PieceKey]:
-        """Return the statistics of a metric and the key of their piece: read from disk, or computed and written."""
-        spec = self.plan.spec
-        key = PieceKey.of(
-            f"{model.label} {plan.label}",
-            __version__, plan.metric.signature(), dict(plan.params), code_of([plan.metric]),
-            spec.significance.model_dump(), spec.seed, content, self._data_digest,
-        )  # fmt: skip
-        stored = self.rundir.pieces.read_arrays(key) if self.rundir else None
-        if stored is not None:
-            if not plan.metric.spec.shardable:  # its reduction reads the texts again
-                scoring.fitted(plan.metric, self.features)
-            return scoring.Scored.from_arrays(stored), key
-        scored = self._compute(model, plan, parts)
-        if self.rundir:
-            self.rundir.pieces.write_arrays(key, scored.to_arrays())
-        return scored, key
-
-    def _compute(self, model: ModelPlan, plan: MetricPlan, parts: Sequence[PositionedBatch]) -> scoring.Scored:
-        spec = self.plan.spec
-        total = sum(len(batch) for _, batch in parts)
-        with bar(f"{plan.label}: {model.label}", total, show=self.show) as advance:
-            try:
-                return scoring.score(plan.metric, parts, self.features, spec.significance, spec.seed, advance)
-            except HarnessError:
-                raise
-            except Exception as error:
-                if type(plan.metric).__module__.startswith("harness."):
-                    raise  # a bug of the harness shows its traceback
-                raise HarnessError(
-                    f"metric '{plan.label}' failed on model '{model.label}': {type(error).__name__}: {error} (--debug shows where)"
-                ) from error
-
-    def _add(self, record: ResultRecord, skipped: Sequence[str]) -> None:
+    def _add(self, record: ResultRecord, skipped: Sequence[str], count: int = 0) -> None:
+        """Add a record; ``skipped`` are the ids of the first examples without a score, ``count`` their number."""
         self.records.append(record)
-        if skipped:
-            self._log(
-                "skipped",
-                model=record.model,
-                metric=record.metric,
-                count=len(skipped),
-                examples=list(skipped[:MAX_LOGGED_IDS]),
-            )
+        if count:
+            self._log("skipped", model=record.model, metric=record.metric, count=count, examples=list(skipped))
         self.plugins.call("harness_scores_ready", record=record.to_dict())
 
     # ------------------------------------------------------------------ metrics of level `model`
@@ -332,11 +318,11 @@ class Execution:
                 f"metric '{plans[0].label}' needs a model that scores references token by token; "
                 f"'{model.label}' ({model.name}) does not (the adapter token-scores reads them from a file)"
             )
-        with bar(f"token scores: {model.label}", len(self.examples), show=self.show) as advance:
-            scores: list[Any] = []
-            for item in model.adapter.score_references(self.examples):
-                scores.append(item)
-                advance(1)
+        start, stop = self.span
+        with bar(f"token scores: {model.label}", stop - start, show=self.show) as advance:
+            scores = token_scores(model, self.examples, self.span, self.pieces, advance)
+        if self.options.part is not None:
+            return
         for plan in plans:
             for record in token_score_records(self.plan.spec, model, plan, scores):
                 self._add(record, [])

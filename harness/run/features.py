@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Distance, Embedding
+from harness.contracts import Batch, CaptionSet, Distance, Embedding, ForgetsTexts
 from harness.errors import HarnessError
 
 T = TypeVar("T")
@@ -38,6 +38,7 @@ class FeatureCache:
         self._embeddings: dict[str, Embedding] = {}
         self._per_batch: dict[Hashable, WeakKeyDictionary[Batch, np.ndarray]] = defaultdict(WeakKeyDictionary)
         self._memo: dict[Hashable, Any] = {}
+        self._kept: set[Hashable] = set()
 
     # ------------------------------------------------------------------ texts
     def intern(self, texts: Iterable[str]) -> np.ndarray:
@@ -191,11 +192,70 @@ class FeatureCache:
             self._memo[key] = build()
         return self._memo[key]
 
+    # ------------------------------------------------------------------ shards
+    def next_shard(self) -> None:
+        """Drop all texts and what depends on them, so that memory does not grow with the number of examples.
+
+        Corpus state stays: fitted embeddings, and values of :meth:`memo` that are marked by :meth:`keep` or have a method
+        ``forget_texts`` (:class:`~harness.contracts.ForgetsTexts`), which is called.
+        """
+        self.texts, self._ids = [], {}
+        for cache in (self._per_text, self._vectors, self._per_batch):
+            cache.clear()
+        self._memo = self.corpus_state()
+
+    def keep(self, key: Hashable, value: Any) -> None:
+        """Store corpus state under a key of :meth:`memo`; it survives :meth:`next_shard`."""
+        self._memo[key] = value
+        self._kept.add(key)
+
+    def corpus_state(self) -> dict[Hashable, Any]:
+        """Return the values of :meth:`memo` that do not depend on texts."""
+        state: dict[Hashable, Any] = {}
+        for key, value in self._memo.items():
+            if key in self._kept or isinstance(value, ForgetsTexts):
+                _forget_texts(value)
+                state[key] = value
+        return state
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the corpus state, for another process: no texts, and references that cannot be read there."""
+        return {"memo": self.corpus_state(), "kept": self._kept, "embeddings": self._embeddings}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(NoReferences())
+        self._memo, self._kept, self._embeddings = state["memo"], state["kept"], state["embeddings"]
+
     def forget(self, batch: Batch) -> None:
         """Drop the values kept for a batch and for the batches cut from it (bounds memory)."""
         for cache in self._per_batch.values():
             for batch_of_key in [item for item in cache if item is batch or item.parent is batch]:
                 del cache[batch_of_key]
+
+
+def _forget_texts(value: object) -> None:
+    """Call ``forget_texts`` of a value, or of the parts of a composed metric's state."""
+    if isinstance(value, ForgetsTexts):
+        value.forget_texts()
+    elif isinstance(value, (list, tuple)):
+        for part in cast("Sequence[object]", value):
+            _forget_texts(part)
+
+
+class NoReferences(Sequence[Sequence[str]]):
+    """References of the task in a worker process, where corpus state is ready and nothing may read them."""
+
+    def __len__(self) -> int:
+        raise self._error()
+
+    def __getitem__(self, index: Any) -> Any:
+        raise self._error()
+
+    def _error(self) -> HarnessError:
+        return HarnessError(
+            "a metric reads the references of the whole task while it scores a shard, which a worker does not have: "
+            "fit them before (partial_fit), or use --executor local"
+        )
 
 
 def _read_only(value: np.ndarray) -> np.ndarray:

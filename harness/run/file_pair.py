@@ -13,7 +13,7 @@ from harness.files.file_options import FileOptions
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.file_labels import system_labels
-from harness.run.generate import Generated, as_generation, prepare
+from harness.run.generate import prepare, results_of, sets_of_results
 from harness.run.plan import ModelPlan
 from harness.spec.metric_text import parse_metric, split_metrics
 
@@ -47,8 +47,8 @@ def read_file_pair(
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
     task = TaskView(list(reader), Decoding())
     prepare(ModelPlan("candidates", candidate_adapter(), params, adapter), task)
-    items = adapter.generate(task.examples, task.decoding, [0] * len(task.examples))
-    return Generated(tuple(task.examples), tuple(as_generation(item, "candidates") for item in items)).caption_sets()
+    items = results_of(adapter, "candidates", task.examples, task.decoding, [0] * len(task.examples))
+    return sets_of_results(task.examples, items)
 
 
 def score_spec(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.errors import require
-from harness.rundir.pieces import PieceStore
+from harness.rundir.pieces import PieceStore, joined_rows
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -58,8 +58,10 @@ class Run:
             return None
         if self.path is None:
             return self.arrays.get(record.statistics)
-        pieces = PieceStore(self.path).read_named_arrays(record.statistics)
-        return None if pieces is None else pieces["stats"]
+        store = PieceStore(self.path)
+        parts = [store.read_named_arrays(name) for name in store.shards_of(record.statistics)]
+        stats = [part["stats"] for part in parts if part is not None]
+        return joined_rows(stats) if stats and len(stats) == len(parts) else None
 
     @property
     def manifest(self) -> JsonObject:

@@ -1,66 +1,91 @@
-"""Captions of a model under a decoding, piece by piece: each piece is on disk before the next begins."""
+"""Captions of a model under a decoding, answer by answer: each is on disk before the model is asked for many more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import cast
+
+import numpy as np
 
 from harness import __version__
 from harness.contracts import (
+    Adapter,
     Candidates,
     CaptionSet,
     Decoding,
     Example,
     Failure,
     Generation,
-    Parameters,
     Prepares,
     TaskView,
 )
 from harness.errors import HarnessError
+from harness.files.secrets import redact
+from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore
 from harness.run.plan import ModelPlan
 from harness.run.provenance import code_of
-from harness.rundir.pieces import PieceKey, PieceStore, content_digest
+from harness.rundir.answers import Row
+from harness.rundir.format import plain
+from harness.rundir.pieces import MemoryPieces, PieceKey, Pieces
 from harness.stats.seeds import derive
 
-PIECE_EXAMPLES = 256
-"""Examples per captions piece."""
+REQUEST_EXAMPLES = 256
+"""Maximum number of examples per call of an adapter."""
+FAILED = -1
+"""Number of candidates of an example that the model could not process, in :attr:`Captions.candidates`."""
 _FIELDS = ("candidates", "references", "log_probs", "lengths", "stop_reasons")
+Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
+"""Yields one result per example: an adapter of this process, or one elsewhere."""
 
 
-@dataclass(frozen=True)
-class Generated:
-    """Results of a model for the examples, in their order."""
+@dataclass
+class Captions:
+    """Captions of a model under a decoding: sizes and keys in memory, the texts in the pieces of the run."""
 
-    examples: tuple[Example, ...]
-    generations: tuple[Generation | Failure, ...]
+    store: ExampleStore
+    start: int
+    """First example."""
+    candidates: np.ndarray
+    """Number of candidates of each example, int32, shape (B,): 0 for a permitted missing one, -1 for a failure."""
+    references: np.ndarray
+    """Number of references that each example has for scoring, int32, shape (B,)."""
+    keys: np.ndarray
+    """Key of each example's captions, uint8, shape (B, 16)."""
+    rows: Callable[[int, int], list[Row]]
+    """Returns the rows of the examples from a position to another."""
+    failures: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Example id -> reason, for the examples that failed."""
+    missing: Sequence[str] = ()
+    """Ids of the examples without candidates that the user permits to be missing."""
 
-    def caption_sets(self) -> list[CaptionSet]:
-        """Return the caption sets of the examples that have candidates."""
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @property
+    def present(self) -> np.ndarray:
+        """Mask of the examples with candidates, bool, shape (B,)."""
+        return self.candidates > 0
+
+    def digest(self, start: int, stop: int) -> str:
+        """Return a hash of the captions of the examples from ``start`` to ``stop``."""
+        return hashlib.sha256(self.keys[start - self.start : stop - self.start].tobytes()).hexdigest()
+
+    def caption_sets(self, start: int | None = None, stop: int | None = None) -> list[CaptionSet]:
+        """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates."""
+        first = self.start if start is None else start
+        last = self.start + len(self) if stop is None else stop
+        pairs = zip(self.store.slice(first, last), self.rows(first, last))
         return [
-            CaptionSet(
-                example.id,
-                item.candidates,
-                item.references if item.references is not None else example.references,
-                example.media,
-                example.source,
-                example.meta,
+            _caption_set(
+                example, cast("Sequence[str]", row["candidates"]), cast("Sequence[str] | None", row.get("references"))
             )
-            for example, item in zip(self.examples, self.generations)
-            if isinstance(item, Generation) and item.candidates
+            for example, row in pairs
+            if row.get("candidates")
         ]
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """Example id -> reason, for the examples that failed."""
-        return {e.id: item.reason for e, item in zip(self.examples, self.generations) if isinstance(item, Failure)}
-
-    @property
-    def missing(self) -> list[str]:
-        """Ids of the examples without candidates that the user permits to be missing."""
-        pairs = zip(self.examples, self.generations)
-        return [e.id for e, item in pairs if isinstance(item, Generation) and not item.candidates]
 
 
 def generate(
@@ -68,12 +93,14 @@ def generate(
     task: TaskView,
     *,
     seed: int,
-    pieces: PieceStore | None,
+    pieces: Pieces | None = None,
     advance: Callable[[int], None] = lambda n: None,
-) -> Generated:
-    """Run a model over all examples of a task.
+    span: tuple[int, int] | None = None,
+    ask: Asks | None = None,
+) -> Captions:
+    """Run a model over the examples of a task.
 
-    Pieces that are on disk are read, not generated again. No piece is kept of a model that failed on every example.
+    Answers that the run has are read, not generated again. No answer is kept of a model that failed on every example.
 
     Parameters
     ----------
@@ -83,10 +110,14 @@ def generate(
         Examples and decoding.
     seed : int
         Seed of the run; each example gets a seed derived from it and its id.
-    pieces : PieceStore, optional
-        Pieces on disk; None: nothing is stored.
+    pieces : Pieces, optional
+        Pieces of the run; None: kept in memory.
     advance : callable
-        Called with the number of examples after each piece.
+        Called with the number of examples after each answer.
+    span : tuple of int, optional
+        First example and the end; None: all.
+    ask : callable, optional
+        Source of the answers; None: the adapter, in this process.
 
     Raises
     ------
@@ -94,28 +125,23 @@ def generate(
         The adapter returns another number of results than examples, or something that is no caption.
     """
     prepare(model, task)
-    identity = [
-        __version__, model.name, dict(model.params), model.adapter.fingerprint(), code_of([model.adapter]),
-        _decoding_values(task.decoding), seed, content_digest([example_values(e) for e in task.examples]),
-    ]  # fmt: skip
-    results: list[Generation | Failure] = []
-    keys: list[PieceKey] = []
-    for start in range(0, len(task.examples), PIECE_EXAMPLES):
-        part = task.examples[start : start + PIECE_EXAMPLES]
-        key = PieceKey.of(f"{model.label}-{start:07d}", *identity, [example.id for example in part])
-        keys.append(key)
-        rows = pieces.read_rows(key) if pieces else None
-        if rows is not None and len(rows) == len(part):
-            results.extend(_from_row(cast("Parameters", row)) for row in rows)
-        else:
-            new = _generate_part(model, task.decoding, part, seed)
-            if pieces:
-                pieces.write_rows(key, [_to_row(item) for item in new])
-            results.extend(new)
-        advance(len(part))
-    if pieces and all(isinstance(item, Failure) for item in results):
-        pieces.drop_rows(keys)  # nothing to continue from: the next run asks the model again
-    return Generated(tuple(task.examples), tuple(results))
+    store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
+    work = _Work(model, task.decoding, store, seed, pieces or MemoryPieces(), ask or _asking(model), advance)
+    start, stop = span or (0, len(store))
+    parts = [work.block(first, last) for first, last in blocks(start, stop)]
+    failures = {name: reason for part in parts for name, reason in part.failures.items()}
+    if failures and len(failures) == stop - start:
+        work.drop(start, stop)  # nothing to continue from: the next run asks the model again
+    return Captions(
+        store,
+        start,
+        np.concatenate([np.zeros(0, dtype=np.int32), *(part.candidates for part in parts)]),
+        np.concatenate([np.zeros(0, dtype=np.int32), *(part.references for part in parts)]),
+        np.concatenate([np.zeros((0, KEY_BYTES), dtype=np.uint8), *(part.keys for part in parts)]),
+        work.rows,
+        failures,
+        [name for part in parts for name in part.missing],
+    )
 
 
 def prepare(model: ModelPlan, task: TaskView) -> None:
@@ -124,23 +150,111 @@ def prepare(model: ModelPlan, task: TaskView) -> None:
         model.adapter.prepare(task)
 
 
-def example_values(example: Example) -> list[object]:
-    """Return the content of an example as JSON-compatible values, for keys."""
-    return [example.id, example.references, example.media, example.source, dict(example.meta)]
+def blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a range that lie in different blocks of examples.
+
+    >>> list(blocks(4000, 4100))
+    [(4000, 4096), (4096, 4100)]
+    """
+    while start < stop:
+        end = min(stop, (start // BLOCK + 1) * BLOCK)
+        yield start, end
+        start = end
 
 
-def _generate_part(
-    model: ModelPlan, decoding: Decoding, examples: Sequence[Example], seed: int
-) -> list[Generation | Failure]:
-    seeds = [derive(seed, example.id) for example in examples]
-    results = [as_generation(item, model.label) for item in model.adapter.generate(examples, decoding, seeds)]
-    if len(results) != len(examples):
-        raise HarnessError(f"model '{model.label}' returned {len(results)} results for {len(examples)} examples")
-    n = decoding.candidates
+@dataclass
+class _Part:
+    """Results of one block."""
+
+    candidates: np.ndarray
+    references: np.ndarray
+    keys: np.ndarray
+    failures: dict[str, str]
+    missing: list[str]
+
+
+class _Work:
+    """Generation of one model and decoding."""
+
+    def __init__(
+        self,
+        model: ModelPlan,
+        decoding: Decoding,
+        store: ExampleStore,
+        seed: int,
+        pieces: Pieces,
+        ask: Asks,
+        advance: Callable[[int], None],
+    ) -> None:
+        self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
+        self.pieces, self.ask, self.advance = pieces, ask, advance
+        identity = caption_identity(model, decoding, store, seed)
+        self.identity = PieceKey.of(model.label, *identity)
+        self._recent: dict[int, dict[str, Row]] = {}
+
+    def key(self, block: int) -> PieceKey:
+        """Return the key of the answers of a block."""
+        return PieceKey.of(f"{block:06d} {self.identity.label}", self.identity.digest, block)
+
+    def drop(self, start: int, stop: int) -> None:
+        """Remove the answers."""
+        self.pieces.drop_answers([self.key(first // BLOCK) for first, _ in blocks(start, stop)])
+
+    def block(self, start: int, stop: int) -> _Part:
+        """Return the sizes and keys of the captions of a range within a block; missing ones are generated."""
+        answers = self.pieces.answers(self.key(start // BLOCK))
+        rows = dict(answers.read())
+        missing = [index for index in range(start, stop) if self.store.key(index) not in rows]
+        self.advance(stop - start - len(missing))
+        if missing:
+            with answers.writer() as writer:
+                for index, item in zip(missing, self._asked(missing)):
+                    row = rows[self.store.key(index)] = _to_row(self._cut(item))
+                    writer.append(self.store.key(index), row)
+                    self.advance(1)
+        self._recent = {start // BLOCK: rows}
+        return self._summary(start, [rows[self.store.key(index)] for index in range(start, stop)])
+
+    def rows(self, start: int, stop: int) -> list[Row]:
+        """Return the rows of a range of examples, from the pieces."""
+        out: list[Row] = []
+        for first, last in blocks(start, stop):
+            number = first // BLOCK
+            if number not in self._recent:
+                self._recent = {number: self.pieces.answers(self.key(number)).read()}
+            stored = self._recent[number]
+            out.extend(stored[self.store.key(index)] for index in range(first, last))
+        return out
+
+    def _asked(self, part: Sequence[int]) -> Iterator[Generation | Failure]:
+        examples = [self.store[index] for index in part]
+        return self.ask(examples, self.decoding, [derive(self.seed, example.id) for example in examples])
+
+    def _cut(self, item: Generation | Failure) -> Generation | Failure:
+        n = self.decoding.candidates
+        return replace(item, candidates=item.candidates[:n]) if isinstance(item, Generation) and n else item
+
+    def _summary(self, start: int, rows: Sequence[Row]) -> _Part:
+        examples = self.store.slice(start, start + len(rows))
+        sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
+        texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
+        references = [len(e.references if own is None else own) for e, own in zip(examples, texts)]
+        keys = np.frombuffer(b"".join(_row_key(row) for row in rows), dtype=np.uint8).reshape(-1, KEY_BYTES)
+        failures = {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row}
+        missing = [e.id for e, size in zip(examples, sizes) if size == 0]
+        return _Part(np.array(sizes, dtype=np.int32), np.array(references, dtype=np.int32), keys, failures, missing)
+
+
+def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int) -> list[object]:
+    """Return everything beside an example that its captions depend on.
+
+    An adapter that looks at the whole task (:class:`~harness.contracts.Prepares`) depends on all examples.
+    """
+    whole = store.digest() if isinstance(model.adapter, Prepares) else ""
     return [
-        replace(item, candidates=item.candidates[:n]) if isinstance(item, Generation) and n else item
-        for item in results
-    ]
+        __version__, model.name, dict(model.params), model.adapter.fingerprint(), code_of([model.adapter]),
+        {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, whole,
+    ]  # fmt: skip
 
 
 def as_generation(item: object, label: str) -> Generation | Failure:
@@ -154,17 +268,55 @@ def as_generation(item: object, label: str) -> Generation | Failure:
     )
 
 
-def _to_row(item: Generation | Failure) -> dict[str, object]:
+def _asking(model: ModelPlan) -> Asks:
+    """Return a function that asks the adapter for at most :data:`REQUEST_EXAMPLES` examples at a time."""
+
+    def ask(examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
+        for start in range(0, len(examples), REQUEST_EXAMPLES):
+            stop = start + REQUEST_EXAMPLES
+            yield from results_of(model.adapter, model.label, examples[start:stop], decoding, seeds[start:stop])
+
+    return ask
+
+
+def results_of(
+    adapter: Adapter, label: str, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+) -> Iterator[Generation | Failure]:
+    """Yield the results of one call of an adapter; raise :class:`HarnessError` for another number of them."""
+    results = iter(adapter.generate(examples, decoding, seeds))
+    count = 0
+    for item in islice(results, len(examples)):
+        count += 1
+        yield as_generation(item, label)
+    count += sum(1 for _ in results)
+    if count != len(examples):
+        raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
+
+
+def sets_of_results(examples: Iterable[Example], results: Iterable[Generation | Failure]) -> list[CaptionSet]:
+    """Return the caption sets of the examples that have candidates."""
+    pairs = zip(examples, results)
+    return [
+        _caption_set(example, item.candidates, item.references)
+        for example, item in pairs
+        if isinstance(item, Generation) and item.candidates
+    ]
+
+
+def _caption_set(example: Example, candidates: Sequence[str], own: Sequence[str] | None) -> CaptionSet:
+    """Return the caption set of an example; ``own`` are the references that the adapter has left, None for all."""
+    references = example.references if own is None else tuple(own)
+    return CaptionSet(example.id, tuple(candidates), references, example.media, example.source, example.meta)
+
+
+def _row_key(row: Row) -> bytes:
+    text = json.dumps(row, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
+
+
+def _to_row(item: Generation | Failure) -> Row:
+    """Return a result as JSON types, without secrets."""
     if isinstance(item, Failure):
-        return {"failure": item.reason}
-    return {name: value for name in _FIELDS if (value := getattr(item, name)) is not None}
-
-
-def _from_row(row: Parameters) -> Generation | Failure:
-    if "failure" in row:
-        return Failure(row["failure"])
-    return Generation(**{name: tuple(value) for name, value in row.items()})
-
-
-def _decoding_values(decoding: Decoding) -> dict[str, object]:
-    return {field.name: getattr(decoding, field.name) for field in fields(decoding)}
+        return {"failure": redact(str(item.reason))}
+    values = {name: value for name in _FIELDS if (value := getattr(item, name)) is not None}
+    return cast(Row, plain(values))

@@ -36,17 +36,23 @@ PACKAGES = (
 """Packages whose versions can change a number."""
 
 
-def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure]) -> JsonObject:
-    """Return the content of manifest.json; the same for the same run on the same installation."""
+def build_manifest(
+    plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure], identity: str | None = None
+) -> JsonObject:
+    """Return the content of manifest.json; the same for the same run on the same installation.
+
+    ``identity`` is :func:`digest` of the plan before its components were used; None: it is computed here.
+    """
     spec = plan.spec
-    reference_counts = sorted({len(example.references) for example in examples})
+    counts = getattr(examples, "reference_counts", None)
+    reference_counts = sorted({len(example.references) for example in examples} if counts is None else counts)
     reader = plan.reader
     local = local_code(plan)
     content = {
         "schema": MANIFEST_SCHEMA,
         "task": spec.task,
         "signature": signature(plan, reference_counts),
-        "digest": digest(plan),
+        "digest": identity or digest(plan),
         "notice": spec.notice,
         "variant": spec.variant,
         "spec": spec.model_dump(mode="json"),
@@ -79,7 +85,10 @@ def build_manifest(plan: Plan, examples: Sequence[Example], failures: Sequence[P
 
 
 def digest(plan: Plan) -> str:
-    """Return a hash that changes when anything that could change a number changes: spec, data, models, metrics, code, version."""
+    """Return a hash that changes when anything that could change a number changes: spec, data, models, metrics, code, version.
+
+    Called before the components are used: some hold further objects afterwards.
+    """
     parts = {
         "version": __version__,
         "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice"}),

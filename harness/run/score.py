@@ -17,6 +17,7 @@ import numpy as np
 from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
 from harness.run.garbage_collection import rare_collections
 from harness.run.intervals import estimate
+from harness.rundir.pieces import joined_rows
 
 if TYPE_CHECKING:
     from harness.contracts import Batch
@@ -78,6 +79,22 @@ class Scored:
         return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors}
 
     @classmethod
+    def joined(cls, parts: Sequence[Scored]) -> Scored:
+        """Return the results of shards as one; statistics are padded with NaN to the widest."""
+        if len(parts) == 1:
+            return parts[0]
+        tested = any(part.p_values is not None for part in parts)
+        methods = sorted({name for part in parts for name in part.p_method.split(" + ") if name})
+        return cls(
+            joined_rows([part.stats for part in parts]),
+            np.concatenate([_or_nan(part.p_values, len(part.stats)) for part in parts]) if tested else None,
+            np.concatenate([_or_nan(part.p_floors, len(part.stats)) for part in parts]) if tested else None,
+            " + ".join(methods),
+            sum(part.seconds for part in parts),
+            next((part.p_note for part in parts if part.p_note), ""),
+        )
+
+    @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
         """Return the content of :meth:`to_arrays`: statistics (B, d), p-values of shape (B,)."""
         return cls(
@@ -88,6 +105,10 @@ class Scored:
             float(arrays["seconds"]),
             str(arrays.get("p_note", "")),
         )
+
+
+def _or_nan(values: np.ndarray | None, count: int) -> np.ndarray:
+    return np.full(count, np.nan) if values is None else values
 
 
 @rare_collections()
@@ -127,8 +148,31 @@ def nested(whole: Sequence[PositionedBatch], features: Features, n: int | None, 
 
 def can_score(metric: Metric, batch: Batch) -> bool:
     """Return True when the shape is large enough for the metric."""
+    return bool(scorable(metric, np.asarray(batch.n), np.asarray(batch.m)))
+
+
+def scorable(metric: Metric, n: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Return a mask of the set sizes, arrays of one shape, that are large enough for the metric."""
     spec = metric.spec
-    return batch.n >= spec.min_candidates and batch.m >= spec.min_references and batch.n + batch.m >= spec.min_texts
+    return (n >= spec.min_candidates) & (m >= spec.min_references) & (n + m >= spec.min_texts)
+
+
+def depends_on_all_examples(metric: Metric, significance: SignificanceSpec | None) -> bool:
+    """Return True where the number of relabelings per example depends on the number of examples of the run."""
+    if not is_tested(metric, significance):
+        return False
+    from harness.stats.significance import has_generic_null
+
+    return has_generic_null(metric)
+
+
+def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
+    """Return True where a metric gets permutation p-values."""
+    if significance is None or significance.method == "none":
+        return False
+    from harness.stats.significance import untestable_reason
+
+    return not untestable_reason(metric)
 
 
 def fitted(metric: Metric, features: Features) -> State:
@@ -144,6 +188,7 @@ def score(
     significance: SignificanceSpec | None,
     seed: int,
     advance: Callable[[int], None] = lambda n: None,
+    examples: int | None = None,
 ) -> Scored:
     """Compute statistics and p-values of a metric on all batches.
 
@@ -161,6 +206,9 @@ def score(
         Seed of Monte Carlo relabelings.
     advance : callable
         Called with the number of examples after each batch.
+    examples : int, optional
+        Number of examples that the metric can score in the whole run, of which the batches may be a shard; None: those of the
+        batches. It determines the number of relabelings where texts are scored again.
 
     Raises
     ------
@@ -171,7 +219,9 @@ def score(
     total = sum(len(batch) for _, batch in parts)
     state = fitted(metric, features)
     rows: dict[int, np.ndarray] = {}
-    tested, p_note = _test(metric, parts, significance)
+    if examples is None:
+        examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
+    tested, p_note = _test(metric, examples, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
     methods: set[str] = set()
@@ -189,9 +239,7 @@ def score(
     return Scored(_stacked(rows, total), p_values, p_floors, method, seconds, p_note)
 
 
-def _test(
-    metric: Metric, parts: Sequence[PositionedBatch], significance: SignificanceSpec | None
-) -> tuple[SignificanceSpec | None, str]:
+def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
     """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
 
     A metric that scores texts again under each relabeling gets at most ``scorings`` scorings for all examples together, and at
@@ -206,7 +254,6 @@ def _test(
         return None, reason
     if not has_generic_null(metric):
         return significance, ""
-    examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
     most = max(MIN_DRAWS, significance.scorings // max(1, examples))
     budget = significance.budget if isinstance(metric, ExactTestable) else min(significance.budget, most)
     return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, most)}), ""
@@ -273,8 +320,8 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
     -------
     dict
         ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
-        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``discoveries``, ``fdr`` and the
-        number ``n`` of p-values. Empty when no example has a p-value.
+        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and ``mean_log`` of log p
+        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values. Empty when no example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}
@@ -291,6 +338,8 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
         "log_calibrated": combine.log_calibrated_p(p, floors),
         "harmonic_mean": combine.harmonic_mean_p(p),
         "log_harmonic_mean": combine.log_harmonic_mean_p(p),
+        "mean": float(np.mean(p)),
+        "mean_log": float(np.mean(np.log(p))),
         "harmonic_mean_test": combine.harmonic_mean_test(p),
         "fisher": combine.fisher(p),
         "discoveries": rejected.count,

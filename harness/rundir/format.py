@@ -1,7 +1,7 @@
 """File format of the run directory: names, schema versions, JSON, and atomic writing.
 
-``manifest.json`` names the run; ``pieces/`` holds captions and statistics while the run goes on; ``results.json`` and
-``samples.parquet`` appear when the run is finished.
+``manifest.json`` names the run; ``candidates/`` and ``scores/`` hold captions and statistics, ``shards.json`` the size of shards;
+``results.json`` and ``samples.parquet`` appear when the run is finished.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ MANIFEST_SCHEMA = 1
 """Schema version of manifest.json."""
 MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
 COMPARISONS = "comparisons.json"
+SHARDS = "shards.json"
 PIECE_FOLDERS = ("candidates", "scores")
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *PIECE_FOLDERS, COMPARISONS, "report.html")
+RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *PIECE_FOLDERS, COMPARISONS, SHARDS, "report.html")
 """Everything that a run writes into its directory."""
 
 JsonObject = dict[str, object]

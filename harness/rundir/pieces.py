@@ -16,13 +16,17 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Protocol
 
 import numpy as np
 
+from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers
 from harness.rundir.format import plain, write_atomically
 
 _log = logging.getLogger(__name__)
+
+COMPRESSED_FROM = 1 << 20
+"""Size in bytes from which the arrays of a statistics piece are compressed."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,51 @@ def content_digest(value: object) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
+class Pieces(Protocol):
+    """Captions and statistics of a run by key: in its directory, or in memory."""
+
+    def answers(self, key: PieceKey) -> Answers:
+        """Return the answers of a model for a block of examples."""
+        ...
+
+    def drop_answers(self, keys: Sequence[PieceKey]) -> None:
+        """Remove the answers of blocks."""
+        ...
+
+    def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
+        """Return the arrays of a statistics piece (any shape, by name), or None when it is missing or damaged."""
+        ...
+
+    def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write a statistics piece: arrays of any shape, by name."""
+        ...
+
+
+class MemoryPieces:
+    """The pieces of a run without a directory."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, MemoryAnswers] = {}
+        self._arrays: dict[str, dict[str, np.ndarray]] = {}
+
+    def answers(self, key: PieceKey) -> Answers:
+        """Return the answers of a model for a block of examples."""
+        return self._answers.setdefault(key.stem, MemoryAnswers())
+
+    def drop_answers(self, keys: Sequence[PieceKey]) -> None:
+        """Remove the answers of blocks."""
+        for key in keys:
+            self._answers.pop(key.stem, None)
+
+    def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
+        """Return the arrays of a statistics piece (any shape, by name), or None when there is none."""
+        return self._arrays.get(key.stem)
+
+    def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep the arrays of a statistics piece: any shape, by name."""
+        self._arrays[key.stem] = dict(arrays)
+
+
 class PieceStore:
     """The pieces of one run directory."""
 
@@ -65,29 +114,14 @@ class PieceStore:
         self.folder = folder
 
     # ------------------------------------------------------------------ captions
-    def read_rows(self, key: PieceKey) -> list[object] | None:
-        """Return the rows of a captions piece, or None when it is missing or damaged."""
-        file = self._captions_file(key)
-        if not file.is_file():
-            return None
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-            rows = cast("list[object]", content["rows"])
-            if content["sha256"] == content_digest(rows):
-                return rows
-        except (ValueError, KeyError, TypeError):
-            pass
-        return self._damaged(file)
+    def answers(self, key: PieceKey) -> Answers:
+        """Return the answers of a model for a block of examples."""
+        return AnswerFile(self.folder / "candidates" / f"{key.stem}.jsonl")
 
-    def write_rows(self, key: PieceKey, rows: Sequence[object]) -> None:
-        """Write a captions piece: JSON-compatible rows, one per example of the shard."""
-        content = {"sha256": content_digest(rows), "rows": plain(rows)}
-        write_atomically(self._captions_file(key), json.dumps(content, ensure_ascii=True).encode())
-
-    def drop_rows(self, keys: Sequence[PieceKey]) -> None:
-        """Remove captions pieces, and their folder when it is empty."""
+    def drop_answers(self, keys: Sequence[PieceKey]) -> None:
+        """Remove the answers of blocks, and their folder when it is empty."""
         for key in keys:
-            self._captions_file(key).unlink(missing_ok=True)
+            self.answers(key).drop()
         folder = self.folder / "candidates"
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
@@ -99,7 +133,7 @@ class PieceStore:
 
     def read_named_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
         """Return the arrays (any shape, by name) of the statistics piece called ``stem``, as a result record names it."""
-        file = self.folder / "scores" / f"{Path(stem).name}.npz"
+        file = self._file(stem, "npz")
         if not file.is_file():
             return None
         try:
@@ -111,10 +145,31 @@ class PieceStore:
         return arrays if checksum == _checksum(arrays) else self._damaged(file)
 
     def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write a statistics piece: arrays of any shape, by name."""
+        """Write a statistics piece: arrays of any shape, by name; large ones are compressed."""
         buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **arrays, sha256=np.asarray(_checksum(arrays)))
-        write_atomically(self._arrays_file(key), buffer.getvalue())
+        size = sum(array.nbytes for array in arrays.values())
+        save = np.savez if size < COMPRESSED_FROM else np.savez_compressed
+        save(buffer, allow_pickle=False, **arrays, sha256=np.asarray(_checksum(arrays)))
+        write_atomically(self._file(key.stem, "npz"), buffer.getvalue())
+
+    def write_shards(self, stem: str, shards: Sequence[str]) -> None:
+        """Write the names of the pieces that together are the statistics called ``stem``, in the order of the examples."""
+        write_atomically(self._file(stem, "json"), json.dumps({"shards": list(shards)}).encode())
+
+    def shards_of(self, stem: str) -> list[str]:
+        """Return the names of the pieces of a result's statistics: itself, or its shards; empty when they are unknown."""
+        if self._file(stem, "npz").is_file():
+            return [stem]
+        try:
+            content = json.loads(self._file(stem, "json").read_bytes())
+            return [str(name) for name in content["shards"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
+
+    def has_statistics(self, stem: str) -> bool:
+        """Return True when all files of a result's statistics are there."""
+        names = self.shards_of(stem)
+        return bool(names) and all(self._file(name, "npz").is_file() for name in names)
 
     # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:
@@ -126,14 +181,24 @@ class PieceStore:
         for name in ("candidates", "scores"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def _captions_file(self, key: PieceKey) -> Path:
-        return self.folder / "candidates" / f"{key.stem}.json"
-
-    def _arrays_file(self, key: PieceKey) -> Path:
-        return self.folder / "scores" / f"{key.stem}.npz"
+    def _file(self, stem: str, ending: str) -> Path:
+        return self.folder / "scores" / f"{Path(stem).name}.{ending}"
 
     def _damaged(self, file: Path) -> None:
         _log.warning("%s is damaged; it is computed again", file)
+
+
+def joined_rows(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return statistics (B, d) of shards as one array, padded with NaN at the end to the widest."""
+    if len(parts) == 1:
+        return parts[0]
+    width = max(part.shape[1] for part in parts)
+    out = np.full((sum(len(part) for part in parts), width), np.nan)
+    start = 0
+    for part in parts:
+        out[start : start + len(part), : part.shape[1]] = part
+        start += len(part)
+    return out
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

@@ -29,6 +29,7 @@ from harness.rundir.format import (
     RESULTS_SCHEMA,
     RUN_FILES,
     SAMPLES,
+    SHARDS,
     JsonObject,
     plain,
     read_json_object,
@@ -46,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 ATTEMPTS = 20
 """Number of times that a folder which another process removes is created."""
-Mode = Literal["auto", "resume", "fresh"]
+Mode = Literal["auto", "resume", "fresh", "extend"]
 SAMPLES_CHECKSUM = "samples_sha256"
 """Key of results.json: SHA-256 of samples.parquet."""
 
@@ -68,6 +69,9 @@ class RunDir:
             if not (run.path / name).is_file():
                 unfinished = (run.path / MANIFEST).is_file()
                 state = "the run has not finished; continue it with --resume" if unfinished else "no run here"
+                part = (run.held_manifest() or {}).get("part")
+                if part:
+                    state = f"it is part {part} of a run; join the parts with harness merge"
                 raise InputError(f"has no {name}: {state}", str(run.path))
         _ = run.provenance, run._results
         return run
@@ -82,8 +86,9 @@ class RunDir:
             The directory; created when missing.
         manifest : mapping
             Content of manifest.json; its ``digest`` identifies the run.
-        mode : {"auto", "resume", "fresh"}
-            ``auto``: new, or continue the same run; ``resume``: must hold the same run; ``fresh``: replace the run in it.
+        mode : {"auto", "resume", "fresh", "extend"}
+            ``auto``: new, or continue the same run; ``resume``: must hold the same run; ``fresh``: replace the run in it;
+            ``extend``: becomes this run, and keeps the captions and statistics of the run in it that this one has too.
 
         Raises
         ------
@@ -128,8 +133,19 @@ class RunDir:
             self._clear()
         self._remove_temporary()
         self._drop_damaged_results()
+        if held is not None and mode == "extend" and held.get("digest") != manifest["digest"]:
+            for name in (RESULTS, COMPARISONS, SAMPLES, SHARDS, "report.html"):
+                (self.path / name).unlink(missing_ok=True)
+            held = None
         if held is None or mode == "fresh":
             write_atomically(self.path / MANIFEST, to_json(manifest))
+
+    def held_manifest(self) -> JsonObject | None:
+        """Return the manifest in the directory, None without a readable one."""
+        try:
+            return read_json_object(self.path / MANIFEST)
+        except (OSError, InputError):
+            return None
 
     def _held(self, mode: Mode) -> JsonObject | None:
         """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
@@ -147,12 +163,20 @@ class RunDir:
     def _check(self, held: JsonObject | None, manifest: Mapping[str, object], mode: Mode) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise InputError("is a file; expected a folder for the run", str(self.path))
-        if held is not None and mode != "fresh" and held.get("digest") != manifest["digest"]:
+        same = held is not None and held.get("digest") == manifest["digest"]
+        if held is not None and mode not in ("fresh", "extend") and not same:
             raise InputError(
-                f"holds another run ({_name(held)}); this one is {_name(manifest)}. Give another --output, or --fresh to replace it",
+                f"holds another run ({_name(held)}); this one is {_name(manifest)}. Give another --output, --extend to keep what "
+                "both share, or --fresh to replace it",
                 str(self.path),
             )
-        if held is None and mode == "resume":
+        if held is not None and same and mode != "fresh" and held.get("part") != manifest.get("part"):
+            parts = [f"part {item['part']}" if item.get("part") else "the whole run" for item in (held, manifest)]
+            raise InputError(
+                f"holds {parts[0]}, and this is {parts[1]}; give another --output, or --fresh to replace it",
+                str(self.path),
+            )
+        if held is None and mode in ("resume", "extend"):
             raise InputError("holds no run to resume", str(self.path))
         if held is None and mode == "auto" and self.path.is_dir():
             foreign = [p.name for p in self.path.iterdir() if p.name not in RUN_FILES and not _is_temporary(p.name)]
@@ -161,7 +185,7 @@ class RunDir:
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""
-        for name in (RESULTS, COMPARISONS, SAMPLES, LOG, "report.html"):
+        for name in (RESULTS, COMPARISONS, SAMPLES, SHARDS, LOG, "report.html"):
             (self.path / name).unlink(missing_ok=True)
         self.pieces.clear()
         self._remove_temporary()
@@ -173,7 +197,12 @@ class RunDir:
             return
         probe = RunDir(self.path)
         try:
-            _ = probe.records, len(probe.samples)
+            _ = len(probe.samples)
+            lost = [
+                r.statistics for r in probe.records if r.statistics and not self.pieces.has_statistics(r.statistics)
+            ]
+            if lost:
+                raise InputError(f"lacks the statistics {lost[0]}", str(self.path))
         except (HarnessError, *DAMAGED) as error:
             _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
             (self.path / RESULTS).unlink()
@@ -181,7 +210,7 @@ class RunDir:
     def _remove_temporary(self) -> None:
         """Remove what a killed process was writing; only the holder of the lock writes these names."""
         for folder, names in (
-            (self.path, (MANIFEST, RESULTS, SAMPLES)),
+            (self.path, (MANIFEST, RESULTS, SAMPLES, SHARDS)),
             *((self.path / name, None) for name in PIECE_FOLDERS),
         ):
             for file in folder.glob(".*.tmp"):
@@ -248,12 +277,30 @@ class RunDir:
         """Remarks on the numbers, such as sizes beyond the data."""
         return cast("list[str]", self._results.get("notes", []))
 
+    # ------------------------------------------------------------------ shards
+    def shard_size(self) -> int | None:
+        """Return the number of examples per shard that the run was begun with, or None."""
+        try:
+            size = read_json_object(self.path / SHARDS).get("size")
+        except (OSError, InputError):
+            return None
+        return size if isinstance(size, int) and size > 0 else None
+
+    def write_shards(self, size: int, **values: object) -> None:
+        """Write the number of examples per shard, so that a resumed run has the same shards."""
+        write_atomically(self.path / SHARDS, to_json({"size": size, **values}))
+
     # ------------------------------------------------------------------ writing
     def write_results(
-        self, records: Sequence[ResultRecord], samples: SampleTable, failed: Mapping[str, str], notes: Sequence[str]
+        self,
+        records: Sequence[ResultRecord],
+        samples: SampleTable | None,
+        failed: Mapping[str, str],
+        notes: Sequence[str],
     ) -> None:
-        """Write samples.parquet, then results.json: a directory with results is finished."""
-        write_samples(self.path / SAMPLES, samples)
+        """Write samples.parquet, unless it is None (written already), then results.json: a directory with results is finished."""
+        if samples is not None:
+            write_samples(self.path / SAMPLES, samples)
         content: JsonObject = {
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,

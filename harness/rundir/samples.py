@@ -17,7 +17,7 @@ import numpy as np
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
 from harness.rundir.format import plain
-from harness.rundir.parquet import column_names, read_column, write_columns
+from harness.rundir.parquet import column_names, read_codes, read_column, read_numbers, row_count, write_columns
 from harness.rundir.records import decoding_key, decoding_text
 
 KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
@@ -120,6 +120,8 @@ class SampleTable:
         return [cast("Parameters", json.loads(text)) if text else {} for text in self.texts(META)]
 
     def __len__(self) -> int:
+        if self._path is not None and "model" not in self._columns:
+            return row_count(self._path)
         return len(self._column("model"))
 
     def __contains__(self, name: object) -> bool:
@@ -147,16 +149,37 @@ class SampleTable:
     def numbers(self, name: str) -> np.ndarray:
         """Return a number column, float64, shape (rows,), NaN for null."""
         if name not in self._numbers:
-            self._numbers[name] = np.array([np.nan if x is None else x for x in self._column(name)], dtype=np.float64)
+            if self._path is not None and name not in self._columns:
+                self._numbers[name] = read_numbers(self._path, name)
+            else:
+                values = [np.nan if x is None else x for x in self._column(name)]
+                self._numbers[name] = np.array(values, dtype=np.float64)
         return self._numbers[name]
 
     @cached_property
     def systems(self) -> tuple[System, ...]:
         """Models with their decodings, in the order of the run."""
-        rows: dict[tuple[str, str], list[int]] = {}
-        for row, key in enumerate(zip(self.texts("model"), self.texts("decoding"))):
-            rows.setdefault(key, []).append(row)
-        return tuple(System(*key, np.asarray(places), self) for key, places in rows.items())
+        keys, numbers = self._system_keys()
+        order = np.argsort(numbers, kind="stable")
+        counts = np.bincount(numbers, minlength=len(keys))
+        places = np.split(order, np.cumsum(counts)[:-1]) if len(keys) else []
+        return tuple(System(*key, rows, self) for key, rows in zip(keys, places))
+
+    def _system_keys(self) -> tuple[list[tuple[str, str]], np.ndarray]:
+        """Return the distinct pairs of model and decoding by first occurrence, and the number of each row's pair (rows,)."""
+        if self._path is not None and len(self):
+            codes = [read_codes(self._path, name) for name in ("model", "decoding")]
+            (models, first), (decodings, second) = codes
+            pairs = first.astype(np.int64) * len(decodings) + second
+            distinct, places, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+            order = np.argsort(places)
+            rank = np.empty(len(order), dtype=np.int64)
+            rank[order] = np.arange(len(order))
+            names = [(models[int(p) // len(decodings)], decodings[int(p) % len(decodings)]) for p in distinct[order]]
+            return names, rank[inverse]
+        numbers: dict[tuple[str, str], int] = {}
+        rows = [numbers.setdefault(key, len(numbers)) for key in zip(self.texts("model"), self.texts("decoding"))]
+        return list(numbers), np.asarray(rows, dtype=np.int64)
 
     def to_dict(self) -> dict[str, list[object]]:
         """Return all columns as lists."""

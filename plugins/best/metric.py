@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, HoldsFixed, MeanMetric, Metric, MetricSpec
+from harness.contracts import (
+    Batch,
+    Features,
+    HoldsFixed,
+    MeanMetric,
+    Metric,
+    MetricSpec,
+    finish_fit,
+    merge_fits,
+    partial_fit,
+)
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness.stats.significance import untestable_reason
@@ -57,6 +67,18 @@ class Best(MeanMetric):
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
         """Return the corpus state of the metric."""
         return self.metric.fit(references, features)
+
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        """Return the part of the metric's corpus state that one shard contributes."""
+        return partial_fit(self.metric, references, features)
+
+    def merge_fits(self, first: Any, second: Any) -> Any:
+        """Return the part of two shards together."""
+        return merge_fits(self.metric, first, second)
+
+    def finish_fit(self, part: Any, features: Features) -> Any:
+        """Return the corpus state of the metric."""
+        return finish_fit(self.metric, part, features)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the best score of each example, shape (B,); NaN if no candidate of the example has a score."""

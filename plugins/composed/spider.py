@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec
+from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, finish_fit, merge_fits, partial_fit
 from harness.errors import HarnessError
 from harness.plugins.best.metric import Best
 from harness.registry import resolve
@@ -61,6 +61,18 @@ class Spider(MeanMetric):
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> list[Any]:
         """Return the corpus states of both metrics."""
         return [part.fit(references, features) for part in self.parts]
+
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> list[Any]:
+        """Return the parts of both metrics' corpus states that one shard contributes."""
+        return [partial_fit(part, references, features) for part in self.parts]
+
+    def merge_fits(self, first: list[Any], second: list[Any]) -> list[Any]:
+        """Return the parts of two shards together."""
+        return [merge_fits(*item) for item in zip(self.parts, first, second)]
+
+    def finish_fit(self, part: list[Any], features: Features) -> list[Any]:
+        """Return the corpus states of both metrics."""
+        return [finish_fit(metric, item, features) for metric, item in zip(self.parts, part)]
 
     def stats(self, batch: Batch, features: Features, state: list[Any]) -> np.ndarray:
         """Return the mean and both scores of each example, shape (B, 3); NaN in the first column where one is undefined."""

@@ -318,6 +318,18 @@ class Novelty(MeanMetric):
             return frozenset(tokens_of(features, features.intern(texts), self.tokenizer))
         return frozenset(tokenize(_lines(self.corpus), self.tokenizer))
 
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
+        """Return the set of tokenised texts of one shard's references; empty where the corpus is a file."""
+        return self.fit(references, features) if self.corpus is None else frozenset()
+
+    def merge_fits(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
+        """Return the tokenised texts of two shards together."""
+        return first | second
+
+    def finish_fit(self, part: frozenset[str], features: Features) -> frozenset[str]:
+        """Return the set of tokenised texts of the corpus."""
+        return part if self.corpus is None else self.fit((), features)
+
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of novel candidates of each example, ``(B,)``; ``state`` is the set of :meth:`fit`."""
         tokens = tokens_of(features, batch.candidate_ids.ravel(), self.tokenizer)

@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError
+from harness.files.media import MediaCell, media_label, open_media
 from harness.plugins.embeddings.clip import Clip
 
 if TYPE_CHECKING:
@@ -101,33 +102,36 @@ class ClipScore(MeanMetric):
         Raises :class:`InputError` with the example or file if an image is not listed, missing or not decodable.
         """
         vectors: dict[str, np.ndarray] = features.memo((self.signature(), "images"), dict)
-        files = [str(self._file(item.id, item.media)) for item in batch.sets]
+        files = [self._file(item.id, item.media) for item in batch.sets]
         missing = [file for file in dict.fromkeys(files) if file not in vectors]
         for start in range(0, len(missing), self.batch_size):
             names = missing[start : start + self.batch_size]
             vectors.update(zip(names, self._encode([self._open(name) for name in names])))
         return np.stack([vectors[file] for file in files])
 
-    def _file(self, example: str, media: str | None) -> Path:
+    def _file(self, example: str, media: str | None) -> str:
+        """Return the name of the image of an example, with its folder; raise :class:`InputError` for a file that is not there."""
         if not media:
             raise InputError(f"metric '{self.label}' needs images, and the example '{example}' has none")
+        if MediaCell.parse(media) is not None:
+            return media
         file = self.images / media if self.images else Path(media)
         if not file.is_file():
             raise InputError(
                 f"no such image (example '{example}'); set the parameter images of '{self.label}' to its folder",
                 str(file),
             )
-        return file
+        return str(file)
 
     @staticmethod
     def _open(name: str) -> Image:
         from PIL import Image, UnidentifiedImageError
 
         try:
-            with Image.open(name) as image:
+            with open_media(name) as file, Image.open(file) as image:
                 return image.convert("RGB")
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError) as error:
-            raise InputError(f"the image cannot be decoded: {error}", name) from error
+        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
+            raise InputError(f"the image cannot be decoded: {error}", media_label(name)) from error
 
     def _encode(self, images: Sequence[Image]) -> np.ndarray:
         """Return unit vectors of images, float32, shape (len(images), d)."""

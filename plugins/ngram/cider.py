@@ -19,7 +19,7 @@ from harness.plugins.compiled.growing import ensure_rows
 from harness.plugins.crnrr.rows import WordRows
 from harness.plugins.ngram.cider_formula import SCALE, SIGMA
 from harness.plugins.ngram.cider_refit import HELD_FIXED, Refit
-from harness.plugins.ngram.document_frequency import Documents, Frequencies, Source
+from harness.plugins.ngram.document_frequency import Documents, Frequencies, Source, from_documents, merged
 from harness.plugins.ngram.index import ORDERS, NgramIndex, index_of, kernels, rows_of
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
 from harness.stats import bootstrap, forms
@@ -62,6 +62,10 @@ class CiderScores:
         self._weights = np.zeros(0)
         self._norms = np.zeros((0, ORDERS))
         self._n_weighed = 0
+
+    def forget_texts(self) -> None:
+        """Drop the weights of all rows; the document frequencies stay."""
+        self._weights, self._norms, self._n_weighed = np.zeros(0), np.zeros((0, ORDERS)), 0
 
     def _weigh(self) -> None:
         """Compute the weights and norms of the rows that were added to the index since the last call."""
@@ -128,16 +132,29 @@ class CiderScores:
         return self.pairs(rows[:, : batch.n], rows[:, batch.n :])
 
 
-def _scores(source: Source, tokenizer: str, plain: bool, features: Features, references: Documents = ()) -> CiderScores:
+def _scores(
+    source: Source, tokenizer: str, plain: bool, features: Features, references: Documents = (),
+    part: Frequencies | None = None,
+) -> CiderScores:  # fmt: skip
     """Return the scores that all metrics and distances of one df, tokeniser and variant share in a run."""
 
     def build() -> CiderScores:
         index = index_of(features, tokenizer)
-        return CiderScores(index, source.frequencies(index, tokenizer, features, references), tokenizer, plain)
+        counts = source.frequencies(index, tokenizer, features, references) if part is None else part
+        return CiderScores(index, counts, tokenizer, plain)
 
-    if source.name == "given":  # depends on the references of each fit
+    if source.name == "given" and part is None:  # depends on the references of each fit
         return build()
     return features.memo(("cider", source.name, tokenizer, plain), build)
+
+
+def fit_of_shard(
+    source: Source, tokenizer: str, references: Documents, features: Features
+) -> Frequencies | None:  # fmt: skip
+    """Return the document frequencies of one shard's references in the index of a run; None for those of another source."""
+    if not source.fits_references:
+        return None
+    return from_documents(index_of(features, tokenizer), references, tokenizer)
 
 
 def _check_variant(variant: str, name: str) -> Variant:
@@ -189,6 +206,18 @@ class Cider(MeanMetric):
         """Return the pair scores under the document frequencies that ``df`` selects."""
         return _scores(self.source, self.tokenizer, self.variant == "plain", features, references)
 
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Frequencies | None:
+        """Return the document frequencies of one shard's references; None for those of a table or of lists of texts."""
+        return fit_of_shard(self.source, self.tokenizer, references, features)
+
+    def merge_fits(self, first: Frequencies | None, second: Frequencies | None) -> Frequencies | None:
+        """Return the document frequencies of two shards together."""
+        return None if first is None or second is None else merged(first, second)
+
+    def finish_fit(self, part: Frequencies | None, features: Features) -> CiderScores:
+        """Return the pair scores under the merged document frequencies."""
+        return _scores(self.source, self.tokenizer, self.variant == "plain", features, part=part)
+
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
         return state.block(batch, features).mean(axis=2).mean(axis=1)
@@ -221,7 +250,10 @@ class Cider(MeanMetric):
         """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
         if self.resampled:
             return Refit(stats[:, 1:], self.variant == "plain").interval(seed)
-        ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
+        if len(stats) >= bootstrap.LARGE:
+            _, ends = bootstrap.large_interval(self, stats, float(self.reduce(stats)), samples, seed)
+        else:
+            ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
         return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")

@@ -101,3 +101,9 @@ class CiderR(Cider):
         index = index_of(features, self.tokenizer)
         frequencies = self.source.frequencies(index, self.tokenizer, features, references)
         return RobustScores(index, frequencies, self.tokenizer)
+
+    def finish_fit(self, part: Frequencies | None, features: Features) -> CiderScores:
+        """Return the pair scores under the merged document frequencies."""
+        index = index_of(features, self.tokenizer)
+        counts = self.source.frequencies(index, self.tokenizer, features) if part is None else part
+        return RobustScores(index, counts, self.tokenizer)

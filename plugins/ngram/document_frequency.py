@@ -18,6 +18,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ from harness.plugins.tokenisers.tokens import tokenize
 if TYPE_CHECKING:
     from harness.contracts import Features
 
+BLOCK_DOCUMENTS = 8192
+"""Number of documents that are counted together."""
 _NAMES = ("references", "task", "given")
 Documents = Sequence[Sequence[str]]
 
@@ -70,6 +73,11 @@ class Source:
         else:
             self.documents = _checked_documents(df)
             self.name = f"given:{_hash_documents(self.documents)}"
+
+    @property
+    def fits_references(self) -> bool:
+        """True when the frequencies are those of the references of the task or of a fit."""
+        return self.path is None and self.documents is None
 
     def frequencies(
         self, index: NgramIndex, tokenizer: str, features: Features | None = None, fitted: Documents = ()
@@ -123,16 +131,34 @@ def from_documents(
     tokenizer : str
         Name of the tokeniser.
     features : Features, optional
-        Feature cache through which texts are tokenised; without it they are tokenised here.
+        Feature cache through which texts are tokenised; without it, and for more than :data:`BLOCK_DOCUMENTS` documents, they are
+        tokenised here, block by block, and no text is kept.
     """
+    if len(documents) > BLOCK_DOCUMENTS:
+        counts = Frequencies(np.zeros(0, dtype=np.int64), 0)
+        iterator = iter(documents)
+        while block := list(islice(iterator, BLOCK_DOCUMENTS)):
+            counts = merged(counts, from_documents(index, block, tokenizer))
+        return counts
     sizes = [len(texts) for texts in documents]
     texts = [text for document in documents for text in document]
+    n_rows = index.n_rows
     if features is None:
         rows = index.add(tokenize(texts, tokenizer))
     else:
         rows = rows_of(features, features.intern(texts), tokenizer, index)
     counts = index.document_frequencies(np.split(rows, np.cumsum(sizes)[:-1]))
+    if features is None:
+        index.truncate(n_rows)
     return Frequencies(counts, len(documents))
+
+
+def merged(first: Frequencies, second: Frequencies) -> Frequencies:
+    """Return the frequencies of two groups of documents together; both count the n-grams of one index."""
+    counts = np.zeros(max(len(first.counts), len(second.counts)), dtype=np.int64)
+    counts[: len(first.counts)] += first.counts
+    counts[: len(second.counts)] += second.counts
+    return Frequencies(counts, first.documents + second.documents)
 
 
 def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer: str = "ptb", minimum: int = 1) -> int:

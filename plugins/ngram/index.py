@@ -33,7 +33,7 @@ _CHUNK_WORDS = 1 << 16
 
 def kernels() -> ModuleType:
     """Return the module of compiled loops; raise :class:`~harness.errors.MissingExtra` without numba."""
-    require("numba", extra="text", needed_by="n-gram metrics (bleu, rouge, cider)")
+    require("numba", needed_by="n-gram metrics (bleu, rouge, cider)")
     with imported():
         from harness.plugins.ngram import index_kernels
 
@@ -202,6 +202,23 @@ class NgramIndex:
             keys, values = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int32)
             kernels().rehash(self._table_keys, self._table_values, keys, values)
             self._table_keys, self._table_values = keys, values
+
+    def truncate(self, n_rows: int) -> None:
+        """Drop the rows from ``n_rows`` on; the n-grams stay."""
+        while len(self._rows) > n_rows:
+            self._rows.popitem()
+        self.n_entries = int(self._bounds[n_rows - 1, ORDERS]) if n_rows else 0
+        self.n_rows = n_rows
+
+    def forget_texts(self) -> None:
+        """Drop all rows; the n-grams stay."""
+        self._rows = {}
+        self.n_rows = self.n_entries = 0
+        self._split = None
+        size = 1 << 12
+        self._ids, self._counts = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int32)
+        self._bounds = np.zeros((1 << 8, ORDERS + 1), dtype=np.int64)
+        self._lengths = np.zeros(1 << 8, dtype=np.int64)
 
     # ------------------------------------------------------------------ n-grams as strings, document frequencies
     def gram_ids(self, grams: Sequence[str]) -> np.ndarray:

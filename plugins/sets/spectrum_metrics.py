@@ -10,6 +10,7 @@ import numpy as np
 from harness import registry
 from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
 from harness.plugins.ngram.cider import Cider, CiderScores, Df
+from harness.plugins.ngram.document_frequency import Frequencies
 from harness.plugins.sets import spectrum
 from harness.plugins.sets.checks import check_order_of_entropy
 from harness.plugins.sets.corpus_vectors import CorpusVectors, EmbeddingSpec
@@ -102,6 +103,18 @@ class SelfCider(MeanMetric):
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
         return self.cider.fit(references, features)
+
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Frequencies | None:
+        """Return the document frequencies of one shard's references."""
+        return self.cider.partial_fit(references, features)
+
+    def merge_fits(self, first: Frequencies | None, second: Frequencies | None) -> Frequencies | None:
+        """Return the document frequencies of two shards together."""
+        return self.cider.merge_fits(first, second)
+
+    def finish_fit(self, part: Frequencies | None, features: Features) -> CiderScores:
+        """Return the pair scores under the merged document frequencies."""
+        return self.cider.finish_fit(part, features)
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return Self-CIDEr of the candidates of each example, shape (B,); NaN where no n-gram has a weight."""

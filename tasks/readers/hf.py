@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from harness.contracts import Example, PathParam
-from harness.errors import InputError, UnknownName, did_you_mean, nearest_name, require
+from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.columns import Columns, check_mapping, find_columns
+from harness.files.dataset_source import DatasetSource, loaded_commit
 from harness.files.examples import RowReader
-from harness.tasks.readers.splits import check_splits
+from harness.files.media import MediaCell, encoded_content, keep_open, stored
 
 MAPPINGS: Mapping[str, Mapping[str, Any]] = {
     # Karpathy splits with a list of sentences per row or one sentence per row, or the benchmark layout with `answer`.
@@ -33,30 +37,39 @@ MAPPINGS: Mapping[str, Mapping[str, Any]] = {
 }
 """Column mappings of the usual hub layouts; of a list of alternatives the first column present is used."""
 
-_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
-_BUILDERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".csv": "csv", ".tsv": "csv", ".arrow": "arrow"}
+_MEDIA_TYPES = ("Image", "Video", "Audio")
+"""Types of media columns of the library."""
+_ROWS = 256
+"""Rows whose file names are read at a time."""
 
 
 class HuggingFaceDataset:
     """Examples of a dataset, by hub name or local path.
 
     A column holds lists of captions, several columns hold one caption each, or each row holds one caption; then the rows of
-    one id make one example. Only the columns in use are read: no image is decoded.
+    one id make one example. Only the columns in use are read.
+
+    A column of images, videos or sound becomes ``Example.media``: a text that says where the cell is
+    (:class:`harness.files.media.MediaCell`). Its content is read when an adapter or a metric opens it. A stream has no cells to
+    come back to: there the encoded content is written to ``$HARNESS_CACHE/media`` as its row goes by.
 
     Parameters
     ----------
     path : path
         Name on the hub (``owner/name``), a folder written by ``save_to_disk``, or a folder or file of Parquet, JSON, CSV or
-        Arrow.
+        Arrow, or of images with ``metadata.jsonl``.
     split : str, optional
-        Split of the dataset; required when it has several.
-    config, revision : str, optional
-        Configuration and revision, passed to the library.
+        Split of the dataset, with slices such as ``test[:100]``, ``train[10%:20%]`` or ``train+test[5:10]``; required when it
+        has several.
+    config : str, optional
+        Configuration, passed to the library.
+    revision : str, optional
+        Branch, tag or commit of a dataset of the hub; default: the newest. The commit is recorded in the manifest.
     mapping : {"coco", "flickr8k", "flickr30k"}, optional
         Column names of a usual layout.
     columns : mapping, optional
         Names of single columns: ``id`` (null numbers the rows), ``references`` (a name, a pattern such as ``caption_*``, or a
-        list of names), ``media``, ``source``, ``split``.
+        list of names), ``media`` (default: the first column of images, videos or sound; null: none), ``source``, ``split``.
     where : mapping, optional
         Column -> value; rows with other values are skipped (``where: {split: test}``).
     streaming : bool, default False
@@ -89,38 +102,64 @@ class HuggingFaceDataset:
         allow_empty: bool = False,
     ) -> None:
         self.path = str(path)
-        self.split = split
-        self.config = config
-        self.revision = revision
+        self.requested = DatasetSource(self.path, config, split, revision, streaming)
         self.mapping = _mapping(mapping)
         self.columns = check_mapping(columns)
         self.where = dict(where or {})
-        self.streaming = streaming
         self.limit_references = checks.positive(limit_references, "limit_references")
         self.allow_empty = allow_empty
-        local = Path(self.path).expanduser()
-        self.local = local if local.exists() else None
-        if self.local is None and not _HUB_NAME.fullmatch(self.path):
+
+    @cached_property
+    def source(self) -> DatasetSource:
+        """The source with the commit of the hub as its revision, asked for once per reader."""
+        return self.requested.pinned()
+
+    @cached_property
+    def _dataset(self) -> Any:
+        """The loaded split; raises :class:`InputError` for a cache that holds another commit than the spec names."""
+        dataset = self.source.load()
+        commit, revision = loaded_commit(dataset), self.source.revision
+        if commit and revision and len(revision) == 40 and commit != revision:
             raise InputError(
-                "no such file or folder, and not the name of a dataset (owner/name)",
+                f"the cache holds the commit {commit}, and the spec names {revision}. {self.source.fetch_hint()}",
                 self.path,
-                parameter="path",
-                value=self.path,
+                parameter="revision",
+                value=revision,
             )
+        return dataset
+
+    @cached_property
+    def _commit(self) -> str | None:
+        """Commit of a dataset of the hub; None for local files, and where neither the hub nor the cache says it."""
+        if self.source.local is not None:
+            return None
+        revision = self.source.revision or ""
+        return revision if len(revision) == 40 else loaded_commit(self._dataset)
 
     def fingerprint(self) -> str:
-        """Return a hash of the parameters and the files, or of name and revision for a dataset of the hub.
+        """Return a hash of the parameters and the files, or of name and commit for a dataset of the hub.
 
-        Without ``revision`` a dataset of the hub may change under the same fingerprint.
+        Raises :class:`InputError` for a dataset of the hub that cannot be loaded.
         """
         params = {
-            name: getattr(self, name)
-            for name in ("split", "config", "mapping", "columns", "where", "limit_references", "allow_empty")
+            "split": self.requested.split,
+            "config": self.requested.config,
+            **{
+                name: getattr(self, name) for name in ("mapping", "columns", "where", "limit_references", "allow_empty")
+            },
         }
-        if self.local is None:
-            return files.fingerprint("hf", [], {**params, "name": self.path, "revision": self.revision})
-        paths = [self.local] if self.local.is_file() else sorted(p for p in self.local.rglob("*") if p.is_file())
+        local = self.source.local
+        if local is None:
+            revision = self._commit or self.requested.revision
+            return files.fingerprint("hf", [], {**params, "name": self.path, "revision": revision})
+        paths = [local] if local.is_file() else sorted(p for p in local.rglob("*") if p.is_file())
         return files.fingerprint("hf", paths, params)
+
+    def describe(self) -> Mapping[str, object]:
+        """Return the name or path, split, configuration, and for a dataset of the hub the commit that was read."""
+        source = self.requested
+        values = {"path": self.path, "config": source.config, "split": source.split, "revision": source.revision}
+        return {name: value for name, value in {**values, "commit": self._commit}.items() if value is not None}
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples.
@@ -128,23 +167,54 @@ class HuggingFaceDataset:
         Raises :class:`InputError` for a dataset that the library cannot load, an unknown split or column, and invalid ids or
         captions.
         """
-        dataset = self._load()
+        dataset = self._dataset
         names = dataset.column_names
         if names is None:  # a stream without a declared schema
             names = list(next(iter(dataset), {}))
-        columns = self._columns(names)
-        dataset = dataset.select_columns(list(dict.fromkeys([*columns.used(), *self.where])))
-        reader = RowReader(columns, self.allow_empty, self.limit_references, consecutive=self.streaming)
-        yield from reader.examples(self._rows(dataset))
+        columns = self._columns(names, media_columns(dataset))
+        reader = RowReader(columns, self.allow_empty, self.limit_references, consecutive=self.source.streaming)
+        yield from reader.examples(self._rows(dataset, columns))
 
-    def _rows(self, dataset: Iterable[Mapping[str, Any]]) -> Iterator[files.Record]:
-        """Yield the rows that ``where`` selects."""
-        for number, row in enumerate(dataset, 1):
-            if all(row[name] == value for name, value in self.where.items()):
-                yield files.Record(f"{self.path}: row {number}", row)
+    def _rows(self, dataset: Any, columns: Columns) -> Iterator[files.Record]:
+        """Yield the rows that ``where`` selects, media as texts for ``Example.media``."""
+        media = columns.media if columns.media in media_columns(dataset) else None
+        used = list(dict.fromkeys([*columns.used(), *self.where]))
+        cells: Iterable[str | None] | None = None
+        if media and self.source.streaming:
+            dataset = dataset.cast_column(media, _undecoded(dataset, media))
+        elif media:
+            keep_open(self.source, dataset)
+            cells = self._cells(dataset, media)
+            used.remove(media)
+        rows = self.source.rows(dataset.select_columns(used))
+        texts = iter(cells) if cells is not None else repeat(None)
+        for number, (row, text) in enumerate(zip(rows, texts), 1):
+            if any(row[name] != value for name, value in self.where.items()):
+                continue
+            if media:
+                row[media] = text if cells is not None else _streamed(row[media], f"{self.path}: row {number}")
+            for name in columns.captions:
+                row[name] = _sentences(row[name])
+            yield files.Record(f"{self.path}: row {number}", row)
 
-    def _columns(self, present: list[str]) -> Columns:
-        """Return the columns to read, from ``mapping`` and ``columns``."""
+    def _cells(self, dataset: Any, column: str) -> Iterator[str | None]:
+        """Yield one media text per row: the path of a file, or the place of a cell; only file names are read here."""
+        table = dataset.with_format("arrow").select_columns([column])
+        for start in range(0, len(dataset), _ROWS):
+            part = table[start : start + _ROWS].column(column).combine_chunks()
+            paths, empty = part.field("path").to_pylist(), part.is_null().to_pylist()
+            embedded = part.field("bytes").is_valid().to_pylist()
+            for offset, path in enumerate(paths):
+                row = start + offset
+                if empty[offset] or (not path and not embedded[offset]):
+                    yield None
+                elif not embedded[offset]:
+                    yield str(path)
+                else:
+                    yield MediaCell(self.source, column, row, Path(path or str(row)).name).text
+
+    def _columns(self, present: list[str], media: Sequence[str]) -> Columns:
+        """Return the columns to read, from ``mapping`` and ``columns``; ``media`` are the columns of images, videos and sound."""
         for name in self.where:
             if name not in present:
                 raise InputError(
@@ -158,6 +228,8 @@ class HuggingFaceDataset:
         usual: dict[str, Any] = {"split": None}
         for name, alternatives in self.mapping.items():
             usual[name] = alternatives and self._alternative(name, list(alternatives), present)
+        if media:
+            usual["media"] = media[0]
         return find_columns({**usual, **self.columns}, present, self.path)
 
     def _alternative(self, name: str, alternatives: list[str], present: list[str]) -> str | None:
@@ -177,72 +249,35 @@ class HuggingFaceDataset:
             expected=alternatives,
         )
 
-    # ------------------------------------------------------------------ loading
-    def _load(self) -> Any:
-        """Return the dataset of the split."""
-        datasets = require("datasets", extra="datasets", needed_by="the reader 'hf'")
-        try:
-            loaded = self._load_any(datasets)
-        except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-            raise InputError(f"the datasets library cannot load it: {_reason(error)}", self.path) from error
-        if not isinstance(loaded, dict):
-            return loaded
-        splits = list(map(str, loaded))
-        if self.split is None and len(splits) == 1:
-            return next(iter(loaded.values()))
-        if self.split is None:
-            raise InputError(
-                f"has several splits; expected the parameter 'split' with one of {', '.join(splits)}",
-                self.path,
-                parameter="split",
-                expected=splits,
-            )
-        check_splits([self.split], splits, self.path)
-        return loaded[self.split]
 
-    def _load_any(self, datasets: Any) -> Any:
-        """Return a dataset, or a dict of datasets by split."""
-        if self.local is not None and self.local.is_dir() and _is_saved(self.local):
-            loaded = datasets.load_from_disk(str(self.local))
-            if not self.streaming:
-                return loaded
-            if isinstance(loaded, dict):
-                return {name: part.to_iterable_dataset() for name, part in loaded.items()}
-            return loaded.to_iterable_dataset()
-        if self.local is not None and self.local.is_file():
-            plain = self.local.with_suffix("") if self.local.suffix == ".gz" else self.local
-            builder = _BUILDERS.get(plain.suffix)
-            if builder is None:
-                raise InputError(
-                    f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(_BUILDERS)}",
-                    self.path,
-                    parameter="path",
-                    value=self.path,
-                    expected=_BUILDERS,
-                )
-            return datasets.load_dataset(builder, data_files=str(self.local), streaming=self.streaming)
-        # The library fetches only the split that it is called with, and accepts slices such as test[:100].
-        return datasets.load_dataset(
-            str(self.local or self.path),
-            self.config,
-            split=self.split,
-            revision=self.revision,
-            streaming=self.streaming,
-        )
+def media_columns(dataset: Any) -> list[str]:
+    """Return the columns of images, videos and sound of a ``Dataset`` or ``IterableDataset``, in their order."""
+    features = dataset.features or {}
+    return [name for name, feature in features.items() if type(feature).__name__ in _MEDIA_TYPES]
 
 
-def _is_saved(folder: Path) -> bool:
-    """Return True for a folder that ``save_to_disk`` wrote."""
-    return (folder / "state.json").is_file() or (folder / "dataset_dict.json").is_file()
+def _undecoded(dataset: Any, column: str) -> Any:
+    """Return the type of a media column with decoding switched off."""
+    return replace(dataset.features[column], decode=False)
 
 
-def _reason(error: BaseException) -> str:
-    """Return the first lines of an error and of its cause, where the library often puts the reason."""
-    reasons = []
-    for part in (error, error.__cause__):
-        lines = str(part).strip().splitlines() if part is not None else []
-        reasons.extend(lines[:1])
-    return ": ".join(dict.fromkeys(reasons)) or type(error).__name__
+def _streamed(cell: Any, where: str) -> str | None:
+    """Return the media text of a cell of a stream: the path of a file, or of a new file in the cache."""
+    if not isinstance(cell, Mapping) or (cell.get("bytes") is None and not cell.get("path")):
+        return None
+    path = str(cell.get("path") or "")
+    if cell.get("bytes") is None:
+        return path
+    return str(stored(encoded_content(cell, where), Path(path).name))
+
+
+def _sentences(value: Any) -> Any:
+    """Return captions as a list where a column holds an object of lists, ``{"raw": ["a dog", ...]}``; other values unchanged."""
+    if isinstance(value, Mapping):
+        for name in ("raw", "caption", "text"):
+            if isinstance(value.get(name), list):
+                return value[name]
+    return value
 
 
 def _mapping(name: str | None) -> Mapping[str, Any]:

@@ -16,15 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.files.cache_folder import cache_folder
+
 _log = logging.getLogger(__name__)
-
-
-def cache_folder(kind: str) -> Path:
-    """Return the folder of all cached models of a kind (``rnnlm``, ``captioner``, ...)."""
-    if base := os.environ.get("HARNESS_CACHE"):
-        return Path(base).expanduser() / kind
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "harness" / kind
 
 
 def get_or_train(kind: str, key: str, train: Callable[[Path], object], *, resumable: bool = False) -> Path:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterable
 
 import pytest
+from chat_server import captions
 
 from harness.adapters.openai.adapter import OpenAI
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
+
+pytest.importorskip("httpx2")
 
 
 def generations(items: Iterable[object]) -> list[Generation]:
@@ -105,11 +110,78 @@ def test_a_permanent_error_is_a_failure_of_the_example(server):
     assert generations([second])[0].candidates == ("say s1 8 0",)
 
 
-def test_a_rejected_request_is_not_retried(server):
-    server.script = [(401, {}, '{"error": {"message": "bad key"}}')]
-    (item,) = adapter(server).generate(EXAMPLES[:1], Decoding("sample"), [7])
-    assert "HTTP 401: bad key" in failure(item)
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refused_key_or_model_ends_the_run_after_one_request(server, status):
+    server.script = [(status, {}, '{"error": {"message": "bad key"}}')] * 300
+    examples = [Example(f"e{i}", ("a",), source="s") for i in range(300)]
+    with pytest.raises(HarnessError, match=f"/v1: HTTP {status}: bad key; "):
+        list(adapter(server).generate(examples, Decoding("sample"), range(300)))
     assert len(server.requests) == 1
+
+
+def test_a_refusal_later_cancels_the_other_requests(server):
+    def answer(body):
+        if len(server.requests) > 3:
+            server.script = [(401, {}, "expired")] * 300
+        return captions(body, 1)
+
+    server.answer = answer
+    examples = [Example(f"e{i}", ("a",), source="s") for i in range(300)]
+    results = []
+    with pytest.raises(HarnessError, match="HTTP 401: expired"):
+        for item in adapter(server, concurrency=2).generate(examples, Decoding("sample"), range(300)):
+            results.append(item)
+    assert len(server.requests) < 20
+    assert results and generations(results)
+
+
+def test_fields_are_renamed_and_left_out(server):
+    refused = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    server.script = [(400, {}, json.dumps({"error": {"message": refused, "param": "max_tokens"}}))]
+    with pytest.raises(HarnessError, match=r"parameters: \{max_tokens: max_completion_tokens\} renames it"):
+        list(adapter(server).generate(EXAMPLES, Decoding("sample"), range(6)))
+    assert len(server.requests) == 1
+    model = adapter(
+        server, parameters={"max_tokens": "max_completion_tokens", "logprobs": None, "seed": None, "n": None}
+    )
+    (item,) = generations(model.generate(EXAMPLES[:1], Decoding("sample", candidates=2, max_length=9), [7]))
+    assert len(item.candidates) == 2
+    sent = server.requests[-1]
+    assert sent["max_completion_tokens"] == 9 and not {"max_tokens", "logprobs", "seed", "n"} & set(sent)
+    assert model.fingerprint() != adapter(server).fingerprint()
+
+
+def test_a_dead_server_is_not_asked_for_every_example(server):
+    server.script = [(500, {}, "down")] * 100
+    with pytest.raises(
+        HarnessError, match=r"/v1: 3 examples in a row have no answer, .*; the last: HTTP 500: down, after 2 tries"
+    ):
+        list(adapter(server, retries=1).generate(EXAMPLES, Decoding("sample"), range(6)))
+    assert len(server.requests) == 6
+
+
+def test_usage_and_cost(server):
+    counts = {"usage": {"prompt_tokens": 100, "completion_tokens": 10}}
+    server.answer = lambda body: {**captions(body, 1), **counts}
+    model = adapter(server, price={"prompt": 1.0, "completion": 4.0})
+    list(model.generate(EXAMPLES, Decoding("sample"), range(6)))
+    assert model.usage() == {
+        "requests": 6, "repeated": 0, "prompt_tokens": 600, "cached_tokens": 0, "completion_tokens": 60,
+        "cost": pytest.approx(840e-6),
+    }  # fmt: skip
+    server.answer = lambda body: captions(body, 1)
+    other = adapter(server)
+    list(other.generate(EXAMPLES[:2], Decoding("sample"), range(2)))
+    assert other.usage()["replies_without_counts"] == 2 and "cost" not in other.usage()
+
+
+def test_it_works_inside_an_event_loop(server):
+    async def notebook():
+        return list(adapter(server).generate(EXAMPLES, Decoding("sample"), range(6)))
+
+    assert len(generations(asyncio.run(notebook()))) == 6
 
 
 def test_a_server_that_does_not_exist():
@@ -125,7 +197,8 @@ def test_the_number_of_simultaneous_requests_is_limited(server):
 
 
 def test_images_and_keys_are_sent(server, tmp_path, monkeypatch):
-    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     monkeypatch.setenv("MY_KEY", "secret")
     model = adapter(server, prompt="what", images=str(tmp_path), api_key_env="MY_KEY", system="be brief")
     examples = [Example("a", ("r",), media="a.png"), Example("b", ("r",), media="b.png")]
@@ -135,7 +208,7 @@ def test_images_and_keys_are_sent(server, tmp_path, monkeypatch):
     (request,) = server.requests
     assert request["key"] == "Bearer secret"
     assert request["messages"][0] == {"role": "system", "content": "be brief"}
-    assert request["messages"][1]["content"][0]["image_url"]["url"] == "data:image/png;base64,iVBORw=="
+    assert request["messages"][1]["content"][0]["image_url"]["url"].startswith("data:image/png;base64,iVBORw")
     assert "secret" not in model.fingerprint()
 
 
@@ -145,6 +218,16 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         adapter(server, api_key_env="MY_KEY")
     with pytest.raises(HarnessError, match="base_url begins with http"):
         adapter(server, base_url="localhost:8000")
+    for parameters in ({"n": 3}, {"n": ""}, [1], {"model": None}):
+        with pytest.raises(HarnessError, match="parameters maps fields|the field 'model' has the same name") as caught:
+            adapter(server, parameters=parameters)
+        assert caught.value.parameter == "parameters"
+    with pytest.raises(HarnessError, match="price has no 'input'; expected some of prompt, completion, cached"):
+        adapter(server, price={"input": 1})
+    with pytest.raises(HarnessError, match="the price of prompt tokens is a number from 0, found -1"):
+        adapter(server, price={"prompt": -1})
+    with pytest.raises(HarnessError, match="price is a mapping such as"):
+        adapter(server, price=3)
     with pytest.raises(HarnessError, match="strategy is one of greedy, sample, nucleus; found 'beam'"):
         adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(InputError, match="example 'x' has no source text"):

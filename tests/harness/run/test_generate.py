@@ -10,7 +10,8 @@ import pytest
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
 from harness.run import generate as module
-from harness.run.generate import Generated, as_generation, example_values, generate
+from harness.run.example_store import example_values
+from harness.run.generate import Captions, as_generation, generate
 from harness.run.plan import ModelPlan
 from harness.rundir.pieces import PieceStore
 
@@ -36,14 +37,14 @@ def caption(example: Example):
     return (f"a {example.id}", "b", "c")
 
 
-def run(model: Model, pieces=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> Generated:  # noqa: B008  (immutable)
+def run(model: Model, pieces=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> Captions:  # noqa: B008  (immutable)
     task = TaskView(examples, decoding)
     return generate(ModelPlan("m", "mine", {}, model), task, seed=seed, pieces=pieces)
 
 
 @pytest.fixture
 def small_pieces(monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "PIECE_EXAMPLES", 2)
+    monkeypatch.setattr(module, "REQUEST_EXAMPLES", 2)
     return PieceStore(tmp_path)
 
 
@@ -107,13 +108,68 @@ def test_pieces_on_disk_are_not_generated_again(small_pieces):
         {"model": Model(caption, version="2")},
         {"seed": 1},
         {"decoding": Decoding(temperature=0.5)},
-        {"examples": [*EXAMPLES[:4], Example("e4", ("edited",))]},
     ],
 )
 def test_everything_that_captions_depend_on_is_part_of_the_key(small_pieces, change):
     run(Model(caption), small_pieces)
     model = change.pop("model", Model(caption))
     run(model, small_pieces, **change)
+    assert len(model.calls) == 5
+
+
+def test_only_a_changed_example_is_generated_again(small_pieces):
+    run(Model(caption), small_pieces)
+    model = Model(caption)
+    run(
+        model,
+        small_pieces,
+        examples=[EXAMPLES[1], EXAMPLES[0], *EXAMPLES[2:4], Example("e4", ("edited",)), Example("e5", ())],
+    )
+    assert [name for name, _ in model.calls] == ["e4", "e5"], "order and number of the examples do not matter"
+
+
+def test_an_adapter_that_looks_at_the_whole_task_generates_all_again_when_one_example_changes(small_pieces):
+    class Whole(Model):
+        def prepare(self, task: TaskView) -> None:
+            return
+
+    run(Whole(caption), small_pieces)
+    model = Whole(caption)
+    run(model, small_pieces, examples=[*EXAMPLES[:4], Example("e4", ("edited",))])
+    assert len(model.calls) == 5
+
+
+def test_answers_received_before_an_error_are_kept(small_pieces):
+    class Breaks(Model):
+        def generate(self, examples, decoding, seeds):
+            for item in super().generate(examples, decoding, seeds):
+                if self.calls[-1][0] == "e3":
+                    raise RuntimeError("connection lost")
+                yield item
+
+    with pytest.raises(RuntimeError):
+        run(Breaks(caption), small_pieces)
+    again = Model(caption)
+    run(again, small_pieces)
+    assert [name for name, _ in again.calls] == ["e3", "e4"]
+
+
+def test_a_torn_answer_is_asked_for_again(small_pieces):
+    run(Model(caption), small_pieces)
+    (file,) = (small_pieces.folder / "candidates").iterdir()
+    file.write_bytes(file.read_bytes()[:-10])
+    again = Model(caption)
+    assert run(again, small_pieces).caption_sets() == run(Model(caption)).caption_sets()
+    assert [name for name, _ in again.calls] == ["e4"]
+
+
+def test_a_part_of_the_examples(small_pieces):
+    model = Model(caption)
+    task = TaskView(EXAMPLES, Decoding())
+    part = generate(ModelPlan("m", "mine", {}, model), task, seed=0, pieces=small_pieces, span=(1, 3))
+    assert [item.id for item in part.caption_sets()] == [name for name, _ in model.calls] == ["e1", "e2"]
+    whole = run(model, small_pieces)
+    assert whole.digest(1, 3) == part.digest(1, 3)
     assert len(model.calls) == 5
 
 
@@ -142,11 +198,11 @@ def test_an_adapter_may_refuse_the_task_before_anything_is_generated():
     assert model.calls == []
 
 
-def test_progress_is_reported_after_each_piece(small_pieces):
+def test_progress_is_reported_after_each_answer(small_pieces):
     steps: list[int] = []
     task = TaskView(EXAMPLES, Decoding())
     generate(ModelPlan("m", "mine", {}, Model(caption)), task, seed=0, pieces=None, advance=steps.append)
-    assert steps == [2, 2, 1]
+    assert steps == [0, 1, 1, 1, 1, 1]
 
 
 def test_the_values_of_an_example_hold_its_whole_content():

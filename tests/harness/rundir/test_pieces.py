@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from harness.rundir.pieces import PieceKey, PieceStore, content_digest
+from harness.rundir.pieces import MemoryPieces, PieceKey, PieceStore, content_digest, joined_rows
 
 ROWS = [{"candidates": ["café \ud800"]}, {"failure": "no"}]
 
@@ -19,9 +17,10 @@ def store(tmp_path):
 
 def test_rows_and_arrays_come_back_as_written(store):
     key = PieceKey.of("a model/with: odd name", {"x": 1})
-    assert store.read_rows(key) is None
-    store.write_rows(key, ROWS)
-    assert store.read_rows(key) == ROWS
+    assert store.answers(key).read() == {}
+    with store.answers(key).writer() as writer:
+        writer.append("e1", ROWS[0])
+    assert store.answers(key).read() == {"e1": ROWS[0]}
     store.write_arrays(key, {"stats": np.array([[1.5], [np.nan]]), "method": np.asarray("exact")})
     arrays = store.read_arrays(key)
     assert arrays is not None
@@ -37,16 +36,6 @@ def test_a_key_depends_on_every_part_and_not_on_the_label():
         assert PieceKey.of("m", *parts).digest != key.digest
     assert PieceKey.of("A b/C", 1).stem.startswith("a-b-c-")
     assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
-
-
-@pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b'{"rows": [1], "sha256": "0"}', b'{"rows"'])
-def test_a_damaged_captions_piece_is_absent(store, damage, caplog):
-    key = PieceKey.of("m", 1)
-    store.write_rows(key, ROWS)
-    (file,) = (store.folder / "candidates").iterdir()
-    file.write_bytes(damage)
-    assert store.read_rows(key) is None
-    assert "is damaged; it is computed again" in caplog.text
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
@@ -70,19 +59,40 @@ def test_a_changed_number_is_noticed(store):
     assert store.read_arrays(key) is None
 
 
-def test_a_changed_caption_is_noticed(store):
-    key = PieceKey.of("m", 1)
-    store.write_rows(key, [{"candidates": ["a dog"]}])
-    (file,) = (store.folder / "candidates").iterdir()
-    content = json.loads(file.read_text())
-    content["rows"][0]["candidates"] = ["a cat"]
-    file.write_text(json.dumps(content))
-    assert store.read_rows(key) is None
-
-
-def test_dropped_rows_leave_no_folder(store):
+def test_dropped_answers_leave_no_folder(store):
     keys = [PieceKey.of("m", i) for i in range(3)]
     for key in keys:
-        store.write_rows(key, ROWS)
-    store.drop_rows(keys)
+        with store.answers(key).writer() as writer:
+            writer.append("e", ROWS[0])
+    store.drop_answers(keys)
     assert store.is_empty()
+
+
+def test_shards_are_the_statistics_of_a_result(store):
+    keys = [PieceKey.of("m", i) for i in range(2)]
+    for k, key in enumerate(keys):
+        store.write_arrays(key, {"stats": np.full((2, k + 1), float(k))})
+    assert store.shards_of(keys[0].stem) == [keys[0].stem]
+    assert not store.has_statistics("whole")
+    store.write_shards("whole", [key.stem for key in keys])
+    assert store.has_statistics("whole")
+    assert store.shards_of("whole") == [key.stem for key in keys]
+    (store.folder / "scores" / f"{keys[1].stem}.npz").unlink()
+    assert not store.has_statistics("whole")
+
+
+def test_rows_of_shards_are_padded_to_the_widest():
+    rows = joined_rows([np.zeros((1, 1)), np.ones((2, 2))])
+    assert np.array_equal(rows, [[0, np.nan], [1, 1], [1, 1]], equal_nan=True)
+
+
+def test_pieces_in_memory_are_those_that_were_written():
+    pieces, key = MemoryPieces(), PieceKey.of("m", 1)
+    assert pieces.read_arrays(key) is None
+    pieces.write_arrays(key, {"stats": np.zeros((1, 1))})
+    assert pieces.read_arrays(key) is not None
+    with pieces.answers(key).writer() as writer:
+        writer.append("e", ROWS[0])
+    assert pieces.answers(key).read() == {"e": ROWS[0]}
+    pieces.drop_answers([key])
+    assert pieces.answers(key).read() == {}

@@ -123,15 +123,19 @@ def test_fingerprint_depends_on_the_files(saved, tmp_path):
     assert first == HuggingFaceDataset(path=str(tmp_path / "a"), mapping="flickr8k").fingerprint()
     other = {**FLICKR8K, "caption_0": ["e", "f"]}
     assert first != HuggingFaceDataset(path=saved(other, "b"), mapping="flickr8k").fingerprint()
-    hub = HuggingFaceDataset(path="owner/name")
-    assert hub.fingerprint() != HuggingFaceDataset(path="owner/name", revision="1234").fingerprint()
+    commits = [HuggingFaceDataset(path="owner/name", revision=digit * 40) for digit in "12"]
+    assert commits[0].fingerprint() != commits[1].fingerprint()
+    assert commits[0].describe() == {"path": "owner/name", "revision": "1" * 40, "commit": "1" * 40}
 
 
 def test_bad_input(saved, tmp_path):
     assert error_message(path="./nothing/here.parquet") == (
         "./nothing/here.parquet: no such file or folder, and not the name of a dataset (owner/name)"
     )
-    assert error_message(path="owner/none").startswith("owner/none: the datasets library cannot load it: ")
+    assert error_message(path="owner/none", revision="v1") == (
+        "owner/none: is not in the cache, and HF_HUB_OFFLINE is set. Fetch it before, with network: "
+        "HF_HUB_OFFLINE=0 python -c \"import datasets; datasets.load_dataset('owner/none', revision='v1')\""
+    )
     broken = tmp_path / "broken.json"
     broken.write_text("[{")
     assert error_message(path=str(broken)).startswith(f"{broken}: the datasets library cannot load it: ")

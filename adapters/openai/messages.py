@@ -1,0 +1,77 @@
+"""The messages of a request: the prompt with its fields filled, and the media of the example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.adapters.openai.content import Part, image_file_part
+from harness.contracts import Example
+from harness.errors import InputError
+from harness.files.http_client import RequestFailed
+from harness.files.media import media_label, open_media
+
+
+@dataclass(frozen=True, kw_only=True)
+class Messages:
+    """Recipe of the messages of an example."""
+
+    prompt: str
+    """User message with fields: ``{source}``, ``{id}``, and keys of ``Example.meta``."""
+    system: str | None = None
+    folder: Path | None = None
+    """Folder of ``Example.media``."""
+    image: bool | None = None
+    """True: each request has media; None: those whose example names media; False: none."""
+    max_side: int | None = None
+    """Maximum width and height of images in pixels."""
+
+    def of(self, example: Example) -> list[dict[str, Any]]:
+        """Return the messages of an example.
+
+        Raises
+        ------
+        InputError
+            For a prompt with a field that the example lacks.
+        RequestFailed
+            For media that are missing or cannot be read.
+        """
+        text = self.text(example)
+        content: Any = text
+        if self.image or (self.image is None and example.media is not None):
+            content = [*self._media(example), {"type": "text", "text": text}]
+        messages = [{"role": "system", "content": self.system}] if self.system else []
+        return [*messages, {"role": "user", "content": content}]
+
+    def text(self, example: Example) -> str:
+        """Return the prompt of an example; raise :class:`InputError` for a field that it lacks."""
+        if "{source}" in self.prompt and example.source is None:
+            raise InputError(f"example '{example.id}' has no source text for the prompt {self.prompt!r}")
+        try:
+            return self.prompt.format(**{**example.meta, "source": example.source, "id": example.id})
+        except (KeyError, IndexError, ValueError) as error:
+            raise InputError(
+                f"the prompt {self.prompt!r} asks for {error}, which example '{example.id}' does not have"
+            ) from error
+
+    def _media(self, example: Example) -> list[Part]:
+        if example.media is None:
+            raise RequestFailed("the example names no image")
+        media, label = example.media, media_label(example.media, self.folder)
+        return self._read(label, "image", lambda: [image_file_part(self._content(media), label, self.max_side)])
+
+    def _content(self, media: str) -> bytes:
+        with open_media(media, self.folder) as file:
+            return file.read()
+
+    @staticmethod
+    def _read(label: str, noun: str, parts: Callable[[], list[Part]]) -> list[Part]:
+        """Return parts; raise :class:`RequestFailed` where their file is missing, damaged, or cannot be read."""
+        try:
+            return parts()
+        except OSError as error:
+            raise RequestFailed(f"{label}: the {noun} cannot be read ({error.strerror or error})") from error
+        except InputError as error:
+            raise RequestFailed(str(error)) from error

@@ -1,0 +1,41 @@
+"""Join the parts of a run that were computed with ``harness run SPEC --shard I/N``.
+
+harness run tasks/coco.yaml --shard 1/2 --output out/p1
+harness run tasks/coco.yaml --shard 2/2 --output out/p2
+harness merge out/p1 out/p2 --output out/merged
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.options import add_json, add_registry, print_json, use_registry
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness merge``."""
+    parser.add_argument("parts", nargs="+", metavar="PART", help="run directories of all parts, in any order")
+    parser.add_argument("--output", metavar="DIR", required=True, help="run directory of the whole run")
+    parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
+    add_registry(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Join the parts and print the table of results; return 1 when examples failed."""
+    from harness.reporting.console import print_table
+    from harness.run.merge import merge
+    from harness.rundir.rundir import bugs_logged
+
+    use_registry(args)
+    output = Path(args.output)
+    with bugs_logged(output):
+        merged = merge(
+            [Path(part) for part in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json
+        )
+    if args.json:
+        print_json({"runs": [str(merged.path)], "results": merged.results, "failed": dict(merged.failed)})
+    else:
+        print_table(merged)
+    return 1 if merged.failed else 0

@@ -1,0 +1,38 @@
+"""Add metrics to a finished run; its captions are read, not generated again.
+
+harness rescore runs/coco -m spider,trm:distance=meteor
+harness rescore runs/coco -m bertscore --executor process --workers 4
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.options import add_json, add_registry, add_scale, print_json, scale_options, use_registry
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness rescore``."""
+    parser.add_argument("run_folder", metavar="RUN", help="run directory")
+    parser.add_argument(
+        "-m", "--metric", action="append", required=True, metavar="METRIC", dest="metrics",
+        help="NAME, NAME:PARAMETER=VALUE,..., or a comma-separated list of these (may be repeated)",
+    )  # fmt: skip
+    add_scale(parser, parts=False)
+    add_registry(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute the metrics and print the table of results; return 1 when examples failed."""
+    from harness import verbs
+    from harness.reporting.console import print_table
+
+    use_registry(args)
+    extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
+    if args.json:
+        print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})
+    else:
+        print_table(extended)
+    return 1 if extended.failed else 0

@@ -1,0 +1,43 @@
+"""Do the first-use work of the built-in metrics now: compile kernels, build dictionaries. Later runs start at once.
+
+harness warm
+harness warm tasks/coco.yaml              # only what the metrics of a spec need
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from harness.cli.options import add_registry, use_registry
+
+NOTED_SECONDS = 0.5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness warm``."""
+    parser.add_argument(
+        "spec", nargs="?", help="a YAML file, or the name of a shipped task (default: all built-in metrics)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
+    add_registry(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Warm the metrics and print those that took time."""
+    from harness.run.first_use import built_in_metrics, warm
+    from harness.run.metric_plan import caption_plans
+    from harness.run.plan import planned_metrics
+    from harness.spec.loading import load_tasks
+
+    use_registry(args)
+    started = time.perf_counter()
+    loaded = load_tasks(args.spec) if args.spec else []
+    plans = caption_plans([plan for item in loaded for plan in planned_metrics(item)]) if loaded else built_in_metrics()
+    for label, seconds, reason in warm(plans):
+        if not args.quiet and (seconds > NOTED_SECONDS or reason):
+            print(f"  {label:<24} {reason or f'{seconds:6.1f} s'}", file=sys.stderr, flush=True)
+    if not args.quiet:
+        print(f"{len(plans)} metrics are ready after {time.perf_counter() - started:.1f} s")
+    return 0

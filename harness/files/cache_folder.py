@@ -1,0 +1,17 @@
+"""The folder of the harness for files that can be made again: trained models, media of data sets, answers of servers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_folder(kind: str) -> Path:
+    """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...); it need not exist.
+
+    The base folder is ``$HARNESS_CACHE``, else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``.
+    """
+    if base := os.environ.get("HARNESS_CACHE"):
+        return Path(base).expanduser() / kind
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "harness" / kind

@@ -1,0 +1,284 @@
+"""Data sets of the ``datasets`` library: from the hub by name, from ``save_to_disk`` folders, from files.
+
+A split may have slices in every case: ``test[:100]``, ``train[10%:20%]``, ``train+validation[:50]``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from harness.errors import InputError, did_you_mean, nearest_name, require
+
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+"""Form of the name of a data set of the hub."""
+BUILDERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".csv": "csv", ".tsv": "csv", ".arrow": "arrow"}
+"""Suffix of a file -> builder of the library that reads it."""
+_PART = re.compile(r"\s*([^\[\]+\s]+)\s*(\[[^\[\]+]*\](?:\((?:closest|pct1_dropremainder)\))?)?\s*")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """One split of a data set, by name or path.
+
+    Raises :class:`InputError` for a path that is neither a file, a folder nor a name of the hub.
+    """
+
+    path: str
+    """Name on the hub (``owner/name``), a folder, or a file."""
+    config: str | None = None
+    split: str | None = None
+    """Split, with slices; None for the only split."""
+    revision: str | None = None
+    """Branch, tag or commit of a data set of the hub."""
+    streaming: bool = False
+
+    def __post_init__(self) -> None:
+        if self.local is None and not HUB_NAME.fullmatch(self.path):
+            raise InputError(
+                "no such file or folder, and not the name of a dataset (owner/name)",
+                self.path,
+                parameter="path",
+                value=self.path,
+            )
+
+    @property
+    def local(self) -> Path | None:
+        """The file or folder; None for a data set of the hub."""
+        path = Path(self.path).expanduser()
+        return path if path.exists() else None
+
+    # ------------------------------------------------------------------ revision
+    def pinned(self) -> DatasetSource:
+        """Return the source with the commit of the hub as its revision; unchanged for files, commits, and without network.
+
+        Raises :class:`InputError` for a data set that the hub does not have or does not show.
+        """
+        if self.local is not None or _COMMIT.fullmatch(self.revision or "") or is_offline():
+            return self
+        hub = require("huggingface_hub", extra="datasets", needed_by="a data set of the hub")
+        try:
+            commit = hub.HfApi().dataset_info(self.path, revision=self.revision, timeout=30.0).sha
+        except Exception as error:
+            if not _is_connection_error(error):
+                raise self._hub_error(error) from error
+            return self  # no connection: the cache of the library may have it; loading says so if not
+        return replace(self, revision=commit) if commit else self
+
+    # ------------------------------------------------------------------ loading
+    def load(self) -> Any:
+        """Return the ``Dataset`` of the split, or the ``IterableDataset`` of a stream.
+
+        Raises :class:`InputError` for a data set that the library cannot load, and for an unknown split.
+        """
+        datasets = require("datasets", extra="datasets", needed_by="the reader 'hf'")
+        try:
+            loaded = self._load(datasets)
+        except InputError:
+            raise
+        except Exception as error:  # the library raises what its readers, pyarrow and its HTTP client raise
+            raise self._load_error(error) from error
+        return self._selected(datasets, loaded)
+
+    def rows(self, dataset: Iterable[Any]) -> Iterator[Any]:
+        """Yield the rows of a loaded data set; raise :class:`InputError` for a file of it that cannot be read."""
+        iterator = iter(dataset)
+        while True:
+            try:
+                row = next(iterator)
+            except StopIteration:
+                return
+            except Exception as error:  # a stream reads its files here
+                raise self._load_error(error) from error
+            yield row
+
+    def _load(self, datasets: ModuleType) -> Any:
+        """Return a data set, or a dict of data sets by split."""
+        local = self.local
+        if local is not None and local.is_dir() and is_saved(local):
+            loaded = datasets.load_from_disk(str(local))
+            if not isinstance(loaded, dict):
+                loaded = {str(loaded.split or "train"): loaded}
+            return {name: part.to_iterable_dataset() if self.streaming else part for name, part in loaded.items()}
+        if local is not None and local.is_file():
+            return datasets.load_dataset(_builder(local, self.path), data_files=str(local), streaming=self.streaming)
+        # The library fetches only the split that it is called with. A stream takes no slices there.
+        split = self.split if not self.streaming or "[" not in (self.split or "") else None
+        return datasets.load_dataset(
+            str(local or self.path), self.config, split=split, revision=self.revision, streaming=self.streaming
+        )
+
+    def _selected(self, datasets: ModuleType, loaded: Any) -> Any:
+        """Return the split of what the library returned."""
+        if not isinstance(loaded, dict):
+            return loaded
+        names = list(map(str, loaded))
+        if self.split is None and len(names) == 1:
+            return next(iter(loaded.values()))
+        if self.split is None:
+            raise InputError(
+                f"has several splits; expected the parameter 'split' with one of {', '.join(names)}",
+                self.path,
+                parameter="split",
+                expected=names,
+            )
+        parts = [_sliced(loaded, datasets, name, text, self) for name, text in self._parts(names)]
+        return parts[0] if len(parts) == 1 else datasets.concatenate_datasets(parts)
+
+    def _parts(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (name, text) of each part of a split such as ``train[:10]+test``."""
+        names, parts = list(names), list[tuple[str, str]]()
+        for text in (self.split or "").split("+"):
+            match = _PART.fullmatch(text)
+            if match is None:
+                raise self.split_error(
+                    f"split '{self.split}' cannot be read; expected NAME, NAME[from:to] or NAME+NAME"
+                )
+            name = match[1]
+            if name not in names:
+                found = ", ".join(names) or "none"
+                raise InputError(
+                    f"no split '{name}'{did_you_mean(name, names)}; found {found}",
+                    self.path,
+                    parameter="split",
+                    value=name,
+                    expected=names,
+                    nearest=nearest_name(name, names),
+                )
+            parts.append((name, text.strip()))
+        return parts
+
+    def split_error(self, message: str) -> InputError:
+        """Return the error of a split that cannot be read."""
+        return InputError(message, self.path, parameter="split", value=self.split)
+
+    # ------------------------------------------------------------------ errors
+    def _load_error(self, error: Exception) -> InputError:
+        if self.local is not None:
+            return InputError(f"the datasets library cannot load it: {_reason(error)}", self.path)
+        if is_offline() and (_is_connection_error(error) or isinstance(error, FileNotFoundError)):
+            return InputError(f"is not in the cache, and HF_HUB_OFFLINE is set. {self.fetch_hint()}", self.path)
+        if _is_connection_error(error):
+            return InputError(
+                f"the hub cannot be reached, and the data set is not in the cache ({_reason(error)[:200]}). Without network, "
+                f"fetch it before: {self.fetch_command()}",
+                self.path,
+            )
+        return self._hub_error(error)
+
+    def _hub_error(self, error: Exception) -> InputError:
+        """Return the error of a data set that the hub does not have or does not show."""
+        names = {type(item).__name__ for item in (error, error.__cause__) if item is not None}
+        text = _reason(error)
+        page = f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co').rstrip('/')}/datasets/{self.path}"
+        if "GatedRepoError" in names or "gated dataset" in text:
+            message = f"is a gated data set of the hub: accept its terms on {page}, then log in with 'hf auth login' or set HF_TOKEN"
+        elif "RevisionNotFoundError" in names:
+            message = f"has no revision '{self.revision}' on the hub; expected a branch, a tag or a commit of {page}"
+            return InputError(message, self.path, parameter="revision", value=self.revision)
+        elif names & {"RepositoryNotFoundError", "DatasetNotFoundError"}:
+            message = "the hub has no such data set, or it is private: check the name, or log in with 'hf auth login' (or HF_TOKEN)"
+        else:
+            message = f"the datasets library cannot load it: {text}"
+        return InputError(message, self.path, parameter="path", value=self.path)
+
+    def fetch_hint(self) -> str:
+        """Return the sentence that says how to fetch the data set while there is a network."""
+        return f"Fetch it before, with network: {self.fetch_command()}"
+
+    def fetch_command(self) -> str:
+        """Return the shell command that puts the data set into the cache of the library."""
+        options = [f"'{self.path}'"]
+        options += [f"'{self.config}'"] if self.config else []
+        options += [f"revision='{self.revision}'"] if self.revision else []
+        return f'HF_HUB_OFFLINE=0 python -c "import datasets; datasets.load_dataset({", ".join(options)})"'
+
+
+def loaded_commit(dataset: Any) -> str | None:
+    """Return the commit of the hub from which a loaded ``Dataset`` was prepared, by the folder of its cache; None if unknown."""
+    files = [Path(entry["filename"]) for entry in getattr(dataset, "cache_files", None) or ()]
+    commits = {file.parent.name for file in files if _COMMIT.fullmatch(file.parent.name)}
+    return commits.pop() if len(commits) == 1 else None
+
+
+def is_offline() -> bool:
+    """Return True when ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` forbids requests to the hub."""
+    datasets = require("datasets", extra="datasets", needed_by="a data set of the hub")
+    return bool(datasets.config.HF_HUB_OFFLINE)
+
+
+def is_saved(folder: Path) -> bool:
+    """Return True for a folder that ``save_to_disk`` wrote."""
+    return (folder / "state.json").is_file() or (folder / "dataset_dict.json").is_file()
+
+
+def _builder(file: Path, path: str) -> str:
+    plain = file.with_suffix("") if file.suffix == ".gz" else file
+    builder = BUILDERS.get(plain.suffix)
+    if builder is None:
+        raise InputError(
+            f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(BUILDERS)}",
+            path,
+            parameter="path",
+            value=path,
+            expected=BUILDERS,
+        )
+    return builder
+
+
+def _sliced(loaded: Mapping[str, Any], datasets: ModuleType, name: str, text: str, source: DatasetSource) -> Any:
+    """Return the rows of one part of a split, such as ``train[10:20]``."""
+    part = loaded[name]
+    if "[" not in text:
+        return part
+    try:
+        count = _rows(part, name, text)
+        (piece,) = datasets.ReadInstruction.from_spec(text).to_absolute({name: count})
+    except (ValueError, AssertionError) as error:
+        raise source.split_error(f"split '{text}': {_reason(error)}") from error
+    if source.streaming:
+        part = part.skip(piece.from_) if piece.from_ else part
+        return part if piece.to == sys.maxsize else part.take(piece.to - piece.from_)
+    return part.select(range(piece.from_, max(piece.from_, piece.to)))
+
+
+def _rows(part: Any, name: str, text: str) -> int:
+    """Return the number of rows of a data set, or of a stream where the slice does not need it.
+
+    Raises ``ValueError`` for a slice of a stream that counts from the end and whose length is not known.
+    """
+    if hasattr(part, "num_rows"):
+        return int(part.num_rows)
+    splits = getattr(part.info, "splits", None) or {}
+    if name in splits and splits[name].num_examples:
+        return int(splits[name].num_examples)
+    if "%" in text or "-" in text:
+        raise ValueError("the length of the stream is not known; give the rows as [from:to], or streaming: false")
+    return sys.maxsize
+
+
+def _is_connection_error(error: BaseException) -> bool:
+    """Return True for an error, or a cause of one, that says that there is no connection."""
+    names = {"OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ReadTimeout", "LocalEntryNotFoundError"}
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, (ConnectionError, TimeoutError)) or type(seen).__name__ in names:
+            return True
+        seen = seen.__cause__
+    return False
+
+
+def _reason(error: BaseException) -> str:
+    """Return the first lines of an error and of its cause, where the library often puts the reason."""
+    reasons = list[str]()
+    for part in (error, error.__cause__):
+        lines = str(part).strip().splitlines() if part is not None else []
+        reasons.extend(lines[:1])
+    return ": ".join(dict.fromkeys(reasons)) or type(error).__name__

@@ -1,0 +1,112 @@
+"""Corpus state of the metrics of a run, fitted shard by shard where the metric permits it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.contracts import CaptionSet, FitsInShards, Metric
+from harness.run import score as scoring
+from harness.run.example_store import BLOCK, ExampleStore
+from harness.run.features import FeatureCache
+from harness.run.metric_plan import MetricPlan
+from harness.run.systems import has_trivial_fit
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class CorpusFit:
+    """Corpus state in one feature cache, and the metrics that cannot be scored shard by shard."""
+
+    features: FeatureCache
+    streaming: list[int] = field(default_factory=list[int])
+    """Indices of the metrics that are scored shard by shard."""
+    whole: list[int] = field(default_factory=list[int])
+    """Indices of the metrics that need all texts of a system in memory."""
+
+
+def fit(metrics: Sequence[MetricPlan], store: ExampleStore, *, shards: int) -> CorpusFit:
+    """Fit the metrics on the references of all examples.
+
+    Parameters
+    ----------
+    metrics : sequence of MetricPlan
+        Metrics of the run.
+    store : ExampleStore
+        Examples.
+    shards : int
+        Number of shards; with one shard every metric whose reduction needs its rows alone streams.
+    """
+    out = CorpusFit(FeatureCache(store.references))
+    parts: dict[int, Any] = {}
+    for index, plan in enumerate(metrics):
+        if not plan.metric.spec.shardable:
+            out.whole.append(index)
+        elif shards == 1:
+            out.streaming.append(index)
+        elif isinstance(plan.metric, FitsInShards):
+            parts[index] = None
+            out.streaming.append(index)
+        elif _has_state(plan.metric, out.features, store):
+            _log.warning(
+                "note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: partial_fit)",
+                plan.label,
+            )
+            out.whole.append(index)
+        else:
+            out.streaming.append(index)
+    if parts:
+        _fit_in_shards({index: metrics[index].metric for index in parts}, store, out)
+    return out
+
+
+def _has_state(metric: Metric, features: FeatureCache, store: ExampleStore) -> bool:
+    """Return True for corpus state other than None; a fit that is not trivial is tried on the first example alone."""
+    if not has_trivial_fit(metric):
+        probe = FeatureCache(store.references[:1])
+        try:
+            if metric.fit(probe.references, probe) is not None:
+                return True
+        except Exception as error:  # a fit that one example is too little for has state
+            _log.debug("fit of %s on one example: %s", metric.signature(), error)
+            return True
+    features.keep(("state", metric.signature()), None)
+    return False
+
+
+def _fit_in_shards(metrics: dict[int, Metric], store: ExampleStore, out: CorpusFit) -> None:
+    from harness.contracts import OnePassFit
+
+    parts: dict[int, Any] = {}
+    for start in range(0, len(store), BLOCK):
+        references = [example.references for example in store.slice(start, start + BLOCK)]
+        for index, metric in list(metrics.items()):
+            assert isinstance(metric, FitsInShards)
+            try:
+                part = metric.partial_fit(references, out.features)
+            except OnePassFit:  # a composed metric with a part that is fitted in one pass
+                del metrics[index]
+                out.streaming.remove(index)
+                out.whole.append(index)
+                continue
+            parts[index] = part if start == 0 else metric.merge_fits(parts[index], part)
+        out.features.next_shard()
+    for index, metric in metrics.items():
+        assert isinstance(metric, FitsInShards)
+        out.features.keep(("state", metric.signature()), metric.finish_fit(parts[index], out.features))
+
+
+def prime(fit: CorpusFit, metrics: Sequence[MetricPlan], sets: Sequence[CaptionSet]) -> None:
+    """Score the first caption set of each shape, so that state that is built on first use exists before workers start.
+
+    Embeddings are fitted and document frequencies of distances counted here, once.
+    """
+    for part in scoring.batches(sets[:1], fit.features):
+        for index in fit.streaming:
+            metric = metrics[index].metric
+            if scoring.can_score(metric, part.batch):
+                scoring.score(metric, [part], fit.features, None, 0)
+    fit.features.next_shard()

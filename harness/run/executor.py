@@ -1,0 +1,206 @@
+"""Executors of shards: in this process, in worker processes, or on a Ray cluster.
+
+An executor takes jobs and gives scores back in any order; it holds a bounded number of jobs at a time. Corpus state goes to each
+worker once. A worker that ends is replaced and its job given to another, so that no finished shard is lost.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.registry.local_code import import_from, is_below, module_file
+from harness.run.generate import Asks
+from harness.run.plan import ModelPlan
+from harness.run.shard_scores import Job, ShardScorer, ShardScores
+
+ExecutorName = Literal["local", "process", "ray"]
+QUEUED = 2
+"""Number of jobs per worker that are submitted and not finished: one runs, one waits."""
+MAX_LOSSES = 20
+"""Number of worker losses without a finished job after which a run gives up."""
+
+
+@dataclass(frozen=True)
+class ExecutorOptions:
+    """Choice of an executor."""
+
+    name: ExecutorName = "local"
+    workers: int | None = None
+    """Number of workers; None: the number of cores."""
+    address: str | None = None
+    """Address of a Ray cluster; None: a cluster on this machine."""
+
+    @property
+    def count(self) -> int:
+        """Number of workers that score at the same time."""
+        return 1 if self.name == "local" else self.workers or os.cpu_count() or 1
+
+
+class Executor(Protocol):
+    """Scores shards."""
+
+    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
+        """Yield the scores of jobs in any order; ``advance`` gets the number of examples times metrics as they are scored."""
+        ...
+
+    def close(self) -> None:
+        """Stop the workers."""
+        ...
+
+
+class Cluster(Protocol):
+    """Machines on which models generate and metrics score."""
+
+    def asks(self, model: ModelPlan) -> Asks:
+        """Return a source of a model's captions on the cluster."""
+        ...
+
+    def executor(self, scorer: ShardScorer) -> Executor:
+        """Return an executor of shards on the cluster."""
+        ...
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        ...
+
+
+class LocalExecutor:
+    """Scores in this process."""
+
+    def __init__(self, scorer: ShardScorer) -> None:
+        self.scorer = scorer
+
+    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
+        """Yield the scores of jobs in their order."""
+        for job in jobs:
+            yield self.scorer.score(job, advance)
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
+
+
+class ProcessExecutor:
+    """Scores in worker processes."""
+
+    def __init__(self, scorer: ShardScorer, workers: int) -> None:
+        self._payload = packed(scorer)
+        self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
+        """Yield the scores of jobs as they finish; jobs of a worker that ended are given to a new one."""
+        source, losses = iter(jobs), 0
+        waiting: list[Job] = []
+        pending: dict[Future[ShardScores], Job] = {}
+        while True:
+            while len(pending) < QUEUED * self.workers and (job := _next(waiting, source)) is not None:
+                pending[self._started().submit(_score, job)] = job
+            if not pending:
+                return
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                job = pending.pop(future)
+                try:
+                    scores = future.result()
+                except BrokenProcessPool:
+                    losses += 1
+                    if losses > MAX_LOSSES:
+                        raise HarnessError(
+                            f"{losses} times a worker process ended before its shard was done; memory may be too small: "
+                            "try a smaller --shard-size or fewer --workers"
+                        ) from None
+                    self._drop_pool()
+                    waiting += [job, *pending.values()]
+                    pending.clear()
+                    break
+                losses = 0
+                advance(job_steps(job))
+                yield scores
+
+    def close(self) -> None:
+        """Stop the workers."""
+        self._drop_pool()
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.workers, multiprocessing.get_context("spawn"), _start, (self._payload,)
+            )
+        return self._pool
+
+    def _drop_pool(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+def _next(waiting: list[Job], source: Iterator[Job]) -> Job | None:
+    return waiting.pop() if waiting else next(source, None)
+
+
+def job_steps(job: Job) -> int:
+    """Return the number of examples times metrics of a job."""
+    return sum(len(job.sets[request.unit]) * len(request.metrics) for request in job.requests)
+
+
+# --------------------------------------------------------------------------- workers
+def packed(scorer: ShardScorer) -> bytes:
+    """Return a scorer for another process; raise :class:`HarnessError` for a metric that cannot be sent there.
+
+    The modules of local registries come first, so that a worker imports them before it reads the rest.
+    """
+    scorer.features.next_shard()
+    try:
+        body = pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise HarnessError(
+            f"a metric of the run cannot be sent to another process ({error}); use --executor local"
+        ) from error
+    return pickle.dumps((local_modules(), body), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(payload: bytes) -> ShardScorer:
+    """Return the scorer of :func:`packed` in another process."""
+    modules, body = pickle.loads(payload)  # sent by the process that started this one
+    for folder, module in modules:
+        import_from(Path(folder), module, "the registry of this run")
+    return pickle.loads(body)
+
+
+def local_modules() -> list[tuple[str, str]]:
+    """Return folder and name of the modules that this process has imported from the folders of local registries."""
+    out: list[tuple[str, str]] = []
+    for manifest in current().manifests:
+        for name, module in list(sys.modules.items()) if manifest.local else ():
+            file = getattr(module, "__file__", None)
+            if file and is_below(Path(file), manifest.folder) and module_file(manifest.folder, name):
+                out.append((str(manifest.folder), name))
+    return list(dict.fromkeys(out))
+
+
+_worker: ShardScorer | HarnessError | None = None
+
+
+def _start(payload: bytes) -> None:
+    global _worker
+    try:
+        _worker = unpacked(payload)
+    except (ImportError, AttributeError, HarnessError) as error:
+        _worker = HarnessError(f"a worker process cannot load the metrics of the run: {error}")
+
+
+def _score(job: Job) -> ShardScores:
+    if isinstance(_worker, HarnessError):
+        raise _worker
+    assert _worker is not None
+    return _worker.score(job)

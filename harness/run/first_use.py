@@ -1,0 +1,57 @@
+"""First-use work ahead of time: kernels compiled, dictionaries built."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from harness.contracts import CaptionSet, Metric
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.run import score as scoring
+from harness.run import warmup
+from harness.run.features import FeatureCache
+from harness.run.metric_plan import MetricPlan, metric_plan
+from harness.spec.models import SignificanceSpec
+
+TEXTS = (
+    ("a dog runs on the grass", "two dogs are running outside", "the dog chases a red ball"),
+    ("a man rides a bicycle down the street", "someone on a bike", "the cyclist turned left, quickly"),
+)
+NO_FILES = frozenset({"references"})
+"""Needs of metrics that no model, image or program has to be there for."""
+COMBINED_OF = ("trm", "pairwise")
+"""Metrics over a distance: warmed over the distances whose metric is warmed."""
+
+
+def built_in_metrics() -> list[MetricPlan]:
+    """Return the built-in metrics of captions that run without a model, images, a server or Java, by their defaults."""
+    plans: list[MetricPlan] = []
+    for entry in current().entries("metrics"):
+        if entry.provider != "harness":
+            continue
+        try:
+            plan = metric_plan(entry.name, {}, current().create("metrics", entry.name, {}))
+        except HarnessError:  # needs a parameter, a file or a package that is not there
+            continue
+        if isinstance(plan, MetricPlan) and plan.metric.spec.needs <= NO_FILES:
+            plans.append(plan)
+    return plans
+
+
+def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
+    """Score two small examples with each metric, with p-values, and yield its label, the seconds and a reason if it cannot run."""
+    warmup.warm(plan.metric for plan in plans)
+    sets = [CaptionSet(str(k), texts[:2], texts[1:]) for k, texts in enumerate(TEXTS)]
+    features = FeatureCache([item.references for item in sets])
+    parts = scoring.batches(sets, features)
+    significance = SignificanceSpec.model_validate({"method": "exact"})
+    for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):  # what compiles meanwhile comes last
+        started, reason = time.perf_counter(), ""
+        try:
+            scored = scoring.score(cast(Metric, plan.metric), parts, features, significance, 0)
+            scored.per_example(plan.metric)
+        except HarnessError as error:
+            reason = str(error)
+        yield plan.label, time.perf_counter() - started, reason

@@ -1,0 +1,149 @@
+"""Parts of one run, computed by different processes or machines, joined into a run.
+
+A part holds the captions and statistics of its shards. The merged run takes them all and computes the rest, which is what needs
+all examples: corpus numbers, intervals, combined p-values, and metrics that are not scored shard by shard.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from harness.contracts import Parameters
+from harness.errors import InputError
+from harness.run.execute import Options, execute
+from harness.run.finished import Run
+from harness.run.plan import Plan, make_plan
+from harness.run.provenance import digest
+from harness.run.shard_grid import Part
+from harness.rundir.answers import joined
+from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
+from harness.rundir.rundir import Mode, RunDir
+from harness.spec.loading import load_written
+
+
+@dataclass(frozen=True)
+class PartFolder:
+    """Run directory of one part."""
+
+    path: Path
+    manifest: JsonObject
+    shards: JsonObject
+
+    @property
+    def part(self) -> Part:
+        """The part that the folder holds."""
+        return Part.parse(str(self.manifest["part"]))
+
+
+def merge(folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: bool = False) -> Run:
+    """Join the parts of a run and return the finished run.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Run directories of all parts, in any order.
+    output : Path
+        Directory of the whole run.
+    mode : {"auto", "resume", "fresh"}
+        See :meth:`harness.rundir.rundir.RunDir.create`.
+    show : bool
+        Draw progress bars on stderr.
+
+    Raises
+    ------
+    InputError
+        A folder is no finished part, the parts are of different runs or divided differently, one is missing or occurs twice, or
+        data, models, metrics or code are not those that the parts were computed with.
+    """
+    parts = [_opened(folder) for folder in folders]
+    _check(parts)
+    first = parts[0]
+    if any(output.resolve() == item.path.resolve() for item in parts):
+        raise InputError("is a part of the run; give another --output for the whole", str(output))
+    plan = _plan(first)
+    manifest = {name: value for name, value in first.manifest.items() if name != "part"}
+    rundir = RunDir.create(output, manifest, mode)
+    try:
+        if not rundir.finished:
+            _copy(parts, output)
+            rundir.write_shards(int(cast(int, first.shards["size"])))
+    finally:
+        rundir.close()
+    return execute(plan, output=output, show=show, options=Options(shard_size=int(cast(int, first.shards["size"]))))
+
+
+def _opened(folder: Path) -> PartFolder:
+    if not (folder / MANIFEST).is_file():
+        raise InputError("no run here; expected a part that harness run --shard I/N wrote", str(folder))
+    manifest = read_json_object(folder / MANIFEST)
+    if not isinstance(manifest.get("part"), str):
+        raise InputError("is a whole run, not a part; harness run --shard I/N writes parts", str(folder))
+    shards = read_json_object(folder / SHARDS) if (folder / SHARDS).is_file() else {}
+    if shards.get("finished") is not True or not isinstance(shards.get("size"), int):
+        raise InputError(f"part {manifest['part']} has not finished; run its command again", str(folder))
+    return PartFolder(folder, manifest, shards)
+
+
+def _check(parts: Sequence[PartFolder]) -> None:
+    first = parts[0]
+    for item in parts[1:]:
+        if item.manifest.get("digest") != first.manifest.get("digest"):
+            raise InputError(
+                f"is part of another run than {first.path}: spec, data, models, metrics or code differ", str(item.path)
+            )
+        if item.part.count != first.part.count:
+            raise InputError(f"is part {item.part}, and {first.path} is part {first.part}", str(item.path))
+        if item.shards["size"] != first.shards["size"]:
+            raise InputError(
+                f"has shards of {item.shards['size']} examples, and {first.path} of {first.shards['size']}; "
+                "give all parts the same --shard-size",
+                str(item.path),
+            )
+    by_index: dict[int, PartFolder] = {}
+    for item in parts:
+        other = by_index.setdefault(item.part.index, item)
+        if other is not item:
+            raise InputError(f"is part {item.part}, as {other.path} is", str(item.path))
+    missing = [f"{k}/{first.part.count}" for k in range(1, first.part.count + 1) if k not in by_index]
+    if missing:
+        what = "part" if len(missing) == 1 else "parts"
+        more = ", ..." if len(missing) > 5 else ""
+        raise InputError(
+            f"{what} {', '.join(missing[:5])}{more} of {first.part.count} {'is' if len(missing) == 1 else 'are'} missing",
+            str(first.path),
+        )
+
+
+def _plan(part: PartFolder) -> Plan:
+    """Return the plan of the spec in the manifest; raise :class:`InputError` when it is no longer that of the parts."""
+    plan = make_plan(load_written(cast(Parameters, part.manifest["spec"])))
+    if digest(plan) != part.manifest.get("digest"):
+        raise InputError(
+            "the parts were computed with other data, models, metrics, code or version of the harness than are installed here",
+            str(part.path),
+        )
+    return plan
+
+
+def _copy(parts: Sequence[PartFolder], output: Path) -> None:
+    """Bring the pieces of all parts into the folder of the run; answers of one block are joined."""
+    for folder in ("candidates", "scores"):
+        names = sorted({file.name for item in parts for file in (item.path / folder).glob("*") if file.name[0] != "."})
+        (output / folder).mkdir(exist_ok=True)
+        for name in names:
+            sources = [file for item in parts if (file := item.path / folder / name).is_file()]
+            target = output / folder / name
+            if folder == "candidates":
+                joined(sources, target)
+            elif not target.exists():
+                temporary = target.with_name(f".{name}.tmp")
+                shutil.copyfile(sources[0], temporary)
+                temporary.replace(target)
+    with (output / LOG).open("ab") as log:
+        for item in parts:
+            if (item.path / LOG).is_file():
+                log.write((item.path / LOG).read_bytes())

@@ -1,0 +1,233 @@
+"""Executor on a Ray cluster: models as actors, shards as tasks (extra ``ray``).
+
+Ray restarts an actor or a task whose worker or node is lost: a job carries everything that it needs beside corpus state, and its
+result is arrays, so that repeating it changes nothing. The driver alone writes the run directory.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from harness import __version__
+from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares
+from harness.errors import HarnessError, InputError, require
+from harness.registry import current
+from harness.registry.local_code import import_from
+from harness.run.executor import QUEUED, ExecutorOptions, job_steps, local_modules, packed, unpacked
+from harness.run.generate import Asks, results_of
+from harness.run.plan import ModelPlan
+from harness.run.shard_scores import Job, ShardScorer, ShardScores
+
+ACTOR_EXAMPLES = 64
+"""Examples per call of an actor."""
+RETRIES = -1
+"""Number of restarts of a lost actor, and of repetitions of a lost task: without end, because Ray gives up only when no node is left."""
+STORE_SHARE = 0.1
+"""Share of the memory that the object store of a cluster on this machine takes."""
+CONNECT_SECONDS = 20
+"""Time in seconds after which a cluster counts as unreachable."""
+
+
+class RayCluster:
+    """A Ray cluster: an existing one by its address, or one on this machine for the duration of the run.
+
+    Raises
+    ------
+    MissingExtra
+        Ray is not installed.
+    InputError
+        The cluster cannot be reached, or its nodes lack this version of the harness.
+    """
+
+    def __init__(self, options: ExecutorOptions) -> None:
+        self.options = options
+        self._ray: Any = require("ray", extra="ray", needed_by="--executor ray")
+        self._started = False
+        self._connect()
+        self._check_nodes()
+
+    def _connect(self) -> None:
+        ray = self._ray
+        if ray.is_initialized():
+            return
+        settings: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "include_dashboard": False}
+        address = self.options.address
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        if address is None:
+            self._started = True
+            ray.init(address="local", num_cpus=self.options.count, object_store_memory=_store_bytes(), **settings)
+            return
+        _check_reachable(address)
+        try:
+            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
+        except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+            raise InputError(f"no Ray cluster answers at '{address}': {error}", value=address) from None
+        self._started = True
+
+    def _check_nodes(self) -> None:
+        """Raise :class:`InputError` when a worker of the cluster lacks the package or has another version of it."""
+        probe = self._ray.remote(num_cpus=0, max_retries=2)(_installed_version)
+        try:
+            version = self._ray.get(probe.remote(), timeout=CONNECT_SECONDS * 3)
+        except Exception as error:
+            self.close()
+            raise InputError(f"a node of the Ray cluster cannot run the harness: {_cause(error)}") from None
+        if version != __version__:
+            self.close()
+            raise InputError(f"the nodes of the Ray cluster have harness {version}, and this machine has {__version__}")
+
+    # ------------------------------------------------------------------ protocols
+    def asks(self, model: ModelPlan) -> Asks:
+        """Return a source of a model's captions: actors, one per accelerator of the cluster, or one per worker without any."""
+        ray = self._ray
+        gpus = int(ray.cluster_resources().get("GPU", 0))
+        count = gpus or self.options.count
+        remote = ray.remote(
+            num_cpus=0 if gpus else 1, num_gpus=1 if gpus else 0, max_restarts=RETRIES, max_task_retries=RETRIES
+        )(_Generator)
+        blob = pickle.dumps((local_modules(), model.name, dict(model.params), model.label))
+        actors: list[Any] = []
+
+        def ask(
+            examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+        ) -> Iterator[Generation | Failure]:
+            if isinstance(model.adapter, Prepares):  # it has looked at the whole task, which actors do not have
+                yield from results_of(model.adapter, model.label, examples, decoding, seeds)
+                return
+            if not actors:
+                actors.extend(remote.remote(blob) for _ in range(count))
+            yield from self._generated(actors, examples, decoding, seeds)
+
+        return ask
+
+    def _generated(
+        self, actors: Sequence[Any], examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield the results of the actors in the order of the examples, with at most two calls per actor under way."""
+        waiting: deque[Any] = deque()
+        for number, start in enumerate(range(0, len(examples), ACTOR_EXAMPLES)):
+            stop = start + ACTOR_EXAMPLES
+            actor = actors[number % len(actors)]
+            waiting.append(actor.generate.remote(list(examples[start:stop]), decoding, list(seeds[start:stop])))
+            if len(waiting) >= QUEUED * len(actors):
+                yield from self._result(waiting.popleft())
+        while waiting:
+            yield from self._result(waiting.popleft())
+
+    def executor(self, scorer: ShardScorer) -> RayExecutor:
+        """Return an executor of shards on the cluster."""
+        return RayExecutor(self._ray, packed(scorer), self.options.count, self._result)
+
+    def close(self) -> None:
+        """Leave the cluster; one on this machine stops."""
+        if self._started:
+            self._ray.shutdown()
+            self._started = False
+
+    def _result(self, reference: Any) -> Any:
+        """Return the value of a reference; raise :class:`HarnessError` with the cause where a task or an actor failed."""
+        try:
+            return self._ray.get(reference)
+        except Exception as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, HarnessError):
+                raise cause from None
+            if type(error).__module__.startswith("ray"):
+                raise HarnessError(f"a task on the Ray cluster failed: {_cause(error)}") from error
+            raise
+
+
+class RayExecutor:
+    """Scores on a Ray cluster."""
+
+    def __init__(self, ray: Any, payload: bytes, workers: int, result: Callable[[Any], Any]) -> None:
+        self._ray, self._workers, self._result = ray, workers, result
+        self._payload = ray.put(payload)
+        self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_score)
+
+    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
+        """Yield the scores of jobs as they finish; at most two per worker are in the object store."""
+        source = iter(jobs)
+        pending: dict[Any, int] = {}
+        while True:
+            while len(pending) < QUEUED * self._workers and (job := next(source, None)) is not None:
+                pending[self._task.remote(self._payload, job)] = job_steps(job)
+            if not pending:
+                return
+            done, _ = self._ray.wait(list(pending), num_returns=1)
+            for reference in done:
+                steps = pending.pop(reference)
+                scores = cast(ShardScores, self._result(reference))
+                advance(steps)
+                yield scores
+
+    def close(self) -> None:
+        """Drop the corpus state from the object store."""
+        self._payload = None
+
+
+# --------------------------------------------------------------------------- on the nodes
+_scorers: dict[int, ShardScorer] = {}
+
+
+def _score(payload: bytes, job: Job) -> ShardScores:
+    """Return the scores of a job; corpus state is read once per worker process."""
+    key = hash(payload)
+    if key not in _scorers:
+        _scorers.clear()
+        _scorers[key] = unpacked(payload)
+    return _scorers[key].score(job)
+
+
+def _installed_version() -> str:
+    return str(cast(Any, importlib.import_module("harness")).__version__)
+
+
+class _Generator:
+    """Actor with one model, loaded once."""
+
+    def __init__(self, blob: bytes) -> None:
+        modules, name, params, self._label = pickle.loads(blob)  # sent by the driver
+        for folder, module in modules:
+            import_from(Path(folder), module, "the registry of this run")
+        self._adapter = cast(Adapter, current().create("adapters", name, params))
+
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> list[Generation | Failure]:
+        """Return one result per example."""
+        return list(results_of(self._adapter, self._label, examples, decoding, seeds))
+
+
+def _store_bytes() -> int:
+    from harness.run.shard_grid import available_memory
+
+    return max(100 << 20, int(available_memory() * STORE_SHARE))
+
+
+def _check_reachable(address: str) -> None:
+    """Raise :class:`InputError` when nothing listens at ``HOST:PORT``; Ray itself retries for a long time."""
+    import socket
+
+    if address in ("auto", "local") or address.startswith("ray://"):
+        return
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal():
+        raise InputError(f"--address is '{address}'; expected HOST:PORT", value=address)
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        raise InputError(f"no Ray cluster answers at '{address}': {error.strerror or error}", value=address) from None
+
+
+def _cause(error: BaseException) -> str:
+    """Return the last line of an error of Ray, which holds the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

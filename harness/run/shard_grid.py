@@ -1,0 +1,120 @@
+"""Division of the examples of a run into shards: the unit of scoring, of memory, and of work for other processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import InputError
+
+MAX_SHARD = 20_000
+"""Maximum number of examples per shard unless the user asks for more."""
+MIN_SHARD = 64
+BYTES_PER_TEXT = 4_000
+"""Memory per text of a shard with its tokens, n-grams and statistics, by measurement (``benchmarks/scale.py``)."""
+MAX_MEMORY = 1 << 30
+"""Maximum memory of a shard in bytes."""
+SHARE_OF_MEMORY = 1 / 8
+"""Share of the available memory that a shard may take."""
+SHARDS_PER_WORKER = 4
+
+
+@dataclass(frozen=True)
+class ShardGrid:
+    """Shards of equal size over the examples."""
+
+    examples: int
+    size: int
+
+    def __len__(self) -> int:
+        return -(-self.examples // self.size)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Yield the first example of each shard and its end."""
+        return ((start, min(start + self.size, self.examples)) for start in range(0, self.examples, self.size))
+
+    def of_part(self, part: Part | None) -> list[tuple[int, int]]:
+        """Return the shards of a part of the run, in order; all for None."""
+        shards = list(self)
+        if part is None:
+            return shards
+        first, last = ((k * len(shards)) // part.count for k in (part.index - 1, part.index))
+        return shards[first:last]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several parts of a run that different processes compute, ``index`` from 1 to ``count``."""
+
+    index: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Part:
+        """Return the part of a text ``i/N``.
+
+        >>> Part.parse("2/3")
+        Part(index=2, count=3)
+
+        Raises :class:`InputError` for anything else, and for i outside 1 to N.
+        """
+        index, slash, count = text.partition("/")
+        if not slash or not index.strip().isdecimal() or not count.strip().isdecimal():
+            raise InputError(f"--shard is {text!r}; expected i/N, such as 1/3", value=text)
+        part = cls(int(index), int(count))
+        if not 1 <= part.index <= part.count:
+            raise InputError(f"--shard is {text!r}; expected i from 1 to {max(1, part.count)} in i/N", value=text)
+        return part
+
+    @classmethod
+    def from_environment(cls) -> Part:
+        """Return the part of this rank: ``RANK`` and ``WORLD_SIZE`` (torchrun), or ``SLURM_PROCID`` and ``SLURM_NTASKS``.
+
+        Raises :class:`InputError` where neither pair is set to numbers.
+        """
+        for rank, size in (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS")):
+            values = [os.environ.get(name, "") for name in (rank, size)]
+            if all(value.isdecimal() for value in values):
+                return cls.parse(f"{int(values[0]) + 1}/{values[1]}")
+        raise InputError("--shard rank needs RANK and WORLD_SIZE, or SLURM_PROCID and SLURM_NTASKS, in the environment")
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+def grid_of(
+    examples: int, texts_per_example: float, *, size: int | None = None, workers: int = 1, parts: int = 1
+) -> ShardGrid:
+    """Return the shards of a run.
+
+    Parameters
+    ----------
+    examples : int
+        Number of examples.
+    texts_per_example : float
+        Number of texts of an example: candidates of all models and decodings, and references.
+    size : int, optional
+        Examples per shard; None: found from the available memory, the number of workers and of parts.
+    workers, parts : int
+        Number of workers that score shards at the same time, and of parts of the run.
+    """
+    if size is None:
+        memory = min(MAX_MEMORY, int(available_memory() * SHARE_OF_MEMORY / workers))
+        size = min(MAX_SHARD, max(MIN_SHARD, int(memory / (BYTES_PER_TEXT * max(1.0, texts_per_example)))))
+        if workers > 1:
+            size = min(size, max(MIN_SHARD, -(-examples // (SHARDS_PER_WORKER * workers))))
+        if parts > 1:
+            size = min(size, max(1, -(-examples // parts)))
+    return ShardGrid(examples, max(1, size))
+
+
+def available_memory() -> int:
+    """Return the memory in bytes that processes can take without swapping; 4 GiB where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 4 << 30
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    return int(fields["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in fields else 4 << 30

@@ -1,0 +1,131 @@
+"""Scores of one shard: the caption sets of all models for a range of examples, under every metric that streams.
+
+A job holds everything that a worker needs beside corpus state, and its result is arrays; a worker that is lost has lost nothing
+but its time, because the job can be given to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from harness.contracts import CaptionSet, PositionedBatch
+from harness.errors import HarnessError
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.run.garbage_collection import rare_collections
+from harness.run.metric_plan import MetricPlan
+from harness.spec.models import SignificanceSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Metrics to compute on the captions of one system, cut to a number of candidates and references."""
+
+    unit: int
+    """Index of the captions in the job."""
+    system: int
+    """Index of the system in the run."""
+    candidates: int | None
+    references: int | None
+    metrics: tuple[tuple[int, int], ...]
+    """Index of each metric, and the number of examples of the run that it can score."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One shard."""
+
+    index: int
+    sets: Sequence[Sequence[CaptionSet]]
+    """Caption sets of each unit (model and decoding) for the examples of the shard."""
+    requests: Sequence[Request]
+
+
+@dataclass(frozen=True)
+class ShardScores:
+    """Result of a job."""
+
+    index: int
+    scored: dict[tuple[int, int], scoring.Scored] = field(default_factory=dict[tuple[int, int], scoring.Scored])
+    """Statistics by system and metric."""
+
+
+@dataclass
+class ShardScorer:
+    """Computes jobs; one per worker."""
+
+    metrics: Sequence[MetricPlan]
+    features: FeatureCache
+    significance: SignificanceSpec
+    seed: int
+    labels: Sequence[str]
+    """Label of the model of each system, for messages."""
+    _last: int | None = None
+
+    @rare_collections()
+    def score(self, job: Job, advance: Callable[[int], None] = lambda n: None) -> ShardScores:
+        """Return the statistics of a job; ``advance`` gets the number of examples after each batch."""
+        if self._last is not None and self._last != job.index:
+            self.features.next_shard()
+        self._last = job.index
+        scored: dict[tuple[int, int], scoring.Scored] = {}
+        for unit, sets in enumerate(job.sets):
+            requests = [request for request in job.requests if request.unit == unit]
+            whole = scoring.batches(sets, self.features) if requests else []
+            for request in requests:
+                parts = scoring.nested(whole, self.features, request.candidates, request.references)
+                for metric, examples in request.metrics:
+                    scored[request.system, metric] = self._scored(request, metric, parts, examples, advance)
+            for _, batch in whole:
+                self.features.forget(batch)
+        return ShardScores(job.index, scored)
+
+    def _scored(
+        self,
+        request: Request,
+        metric: int,
+        parts: Sequence[PositionedBatch],
+        examples: int,
+        advance: Callable[[int], None],
+    ) -> scoring.Scored:
+        plan = self.metrics[metric]
+        label = self.labels[request.system]
+        try:
+            return scoring.score(plan.metric, parts, self.features, self.significance, self.seed, advance, examples)
+        except HarnessError:
+            raise
+        except MemoryError:
+            return self._in_halves(request, metric, parts, examples, advance)
+        except Exception as error:
+            if type(plan.metric).__module__.startswith("harness."):
+                raise  # a bug of the harness shows its traceback
+            raise HarnessError(
+                f"metric '{plan.label}' failed on model '{label}': {type(error).__name__}: {error} (--debug shows where)"
+            ) from error
+
+    def _in_halves(
+        self,
+        request: Request,
+        metric: int,
+        parts: Sequence[PositionedBatch],
+        examples: int,
+        advance: Callable[[int], None],
+    ) -> scoring.Scored:
+        """Return the statistics of batches of half the size, after a batch did not fit into memory."""
+        from harness.run.halves import halved
+
+        plan, label = self.metrics[metric], self.labels[request.system]
+        for _, batch in parts:
+            self.features.forget(batch)
+        smaller = halved(parts, self.features)
+        if smaller is None:
+            worst = max(
+                (item for _, batch in parts for item in batch.sets), key=lambda item: sum(map(len, item.candidates))
+            )
+            raise HarnessError(
+                f"metric '{plan.label}' on model '{label}' needs more memory than there is for one example, such as "
+                f"'{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
+                "shorten its texts or run where there is more memory"
+            )
+        return self._scored(request, metric, smaller, examples, advance)

@@ -1,0 +1,191 @@
+"""Answers of models on disk: an append-only file of rows by example, each line with a checksum.
+
+One file holds the rows of one model and decoding for a block of examples. A row is written as soon as the model yields it, under a
+key of the example's content, so that a killed run loses no answer that it has received, and parts of one run are joined by
+concatenating their files. A torn or damaged line is left out and its example is asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from harness.rundir.format import plain
+
+_log = logging.getLogger(__name__)
+
+Row = Mapping[str, object]
+
+
+class Answers(Protocol):
+    """Rows of one block of examples by key."""
+
+    def read(self) -> dict[str, Row]:
+        """Return the rows by key."""
+        ...
+
+    def writer(self) -> AnswerWriter:
+        """Return a writer of further rows, to be used in a ``with`` block."""
+        ...
+
+    def drop(self) -> None:
+        """Remove all rows."""
+        ...
+
+
+class AnswerWriter(Protocol):
+    """Appends rows."""
+
+    def __enter__(self) -> AnswerWriter: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def append(self, key: str, row: Row) -> None:
+        """Add the row of an example; a later row of a key replaces the earlier one."""
+        ...
+
+
+class MemoryAnswers:
+    """Rows of a run without a directory."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Row] = {}
+
+    def read(self) -> dict[str, Row]:
+        """Return the rows by key."""
+        return self._rows
+
+    def writer(self) -> AnswerWriter:
+        """Return these rows as their own writer."""
+        return self
+
+    def drop(self) -> None:
+        """Remove all rows."""
+        self._rows.clear()
+
+    def __enter__(self) -> AnswerWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    def append(self, key: str, row: Row) -> None:
+        """Add the row of an example."""
+        self._rows[key] = row
+
+
+class AnswerFile:
+    """Rows on disk, one line ``KEY CHECKSUM JSON`` each."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, Row]:
+        """Return the rows by key, without damaged lines."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return {}
+        rows: dict[str, Row] = {}
+        damaged = 0
+        for line in data.split(b"\n"):
+            if not line:
+                continue
+            pair = _parsed(line)
+            if pair is None:
+                damaged += 1
+            else:
+                rows[pair[0]] = pair[1]
+        if damaged:
+            lines = "line is" if damaged == 1 else "lines are"
+            _log.warning("%s: %d %s damaged; these answers are computed again", self.path, damaged, lines)
+        return rows
+
+    def writer(self) -> AnswerWriter:
+        """Return a writer that appends to the file."""
+        return _FileWriter(self.path)
+
+    def drop(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
+
+
+class _FileWriter:
+    """Appends lines to a file; opened by the first row."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: FileIO | None = None
+
+    def __enter__(self) -> AnswerWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    def append(self, key: str, row: Row) -> None:
+        """Write a line; the operating system has it when the call returns."""
+        if self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            torn = _lacks_newline(self._path)
+            self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  (closed by __exit__)
+            if torn:
+                self._file.write(b"\n")
+        self._file.write(_line(key, row))
+
+
+def joined(sources: Sequence[Path], target: Path) -> None:
+    """Write the lines of several answer files of one block into ``target``, as new lines of it."""
+    with AnswerFile(target).writer() as writer:
+        present = set(AnswerFile(target).read())
+        for source in sources:
+            for key, row in AnswerFile(source).read().items():
+                if key not in present:
+                    writer.append(key, row)
+                    present.add(key)
+
+
+def _line(key: str, row: Row) -> bytes:
+    text = json.dumps(plain(row), ensure_ascii=True, separators=(",", ":")).encode()
+    return b"%s %08x %s\n" % (key.encode(), zlib.crc32(text), text)
+
+
+def _parsed(line: bytes) -> tuple[str, Row] | None:
+    parts = line.split(b" ", 2)
+    if len(parts) != 3:
+        return None
+    key, checksum, text = parts
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    try:
+        row = json.loads(text)
+    except ValueError:
+        return None
+    return (key.decode("ascii", "replace"), row) if isinstance(row, dict) else None
+
+
+def _lacks_newline(path: Path) -> bool:
+    """Return True for a file whose last line was torn by a kill."""
+    try:
+        with path.open("rb") as file:
+            if file.seek(0, os.SEEK_END) == 0:
+                return False
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,244 @@
+"""The asynchronous client: one pool of connections, a rate, retries; servers that hang, close connections and refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from raw_server import RawServer, read_request, reply
+
+from harness.adapters.openai.client import ChatClient, Unanswered, Usage, retry_after
+from harness.errors import HarnessError
+from harness.files.http_client import RequestFailed
+
+pytest.importorskip("httpx2")
+
+
+@pytest.fixture
+def raw() -> Iterator[Callable[..., RawServer]]:
+    """A function that starts a server with a function for its connections."""
+    servers: list[RawServer] = []
+
+    def start(play: Callable[..., None]) -> RawServer:
+        servers.append(RawServer(lambda connection, number: play(servers[-1], connection, number)))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def client(url: str, **settings: Any) -> ChatClient:
+    return ChatClient(base_url=url, **{"timeout": 5.0, "first_wait": 0.001, **settings})
+
+
+def accept(value: Any) -> Any:
+    if "answer" not in value:
+        raise ValueError("no answer")
+    return value["answer"]
+
+
+def ask(chat: ChatClient, *bodies: dict[str, Any]) -> list[Any]:
+    """Send requests at once and return their results or errors."""
+
+    async def all_of_them() -> list[Any]:
+        async with chat.session() as session:
+            posts = [session.post("chat/completions", body, accept) for body in bodies]
+            return await asyncio.gather(*posts, return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+def failure(chat: ChatClient) -> Exception:
+    (error,) = ask(chat, {})
+    assert isinstance(error, Exception), error
+    assert "\n" not in str(error)
+    return error
+
+
+def test_connections_are_used_again(raw):
+    def play(server, connection, number):
+        while (body := read_request(connection)) is not None:
+            connection.sendall(reply({"answer": body["number"]}))
+
+    server = raw(play)
+    answers = ask(client(server.url, concurrency=2), *({"number": number} for number in range(20)))
+    assert answers == list(range(20))
+    assert server.connections <= 2
+
+
+def test_requests_are_spaced_by_the_rate(server):
+    server.answer = lambda body: {"answer": 1}
+    now, starts = [100.0], []
+
+    async def sleep(seconds: float) -> None:
+        starts.append(seconds)
+
+    chat = client(server.url, requests_per_minute=30, sleep=sleep, clock=lambda: now[0])
+    assert ask(chat, {}, {}, {}) == [1, 1, 1]
+    assert starts == [2.0, 4.0]  # the first at once, the others 2 s apart
+
+
+def test_waits_double_and_the_server_may_set_them(server):
+    server.script = [(500, {}, ""), (503, {}, ""), (429, {"Retry-After": "7"}, ""), (429, {"Retry-After": "700"}, "")]
+    server.answer = lambda body: {"answer": 3}
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    chat = client(server.url, first_wait=1.0, sleep=sleep)
+    assert ask(chat, {}) == [3]
+    assert 0.75 <= waits[0] <= 1.0 and 1.5 <= waits[1] <= 2.0 and waits[2:] == [7.0, 60.0]
+    assert (chat.usage.requests, chat.usage.retries) == (5, 4)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ((429, {}, "slow down"), "HTTP 429: slow down, after 3 tries"),
+        ((500, {}, '{"error": {"message": "boom"}}'), "HTTP 500: boom, after 3 tries"),
+        ((503, {}, ""), "HTTP 503, after 3 tries"),
+        (
+            (200, {}, "{"),
+            "invalid reply (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)), after 3 tries",
+        ),
+        ((200, {}, "{}"), "invalid reply (no answer), after 3 tries"),
+    ],
+)
+def test_the_last_problem_is_reported(server, step, message):
+    server.script = [step] * 3
+    error = failure(client(server.url, retries=2))
+    assert isinstance(error, Unanswered) and str(error) == message
+    assert len(server.requests) == 3
+
+
+def test_a_hanging_server(raw):
+    server = raw(lambda server, connection, number: (read_request(connection), server.wait(30)))
+    error = failure(client(server.url, timeout=0.2, retries=1))
+    assert str(error) == "no answer within 0.2 s, after 2 tries"
+    assert server.connections == 2
+
+
+def test_a_server_that_sends_a_byte_now_and_then(raw):
+    def play(server, connection, number):
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(100):
+            server.wait(0.05)
+            connection.sendall(b" ")
+
+    server = raw(play)
+    started = time.monotonic()
+    assert str(failure(client(server.url, timeout=0.4, retries=0))) == "no answer within 0.4 s, after 1 try"
+    assert time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize("cut", ["before the reply", "within the body", "reset"])
+def test_half_closed_connections_are_repeated(raw, cut):
+    def play(server, connection, number):
+        read_request(connection)
+        if number == 1:
+            connection.sendall(reply({"answer": 8}))
+        elif cut == "within the body":
+            connection.sendall(reply({"answer": 8}, length=500))
+        elif cut == "reset":
+            connection.setsockopt(1, 13, b"\x01\0\0\0\0\0\0\0")  # SO_LINGER of 0 s: closing sends RST
+
+    server = raw(play)
+    assert ask(client(server.url), {}) == [8]
+    error = failure(client(raw(lambda s, c, n: play(s, c, 0)).url, retries=0))
+    assert str(error).startswith("the connection broke (") and str(error).endswith("), after 1 try")
+
+
+def test_a_server_that_does_not_exist():
+    error = failure(client("http://127.0.0.1:9/v1", retries=1))
+    assert str(error).startswith("no connection (") and str(error).endswith("after 2 tries")
+
+
+def test_a_reply_without_end(raw, monkeypatch):
+    monkeypatch.setattr("harness.adapters.openai.client.MAX_REPLY", 2**20)
+
+    def play(server, connection, number):
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            connection.sendall(b" " * 65536)
+
+    server = raw(play)
+    assert str(failure(client(server.url))) == "the reply is larger than 1 MiB"
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize(("status", "final"), [(400, False), (413, False), (401, True), (403, True), (404, True)])
+def test_refusals_are_not_repeated(server, status, final):
+    server.script = [(status, {}, '{"error": {"message": "no"}}')] * 2
+    error = failure(client(server.url))
+    assert isinstance(error, HarnessError if final else RequestFailed)
+    assert f"HTTP {status}: no" in str(error)
+    assert len(server.requests) == 1
+
+
+def test_the_proxy_of_the_environment_and_of_the_parameter(server, monkeypatch):
+    server.answer = lambda body: {"answer": 5}
+    proxy = server.url.removesuffix("/v1")
+    assert ask(client("http://model.invalid/v1", proxy=proxy), {}) == [5]
+    assert server.requests[-1]["path"] == "http://model.invalid/v1/chat/completions"
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    monkeypatch.setenv("http_proxy", proxy)
+    assert ask(client("http://other.invalid/v1"), {}) == [5]
+    assert server.requests[-1]["path"] == "http://other.invalid/v1/chat/completions"
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert ask(client(server.url), {}) == [5]
+    assert server.requests[-1]["path"] == "/v1/chat/completions"
+
+
+def test_the_key_is_sent_and_not_shown(server):
+    server.answer = lambda body: {"answer": 5}
+    chat = client(server.url, api_key="secret")
+    assert ask(chat, {}) == [5]
+    assert server.requests[0]["key"] == "Bearer secret" and "secret" not in repr(chat)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"base_url": "localhost:8000"}, "openai: base_url begins with http:// or https://; found 'localhost:8000'"),
+        ({"proxy": "proxy:3128"}, "openai: proxy begins with http:// or https://; found 'proxy:3128'"),
+        ({"concurrency": 0}, "openai: concurrency must be at least 1, found 0"),
+        ({"retries": -1}, "openai: retries must be at least 0, found -1"),
+        ({"requests_per_minute": 0}, "openai: requests_per_minute must be a positive number, found 0"),
+        ({"timeout": float("nan")}, "openai: timeout must be a positive number, found nan"),
+    ],
+)
+def test_settings_out_of_range(settings, message):
+    with pytest.raises(HarnessError) as caught:
+        ChatClient(**{"base_url": "http://x/v1", **settings})
+    assert str(caught.value) == message and caught.value.parameter in settings
+
+
+def test_the_header_of_the_wait():
+    values = {"3": 3.0, "-1": 0.0, "99": 60.0, "nan": None, "soon": None}
+    assert {value: retry_after({"retry-after": value}) for value in values} == values
+    assert retry_after({}) is None
+    date = email.utils.formatdate(time.time() + 30, usegmt=True)
+    assert 25 <= (retry_after({"retry-after": date}) or 0) <= 31
+
+
+def test_tokens_and_their_cost():
+    usage = Usage()
+    usage.add(
+        {"usage": {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 400}}}
+    )
+    usage.add({"usage": {"prompt_tokens": 500, "completion_tokens": None}})
+    usage.add({"usage": None})
+    usage.add([])
+    assert (usage.replies, usage.uncounted) == (4, 2)
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
+    assert usage.cost({"prompt": 2.0, "completion": 10.0}) == pytest.approx((1500 * 2 + 50 * 10) / 1e6)
+    assert usage.cost({"prompt": 2.0, "cached": 0.5}) == pytest.approx((1100 * 2 + 400 * 0.5) / 1e6)

@@ -1,0 +1,80 @@
+"""Answers of models on disk: lines with checksums, torn and damaged ones, parts of one block."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.rundir.answers import AnswerFile, MemoryAnswers, joined
+
+ROWS = {"aa": {"candidates": ["a dog", "ein Hund ü \ud800"]}, "bb": {"failure": "offline"}}
+
+
+@pytest.fixture
+def file(tmp_path):
+    answers = AnswerFile(tmp_path / "candidates" / "m.jsonl")
+    with answers.writer() as writer:
+        for key, row in ROWS.items():
+            writer.append(key, row)
+    return answers
+
+
+def test_rows_come_back_as_written(file):
+    assert file.read() == ROWS
+    assert AnswerFile(file.path.with_name("none")).read() == {}
+
+
+def test_a_writer_without_rows_makes_no_file(tmp_path):
+    with AnswerFile(tmp_path / "x").writer():
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_is_on_disk_when_append_returns(tmp_path):
+    answers = AnswerFile(tmp_path / "x")
+    with answers.writer() as writer:
+        writer.append("aa", ROWS["aa"])
+        assert answers.read() == {"aa": ROWS["aa"]}
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_torn_line_is_left_out_and_later_lines_are_whole(file, cut, caplog):
+    file.path.write_bytes(file.path.read_bytes()[:-cut])
+    complete = {"aa": ROWS["aa"]} if cut > 1 else ROWS
+    assert file.read() == complete
+    assert (cut == 1) or "1 line is damaged; these answers are computed again" in caplog.text
+    with file.writer() as writer:
+        writer.append("cc", {"candidates": ["x"]})
+    assert file.read() == {**complete, "cc": {"candidates": ["x"]}}
+
+
+@pytest.mark.parametrize("damage", [b"aa 00000000 {}", b"aa", b"\xff\xfe", b"aa 92cbcd08 [1]"])
+def test_a_damaged_line_is_left_out(file, damage):
+    file.path.write_bytes(damage + b"\n" + file.path.read_bytes())
+    assert file.read() == ROWS
+
+
+def test_a_changed_caption_is_noticed(file):
+    file.path.write_bytes(file.path.read_bytes().replace(b"a dog", b"a cat"))
+    assert file.read() == {"bb": ROWS["bb"]}
+
+
+def test_parts_of_a_block_are_joined(file, tmp_path):
+    other = AnswerFile(tmp_path / "other.jsonl")
+    with other.writer() as writer:
+        writer.append("cc", {"candidates": ["x"]})
+        writer.append("bb", ROWS["bb"])
+    target = tmp_path / "target.jsonl"
+    joined([file.path, other.path], target)
+    joined([file.path, other.path], target)
+    assert AnswerFile(target).read() == {**ROWS, "cc": {"candidates": ["x"]}}
+    assert len(target.read_text().splitlines()) == 3
+
+
+def test_rows_in_memory_and_dropped_files(file):
+    memory = MemoryAnswers()
+    with memory.writer() as writer:
+        writer.append("aa", ROWS["aa"])
+    assert memory.read() == {"aa": ROWS["aa"]}
+    memory.drop()
+    file.drop()
+    assert memory.read() == file.read() == {}

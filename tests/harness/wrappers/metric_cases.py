@@ -1,0 +1,84 @@
+"""Inputs of every metric of the catalogue for the wrappers: caption sets, token scores, parameters; metrics that cannot run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from harness.contracts import CaptionSet, TokenScores
+from harness.registry import current, parameters
+from harness.tasks.readers.a3ds import ReferenceGames
+from harness.testing.metric_subject import token_scores
+from harness.testing.sample_captions import SCENES, caption_sets
+
+CANNOT_RUN = {
+    "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",
+    "spice": "Stanford CoreNLP", "spider": "Stanford CoreNLP", "spider-max": "Stanford CoreNLP", "listener-accuracy": "a listener",
+    "text-space": "an oracle", "text-space-qdisc": "an oracle", "clair": "a judge", "rubric": "a judge", "win-rate": "a judge",
+}  # fmt: skip
+"""Metrics that need what no package contains."""
+SLOW = {"bertscore", "wmd", "object-match", "mauve"}
+PARAMETERS: dict[str, dict[str, Any]] = {"best": {"metric": "bleu"}, "redundant-mention": {"feature": "shape"}}
+OF_GAMES = {
+    "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features", "false-features",
+    "redundant-mention",
+}  # fmt: skip
+"""Metrics that read the scenes of reference games in the metadata."""
+
+
+def names() -> list[str]:
+    """Return the metrics of the harness."""
+    return [entry.name for entry in current().entries("metrics") if entry.provider == "harness"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A metric with its parameters, and examples for it."""
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    sets: tuple[CaptionSet, ...] = ()
+    """Empty for a metric of level ``model``."""
+    scores: tuple[list[TokenScores], ...] = ()
+
+    def part(self, start: int, stop: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments of ``update`` for the examples from ``start`` to ``stop``."""
+        if not self.sets:
+            return (self.scores[start:stop],), {}
+        sets = self.sets[start:stop]
+        fields = {"sources": [item.source for item in sets], "meta": [dict(item.meta) for item in sets]}
+        return ([item.candidates for item in sets], [item.references for item in sets]), fields
+
+
+@cache
+def _games() -> tuple[CaptionSet, ...]:
+    examples = islice(ReferenceGames(pairs=2), 6)
+    return tuple(CaptionSet(e.id, e.references[:3], e.references[3:6], None, None, e.meta) for e in examples)
+
+
+def case(name: str) -> Case:
+    """Return the case of a metric."""
+    factory = current().load("metrics", name)
+    values = dict(PARAMETERS.get(name, {}))
+    if "embedding" in parameters(factory) and name not in ("object-match",):
+        values["embedding"] = "bow"  # no model
+    if "distance" in parameters(factory):
+        values["distance"] = "rouge"
+    metric: Any = current().create("metrics", name, values)
+    if metric.spec.level == "model":
+        scores = token_scores(6, 2 if name == "poll" else 3)
+        if name == "poll":
+            scores = [
+                [replace(s, tokens=(word, *s.tokens[1:])) for s, word in zip(row, ("yes", "no"))] for row in scores
+            ]
+        return Case(name, values, (), tuple(scores))
+    if name in OF_GAMES:
+        return Case(name, values, _games())
+    sets = caption_sets(3, 3)
+    return Case(
+        name,
+        values,
+        tuple(CaptionSet(s.id, s.candidates, s.references, None, SCENES[k][7]) for k, s in enumerate(sets)),
+    )
