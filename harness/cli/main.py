@@ -126,7 +126,7 @@ def _guarded(arguments: list[str], debug: bool) -> int:
             return 0
         if debug:
             raise
-        return _failure(f"{error.filename or 'system'}: {error.strerror or error}")
+        return _failure(_of_plugin(error) or f"{error.filename or 'system'}: {error.strerror or error}")
     except MemoryError as error:
         if debug:
             raise
@@ -134,10 +134,20 @@ def _guarded(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
+        failure = _of_plugin(error)
+        if failure is not None:
+            return _failure(failure)
         text = f"{type(error).__name__}: {error}"[:300]
         return _failure(
             f"this is a bug of the harness: {text} (please report it with the traceback in {record_bug(error)})", 3
         )
+
+
+def _of_plugin(error: BaseException) -> str | None:
+    """Return the line of an exception that comes from the code of a plugin; None for any other."""
+    from harness.registry.plugin_errors import plugin_failure
+
+    return plugin_failure(error)
 
 
 def _failure(text: str, code: int = 2) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import struct
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from harness.files.records import Record, kind, parse_json
 from harness.files.yaml_source import YamlValue
 
 ZIP_MAGIC = b"PK\x03\x04"
+ZSTANDARD = 93
+"""Compression method of a zip archive."""
 MAX_SAMPLE_BYTES = 1 << 26
 """Maximum size of one sample in an archive of inspect, unpacked."""
 
@@ -123,7 +126,7 @@ def is_archive(path: Path) -> bool:
 def inspect_archive(path: Path) -> Iterator[Record]:
     """Yield the records of a log of inspect in its binary form ``.eval``, a zip archive of JSON files.
 
-    Raises :class:`InputError` for an archive of another kind, and for one whose compression this Python cannot read.
+    Raises :class:`InputError` for an archive of another kind, and for a damaged one.
     """
     samples: list[tuple[str, YamlValue]] = []
     with readable(path, "log of inspect"), zipfile.ZipFile(path) as archive:
@@ -135,15 +138,22 @@ def inspect_archive(path: Path) -> Iterator[Record]:
                 raise InputError(
                     f"{item.filename} has {item.file_size:,} bytes; at most {MAX_SAMPLE_BYTES:,}", str(path)
                 )
-            try:
-                data = archive.read(item)
-            except NotImplementedError as error:
-                raise InputError(
-                    f"{error}; convert the log: inspect log convert --to json --output-dir FOLDER {path.name}",
-                    str(path),
-                ) from error
+            data = archive.read(item) if item.compress_type != ZSTANDARD else _zstandard(path, item)
             samples.append((f"{path}: {item.filename}", parse_json(data, f"{path}: {item.filename}")))
     yield from _inspect_records(samples)
+
+
+def _zstandard(path: Path, item: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member that is compressed with Zstandard, which zipfile reads since Python 3.14."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        file.seek(item.header_offset)
+        header = file.read(30)
+        file.seek(sum(struct.unpack("<HH", header[26:30])), 1)
+        data = file.read(item.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+        return stream.read(MAX_SAMPLE_BYTES)
 
 
 def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Record]:

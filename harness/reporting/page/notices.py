@@ -65,7 +65,9 @@ def _failed(run: Run) -> Notice:
     details = list(run.failed.items())[:MAX_LISTED]
     if len(run.failed) > MAX_LISTED:
         details.append(("…", f"{len(run.failed) - MAX_LISTED} more"))
-    return Notice(f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {parts}.", severe=True, details=details)
+    return Notice(
+        f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {parts}.", severe=True, details=details
+    )
 
 
 def _model(name: str, run: Run) -> str:

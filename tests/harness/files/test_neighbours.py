@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 
+import pyarrow as pa
 import pytest
 
 from harness.errors import InputError
@@ -94,6 +95,22 @@ def test_the_archive_of_inspect(tmp_path):
     assert is_archive(path)
     form = read_form(path, "candidates")
     assert (form.name, [row.fields["candidates"] for row in form.rows]) == ("inspect", [["a dog", "a cat"]])
+
+
+def test_an_archive_with_zstandard(tmp_path):
+    """inspect compresses the members with method 93; the archive is written as stored bytes and its methods are changed."""
+    path, content = tmp_path / "log.eval", json.dumps(sample("b", ["a dog"])).encode()
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("samples/b_epoch_1.json", sink.getvalue().to_pybytes())
+    data = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        place = data.index(mark) + offset
+        data[place : place + 2] = (93).to_bytes(2, "little")
+    path.write_bytes(data)
+    assert [row.fields["candidates"] for row in read_form(path, "candidates").rows] == [["a dog"]]
 
 
 def test_other_archives_are_refused(tmp_path):

@@ -18,9 +18,7 @@ def test_failures_come_first_and_are_counted_by_model(finished):
     run = Run.open(finished(notice="Toy numbers."))
     first, second = notices(replace(run, notes=()))[:2]
     assert (
-        first.severe
-        and first.text == "1 example failed: two 1."
-        and first.details == [("two/e1", "could not read it")]
+        first.severe and first.text == "1 example failed: two 1." and first.details == [("two/e1", "could not read it")]
     )
     assert not second.severe and second.text == "Toy numbers."
 
