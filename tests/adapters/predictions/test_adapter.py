@@ -206,7 +206,7 @@ def test_missing_in_one_of_several_files_names_the_file(save):
         (["a", {}], "record 1: found text; expected an object"),
         (
             ["a"],
-            "holds 1 records without ids for 2 examples; records are matched by position, so expected one per example",
+            "holds 1 record without ids for 2 examples; records are matched by position, so expected one per example",
         ),
     ],
 )
