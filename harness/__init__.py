@@ -23,6 +23,7 @@ __all__ = [
     "distance_function",
     "embedding_function",
     "evaluate",
+    "export",
     "hookimpl",
     "metric",
     "metric_function",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, rescore, score
+    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, report, rescore, score
     from harness.errors import HarnessError
     from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
@@ -50,6 +51,7 @@ _PLACES = {
     "correlate": "harness.api",
     "power": "harness.api",
     "report": "harness.api",
+    "export": "harness.api",
     "rescore": "harness.api",
     "MetricResult": "harness.api",
     "Run": "harness.run.finished",

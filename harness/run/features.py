@@ -59,7 +59,7 @@ class FeatureCache:
         if any((len(item.candidates), len(item.references)) != (n, m) for item in sets):
             raise ValueError("a batch holds caption sets of one (n, m) shape")
         ids = self.intern(text for item in sets for text in (*item.candidates, *item.references))
-        return Batch(tuple(sets), ids.reshape(len(sets), n + m), n, m)
+        return Batch(tuple(sets), _read_only(ids.reshape(len(sets), n + m)), n, m)
 
     def sub_batch(self, parent: Batch, n: int, m: int) -> Batch:
         """The first ``n`` candidates and ``m`` references of every example (nested sets); features are the parent's."""
@@ -69,7 +69,7 @@ class FeatureCache:
         sets = tuple(
             replace(item, candidates=item.candidates[:n], references=item.references[:m]) for item in parent.sets
         )
-        return Batch(sets, parent.text_ids[:, columns], n, m, parent, columns)
+        return Batch(sets, _read_only(parent.text_ids[:, columns]), n, m, parent, columns)
 
     # ------------------------------------------------------------------ per distinct text
     def per_text(self, key: Hashable, ids: Iterable[int], compute: Callable[[list[str]], Sequence[T]]) -> list[T]:

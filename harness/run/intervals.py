@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from harness.contracts import (
     TokenScoreMetric,
     TokenScores,
 )
+from harness.errors import HarnessError
 from harness.stats import bootstrap
 from harness.stats.binomial import wilson_interval
 
@@ -58,7 +60,7 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
     tuple
         The number, NaN without rows, and its interval.
     """
-    value = float(metric.reduce(stats)) if len(stats) else float("nan")
+    value = _number(metric, metric.reduce(stats)) if len(stats) else float("nan")
     if samples == 0:
         return value, Interval(None)
     if len(stats) < 2:
@@ -78,6 +80,13 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
     return value, Interval(ends, metric.held_fixed if isinstance(metric, HoldsFixed) else "")
+
+
+def _number(metric: Metric, value: object) -> float:
+    """Return a corpus number; raise :class:`HarnessError` for anything else."""
+    if np.ndim(cast("float", value)) == 0 and not isinstance(value, (str, bytes)) and value is not None:
+        return float(cast("float", value))
+    raise HarnessError(f"metric '{metric.spec.name}' reduces its statistics to {value!r:.80}; expected one number")
 
 
 def _share_interval(metric: Metric, stats: np.ndarray) -> tuple[float, float] | None:

@@ -122,16 +122,22 @@ def load_written(content: Parameters) -> LoadedSpec:
 
 
 def _find(name: str) -> tuple[Path, str]:
-    """Return path and displayed name of the file ``name``, or of the shipped task (``coco``, ``tasks/coco.yaml``)."""
+    """Return path and displayed name of the file ``name``, or of a task (``coco``, ``tasks/coco.yaml``, ``provider/name`` of a plugin).
+
+    A shipped task keeps its bare name. Raises :class:`HarnessError` with both owners for a name that two plugins share.
+    """
     path = Path(name)
     if os.path.exists(path):
         return path, name
     from harness.registry import current
+    from harness.registry.manifest_files import BUILT_IN
 
-    tasks = {entry.name: entry for entry in current().entries("tasks")}
     short = re.sub(r"\.ya?ml$", "", name.removeprefix("tasks/"))
+    tasks = {entry.name for entry in current().entries("tasks")}
+    tasks |= {entry.full_name for entry in current().entries("tasks")}
     if short in tasks and not name.endswith(".yml"):
-        return tasks[short].file, f"tasks/{tasks[short].file.name}"
+        entry = current().get("tasks", short)
+        return entry.file, f"tasks/{entry.file.name}" if entry.provider == BUILT_IN else str(entry.file)
     raise InputError(f"no such spec file or task{_nearest(path, short, tasks)}", name)
 
 

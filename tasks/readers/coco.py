@@ -10,6 +10,7 @@ from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.caption_file import CaptionFile
+from harness.files.columns import MOST_NAMES
 from harness.files.examples import examples_by_image, with_root
 
 
@@ -61,6 +62,5 @@ def section(data: Any, name: str, path: str) -> Iterator[files.Record]:
     if not isinstance(data, dict):
         raise InputError(f"found {files.kind(data)}; expected an object with the list '{name}'", path)
     if name not in data:
-        keys = ", ".join(f"'{key}'" for key in list(data)[:8]) or "nothing"
-        raise InputError(f"no list '{name}'; found {keys}", path)
+        raise InputError(f"no list '{name}'; found {checks.listed(data, MOST_NAMES) or 'nothing'}", path)
     return files.list_items(data[name], f"{path}: {name}")

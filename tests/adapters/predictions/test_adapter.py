@@ -13,6 +13,7 @@ from harness.adapters.predictions.adapter import Predictions
 from harness.adapters.predictions.tables import detect
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
+from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 
 
 def example(key: str) -> Example:
@@ -205,7 +206,7 @@ def test_missing_in_one_of_several_files_names_the_file(save):
         (["a", {}], "record 1: found text; expected an object"),
         (
             ["a"],
-            "holds 1 records without ids for 2 examples; records are matched by position, so expected one per example",
+            "holds 1 record without ids for 2 examples; records are matched by position, so expected one per example",
         ),
     ],
 )
@@ -315,3 +316,21 @@ def test_records_without_ids_follow_the_order_of_a_part_of_the_data_set(tmp_path
     assert error_of(path=str(path), allow_unknown=True).startswith(
         f"{path}: holds 3 records without ids for 2 examples"
     )
+
+
+@pytest.mark.parametrize("name", [name for name in CANDIDATE_COLUMNS if name != "systems"])
+def test_every_usual_column_of_captions_is_read(save, name):
+    assert captions(path=save([{"id": "1", name: "one"}, {"id": "2", name: ["two"]}])) == [("one",), ("two",)]
+
+
+@pytest.mark.parametrize("name", FILE_ID_COLUMNS)
+def test_every_usual_column_of_ids_is_read(save, name):
+    assert captions(path=save([{name: "1", "prediction": "one"}, {name: 2, "prediction": "two"}])) == [
+        ("one",),
+        ("two",),
+    ]
+
+
+def test_a_column_of_candidates_comes_before_one_of_captions(save):
+    row = {"id": "1", "caption": "a reference", "prediction": "one"}
+    assert captions([example("1")], path=save([row])) == [("one",)]

@@ -212,7 +212,7 @@ def test_a_file_without_ids_is_matched_by_position(files, plain, caplog):
     (files / "short.txt").write_text("x y\n")
     code, _, error = plain("short.txt", "--allow-missing")
     assert code == 2
-    assert "short.txt: holds 1 records without ids for 2 examples" in error
+    assert "short.txt: holds 1 record without ids for 2 examples" in error
     (files / "said.csv").write_text("said\nx y\nz\n")
     assert "--id null matches records and examples by position" in plain("said.csv", "--column", "said")[2]
     assert "1.5000" in plain("said.csv", "--column", "said", "--id", "null")[1]

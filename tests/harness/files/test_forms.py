@@ -101,7 +101,7 @@ def test_mistakes_are_one_line_with_their_place(form, content, name, message, tm
 
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "f").write_bytes("a dog".encode("utf-16"))
-    with pytest.raises(InputError, match="not UTF-8 at byte 0"):
+    with pytest.raises(InputError, match="not UTF-8 at byte 0: .*UTF-16; convert it: iconv -f UTF-16 -t UTF-8 f > NEW"):
         read_form(tmp_path / "f", "candidates")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 
+import pyarrow as pa
 import pytest
 
 from harness.errors import InputError
@@ -29,7 +30,13 @@ def lm_eval(doc, texts, name="none"):
 
 def test_samples_of_lm_eval():
     (row,) = lm_eval_rows([lm_eval(7, ["a", "b"])])
-    assert row == Record("f:7", {"id": "7", "candidates": ["a", "b"], "references": "a dog"})
+    assert row == Record("f:7", {"id": "7", "candidates": ["a", "b"], "references": "a dog", "doc.q": "?"})
+
+
+def test_targets_that_were_written_as_lists_are_lists():
+    targets = ["['a dog', \"it's\"]", "['a', 3]", "['a", "[a dog]"]
+    rows = [Record("f", {**lm_eval(k, ["x"]).fields, "target": target}) for k, target in enumerate(targets)]
+    assert [row.fields["references"] for row in lm_eval_rows(rows)] == [["a dog", "it's"], *targets[1:]]
 
 
 def test_filters_are_systems():
@@ -40,7 +47,9 @@ def test_filters_are_systems():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([lm_eval(1, [[-2.5, False]])], "f:1: a response is the number -2.5; expected text"),
+        ([lm_eval(1, [[-2.5, False]])], "f:1: a response is a list; expected text"),
+        ([lm_eval(1, [["-2.5", "False"]])], "f:1: a response is a list; expected text"),
+        ([lm_eval(1, [-2.5])], "f:1: a response is the number -2.5; expected text"),
         ([lm_eval(1, ["a"]), lm_eval(1, ["b"])], "f:1: the document '1' occurs twice with the filter 'none'"),
     ],
 )
@@ -86,6 +95,22 @@ def test_the_archive_of_inspect(tmp_path):
     assert is_archive(path)
     form = read_form(path, "candidates")
     assert (form.name, [row.fields["candidates"] for row in form.rows]) == ("inspect", [["a dog", "a cat"]])
+
+
+def test_an_archive_with_zstandard(tmp_path):
+    """inspect compresses the members with method 93; the archive is written as stored bytes and its methods are changed."""
+    path, content = tmp_path / "log.eval", json.dumps(sample("b", ["a dog"])).encode()
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("samples/b_epoch_1.json", sink.getvalue().to_pybytes())
+    data = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        place = data.index(mark) + offset
+        data[place : place + 2] = (93).to_bytes(2, "little")
+    path.write_bytes(data)
+    assert [row.fields["candidates"] for row in read_form(path, "candidates").rows] == [["a dog"]]
 
 
 def test_other_archives_are_refused(tmp_path):

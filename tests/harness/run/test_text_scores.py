@@ -22,6 +22,20 @@ def test_mappings_are_joined_by_id():
     }
 
 
+def test_dictionaries_of_pycocoevalcap():
+    references = {7: [{"image_id": 7, "caption": "a"}, {"image_id": 7, "caption": "b"}], 8: [{"caption": "c"}]}
+    sets = sets_of({7: [{"image_id": 7, "caption": "x"}], 8: "y"}, references, allow_missing=False)
+    assert [(item.id, item.candidates, item.references) for item in sets] == [
+        ("7", ("x",), ("a", "b")), ("8", ("y",), ("c",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", [("p.json", [["a"]]), ([["a"]], {"1": "a"}), ({"1": "a"}, "r.json")])
+def test_values_of_two_kinds_are_refused(pair):
+    with pytest.raises(InputError, match="candidates and references are both paths, both mappings or both lists"):
+        sets_of(*pair, allow_missing=False)
+
+
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [

@@ -240,6 +240,19 @@ def test_a_missing_file_names_the_nearest_task(project):
         load_specs("tasks/nothing-like-it.yaml")
 
 
+def test_tasks_of_plugins_have_full_names_and_do_not_replace_shipped_ones(project):
+    (project / "own.yaml").write_text(BASE.replace("task: t", "task: own"))
+    manifest = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(
+        manifest + "tasks: {coco: {path: own.yaml, summary: x}, own-task: {path: own.yaml}}\n"
+    )
+    assert load_specs("own-task")[0].spec.task == load_specs("mine/coco")[0].spec.task == "own"
+    assert load_specs("coco")[0].spec.task == load_specs("tasks/coco.yaml")[0].spec.task == "coco"
+    (project / "own.yaml").write_text(BASE.replace("task: t", "tsk: own"))
+    with pytest.raises(InputError, match=rf"{project}/own\.yaml:\d+: unknown key 'tsk'"):
+        load_specs("own-task")
+
+
 def test_a_spec_is_checked_from_python_too():
     with pytest.raises(InputError, match="unknown key 'tsk'"):
         load_specs({"tsk": "x"})

