@@ -22,13 +22,14 @@ __all__ = [
     "hookimpl",
     "metric",
     "power",
+    "push",
     "report",
     "rescore",
     "score",
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, report, rescore, score
+    from harness.api import MetricResult, compare, correlate, evaluate, metric, power, push, report, rescore, score
     from harness.errors import HarnessError
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
@@ -42,6 +43,7 @@ _PLACES = {
     "compare": "harness.api",
     "correlate": "harness.api",
     "power": "harness.api",
+    "push": "harness.api",
     "report": "harness.api",
     "rescore": "harness.api",
     "MetricResult": "harness.api",

@@ -16,7 +16,7 @@ from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.text_scores import BoundMetric, MetricResult, caption_sets, score_batches, sets_of
-from harness.verbs import compare, correlate, power, report, rescore
+from harness.verbs import compare, correlate, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.plan import JudgmentPlan
@@ -38,6 +38,7 @@ __all__ = [
     "metric",
     "plans",
     "power",
+    "push",
     "report",
     "rescore",
     "score",

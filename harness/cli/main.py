@@ -32,6 +32,7 @@ VERBS = {
     "validate": ("harness.cli.validate", "check a spec without running it"),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
+    "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": (

@@ -87,7 +87,8 @@ def _class_of(direction: bool | None) -> Any:
             return f"CaptionMetric({self.wrapped.label})"
 
         def __reduce__(self) -> Any:
-            state = {key: value for key, value in self.__getstate__().items() if key != "wrapped"}
+            values: Any = self.__getstate__()
+            state = {key: value for key, value in values.items() if key != "wrapped"}
             return _again, (self.wrapped.source, self.wrapped.parameters, self._sync_arguments), state
 
         def update(self, predictions: Sequence[Any], references: Sequence[Any] | None = None, **fields: Any) -> None:
