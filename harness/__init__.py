@@ -18,9 +18,12 @@ __all__ = [
     "as_torchmetric",
     "compare",
     "correlate",
+    "distance_function",
+    "embedding_function",
     "evaluate",
     "hookimpl",
     "metric",
+    "metric_function",
     "power",
     "push",
     "report",
@@ -31,6 +34,7 @@ __all__ = [
 if TYPE_CHECKING:
     from harness.api import MetricResult, compare, correlate, evaluate, metric, power, push, report, rescore, score
     from harness.errors import HarnessError
+    from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
     from harness.run.finished import Run
     from harness.spec.models import Spec
@@ -51,6 +55,9 @@ _PLACES = {
     "Spec": "harness.spec.models",
     "HarnessError": "harness.errors",
     "hookimpl": "harness.registry.hooks",
+    "metric_function": "harness.registry.function_plugins",
+    "distance_function": "harness.registry.function_plugins",
+    "embedding_function": "harness.registry.function_plugins",
     "as_evaluate": "harness.wrappers",
     "as_torchmetric": "harness.wrappers",
 }

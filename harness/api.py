@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.contracts import Metric, Parameters
 from harness.errors import HarnessError
+from harness.files.file_options import FileOptions
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
@@ -168,6 +169,7 @@ def score_files(
     allow_missing: bool = False,
     allow_unknown: bool = False,
     allow_empty: bool = False,
+    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
     output: Path | None = None,
     mode: Mode = "auto",
     show: bool = False,
@@ -194,7 +196,9 @@ def score_files(
     allow_unknown : bool
         Leave out predictions for unknown examples instead of refusing them.
     allow_empty : bool
-        Score empty candidates instead of refusing them.
+        Accept empty candidates and references instead of refusing them.
+    options : FileOptions
+        Columns of the files, and systems of records that hold several; each system is a model of the run.
     """
     from harness.run.file_pair import score_spec
 
@@ -202,7 +206,9 @@ def score_files(
     names = default_metrics()[0] if metrics is None else metrics
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
-    spec = score_spec(files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow)
+    spec = score_spec(
+        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options
+    )
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 
@@ -255,13 +261,21 @@ def score(
     p_value: str | None = None,
     seed: int = 0,
     allow_missing: bool = False,
+    allow_unknown: bool = False,
+    allow_empty: bool = False,
+    id: str | None = "",
+    column: str = "",
+    system: str | Sequence[str] = (),
+    reference_id: str | None = "",
+    reference_column: str | Sequence[str] = (),
 ) -> dict[str, MetricResult]:
-    """Score two files, or two lists of lists of texts, with several metrics; features are shared.
+    """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
 
     Parameters
     ----------
     candidates, references
-        Both paths (any format of docs/data-formats.md), both mappings id -> texts, or both lists.
+        Both paths (any format of docs/data-formats.md), both mappings id -> text or texts, or both lists of one text or of
+        one list of texts per example. A text may be an object with the key ``caption``, as in the dictionaries of pycocoevalcap.
     metrics : str, mapping or sequence, optional
         One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances; a text may be a
         comma-separated list. Default: the metrics of :func:`harness.run.default_metrics.default_metrics`.
@@ -271,6 +285,15 @@ def score(
         Seed of Monte Carlo p-values.
     allow_missing : bool
         Leave out examples without candidates.
+    allow_unknown : bool
+        Leave out candidates of examples without references.
+    allow_empty : bool
+        Accept empty captions in files.
+    id, column, reference_id, reference_column : str, optional
+        Columns of the ids and captions in files of candidates and references; default: a usual name. An id None matches records
+        and examples by position.
+    system : str or sequence of str, optional
+        Systems to score, from a file whose candidates are an object of systems; the captions of several form one set.
 
     Returns
     -------
@@ -286,7 +309,12 @@ def score(
         metrics = default_metrics()[0]
     names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
-    sets = sets_of(candidates, references, allow_missing=allow_missing)
+    columns = (reference_column,) if isinstance(reference_column, str) else tuple(reference_column)
+    systems = (system,) if isinstance(system, str) else tuple(system)
+    options = FileOptions(id, column, systems, reference_id, tuple(name for name in columns if name))
+    sets = sets_of(
+        candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
+    )  # fmt: skip
     features = FeatureCache([item.references for item in sets])
     plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
     warmup.warm(plans.values())

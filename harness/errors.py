@@ -102,8 +102,11 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     return f"; did you mean '{nearest}'?" if nearest else ""
 
 
-def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
-    """Import and return ``module``; raise :class:`MissingExtra` with the install command when it is missing."""
+def require(module: str, *, needed_by: str, extra: str = "") -> ModuleType:
+    """Import and return ``module``; raise :class:`MissingExtra` with the install command when it is missing.
+
+    Without ``extra`` the module belongs to a plain dependency of the harness.
+    """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -111,5 +114,5 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
             raise
         raise MissingExtra(
             f"{needed_by} needs the package '{module.split('.')[0]}', which is not installed: "
-            f"pip install 'caption-harness[{extra}]'"
+            + (f"pip install 'caption-harness[{extra}]'" if extra else "pip install caption-harness")
         ) from error

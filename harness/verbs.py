@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 
 def report(
-    *runs: str | Path, output: str | Path | None = None, tables: str | Path | None = None, title: str = ""
+    *runs: str | Path,
+    output: str | Path | None = None,
+    tables: str | Path | None = None,
+    figures: str | Path | None = None,
+    title: str = "",
+    examples: int | None = None,
+    images: bool = True,
+    explain: int | None = None,
+    compare: bool = False,
 ) -> list[Path]:
     """Write an HTML page of finished runs and return the files written.
 
@@ -28,14 +36,31 @@ def report(
     output : str or Path, optional
         The page; default: ``report.html`` in the first path.
     tables : str or Path, optional
-        Folder for every table, texts and verdicts view as CSV and Markdown.
+        Folder for the main table and every table, texts and verdicts view as CSV, Markdown and LaTeX.
+    figures : str or Path, optional
+        Folder for every chart as SVG and PDF in the widths of one and two columns of a paper, and for the tables.
     title : str
         Title of the page.
+    examples : int, optional
+        Maximum number of examples on the page, evenly spread over the data; default: all.
+    images : bool
+        Embed thumbnails of the examples' images where their files are there.
+    explain : int, optional
+        Number of examples whose scores of each metric are explained by their texts (the heaviest triangle, the nearest and farthest
+        pair); default: 40, by metrics without embeddings.
+    compare : bool
+        Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
+
+    Raises
+    ------
+    InputError
+        A run is not finished or damaged, or the page cannot be written.
     """
     from harness.judgments.suite import run_folders
     from harness.reporting import league_page
     from harness.reporting.export import write_tables
-    from harness.reporting.page import write
+    from harness.reporting.figures import write_figures
+    from harness.reporting.page import Options, write
 
     folders = [run_folders(path) for path in runs]
     inner = [folder for part, _ in folders for folder in part]
@@ -45,8 +70,10 @@ def report(
         return league_page.write(inner, absent, target, Path(tables) if tables else None, title)
     output = output or (Path(runs[0]) / "report.html" if runs else None)
     runs = tuple(inner)
-    files = [write(runs, Path(output) if output else None, title)]
-    return [*files, *write_tables(runs, Path(tables))] if tables else files
+    files = [write(runs, Path(output) if output else None, Options(title, examples, images, explain, compare))]
+    for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
+        files += write_tables(runs, folder)
+    return [*files, *(write_figures(runs, Path(figures)) if figures else [])]
 
 
 def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:

@@ -82,8 +82,7 @@ class Mixture:
     def prepare(self, task: TaskView) -> None:
         """Store the examples to draw from; raise :class:`InputError` for sets that cannot be drawn and examples with too few references."""
         size = self.n or task.decoding.candidates or DEFAULT_N
-        if size < self.unique:
-            raise InputError(f"mixture: {size} candidates are too few for {self.unique} unique captions")
+        self.check_size(size)
         wrong = self.unique - self.correct
         if wrong > len(task.examples) - 1:
             raise InputError(
@@ -92,6 +91,11 @@ class Mixture:
         self._refuse_small(task.examples)
         # sorted: the draws do not depend on the order of the file
         self._others = sorted(task.examples, key=lambda example: example.id)
+
+    def check_size(self, size: int) -> None:
+        """Raise :class:`InputError` for sets of ``size`` candidates that are too small."""
+        if size < self.unique:
+            raise InputError(f"mixture: {size} candidates are too few for {self.unique} unique captions")
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
         """Yield ``n`` candidates per example, the k unique ones in turn, and the remaining references."""

@@ -15,7 +15,6 @@ from harness.adapters.nacf.layers import BOS, EOS
 from harness.adapters.nacf.lengths import SHORTEST, length_temperature, most_likely_lengths, sampled_lengths
 from harness.adapters.nacf.model import ArbStep, Encoded, Nacf
 from harness.adapters.nacf.video_adapter import VideoAdapter, weight_files
-from harness.adapters.shared.decoding.batches import in_batches
 from harness.adapters.shared.decoding.decode import check_decoding
 from harness.adapters.shared.decoding.filters import uniforms
 from harness.adapters.shared.decoding.left_to_right import Prefix
@@ -130,7 +129,7 @@ class NacfAdapter(VideoAdapter):
             with torch.inference_mode():
                 return self._refine(pairs, decoding, how)
 
-        return in_batches(list(zip(examples, seeds)), self.batch_size, work)  # type: ignore[return-value]
+        return self.measured(list(zip(examples, seeds)), work)
 
     def _refinement(self, decoding: Decoding) -> Refinement:
         if decoding.strategy not in _REFINING:

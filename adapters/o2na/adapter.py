@@ -23,7 +23,6 @@ from harness.adapters.o2na.three_step_decoding import (
     place_objects,
     read_objects,
 )
-from harness.adapters.shared.decoding.batches import in_batches
 from harness.adapters.shared.decoding.decode import check_decoding
 from harness.adapters.shared.decoding.filters import uniforms
 from harness.adapters.shared.decoding.types import select_rows
@@ -138,7 +137,7 @@ class O2naAdapter(VideoAdapter):
             with torch.inference_mode():
                 return self._write(pairs, decoding, how)
 
-        return in_batches(list(zip(examples, seeds)), self.batch_size, work)  # type: ignore[return-value]
+        return self.measured(list(zip(examples, seeds)), work)
 
     def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, how: ThreeSteps) -> list[Generation]:
         """Return the generations of (example, seed) pairs."""

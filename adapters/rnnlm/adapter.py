@@ -12,7 +12,7 @@ import torch
 
 from harness.adapters.rnnlm.model import START, STOP, RnnLm, load
 from harness.adapters.rnnlm.training import RnnLmRecipe, train
-from harness.adapters.shared.decoding.batches import check_batch_size, in_batches
+from harness.adapters.shared.decoding.batches import BatchSize, check_batch_size, in_batches
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
@@ -56,6 +56,7 @@ class RnnLanguageModel:
         if (checkpoint is None) == (train is None):
             raise HarnessError("rnnlm: give either checkpoint (a folder) or train (a corpus and settings)")
         self.checkpoint, self.max_length, self.batch_size = checkpoint, max_length, check_batch_size(batch_size)
+        self._batches = BatchSize(self.batch_size)
         self.corpus: Lines | None = None
         self.recipe = RnnLmRecipe()
         if train is not None:
@@ -92,7 +93,7 @@ class RnnLanguageModel:
             )
             return decode(model.step, decoding, batch).generations(model.text)
 
-        return in_batches(list(zip(examples, seeds)), self.batch_size, work)
+        return in_batches(list(zip(examples, seeds)), self._batches, work)
 
 
 def get_or_train_language_model(corpus: Lines, recipe: RnnLmRecipe) -> RnnLm:

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.contracts import Candidates, Decoding, Example, TokenScores
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
-from harness.plugins.crnrr.textspace import oracle
+from harness.plugins.crnrr.textspace import check_sigma, oracle, sigma_text
 from harness.plugins.discrepancy.frontier import PAIRS, Pair, pareto
 
 _WORD = re.compile(r"w(\d+)")
@@ -75,7 +75,8 @@ class LstmOracle(TextSpaceModel):
     Parameters
     ----------
     sigma
-        Standard deviation of the weights, above 0; the distribution is more peaked for a larger value.
+        Standard deviation of the weights, above 0; the distribution is more peaked for a larger value. ``uniform``: no LSTM, but
+        probabilities drawn uniformly and normalised (Figures 1 and 4, with 20 words and length 1).
     seed
         Seed of the weights.
     vocabulary, length
@@ -86,17 +87,18 @@ class LstmOracle(TextSpaceModel):
     Raises
     ------
     InputError
-        If ``sigma`` is not a number above 0.
+        If ``sigma`` is neither a number above 0 nor ``uniform``.
     """
 
-    def __init__(self, *, sigma: float, seed: int = 0, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> None:
-        if isinstance(sigma, bool) or not isinstance(sigma, (int, float)) or not sigma > 0:
-            raise InputError(f"lstm-oracle: sigma is {sigma!r}; expected a number above 0")
-        self.sigma, self.seed, self.vocabulary, self.length, self.hidden = sigma, seed, vocabulary, length, hidden
+    def __init__(
+        self, *, sigma: float | str, seed: int = 0, vocabulary: int = 4, length: int = 3, hidden: int = 32
+    ) -> None:
+        self.sigma = check_sigma(sigma, "lstm-oracle")
+        self.seed, self.vocabulary, self.length, self.hidden = seed, vocabulary, length, hidden
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
-        return f"lstm-oracle|sigma:{self.sigma:g}|seed:{self.seed}|V:{self.vocabulary}|L:{self.length}|H:{self.hidden}"
+        return f"lstm-oracle|sigma:{sigma_text(self.sigma)}|seed:{self.seed}|V:{self.vocabulary}|L:{self.length}|H:{self.hidden}"
 
     def distribution(self) -> np.ndarray:
         """Return the probabilities of the oracle, shape (V ** L,)."""
@@ -112,21 +114,24 @@ class ParetoOptimum(LstmOracle):
         Measures of quality and diversity: LL-SE, CR-NRR, LL-NRR or CR-SE.
     diversity
         Position on the frontier, from 0 (uniform over the most likely texts, least diversity) to 1 (uniform over all texts).
+    beta
+        In place of ``diversity``, for LL-SE: Q proportional to P^beta, at least 0; 1 is P, 0 is uniform.
     sigma, seed, vocabulary, length, hidden
         Parameters of :class:`LstmOracle`.
 
     Raises
     ------
     HarnessError
-        For an unknown pair and a diversity outside [0, 1].
+        For an unknown pair, a diversity outside [0, 1], a negative beta or one of another pair, and both or neither of them.
     """
 
     def __init__(
         self,
         *,
         pair: str,
-        diversity: float,
-        sigma: float,
+        sigma: float | str,
+        diversity: float | None = None,
+        beta: float | None = None,
         seed: int = 0,
         vocabulary: int = 4,
         length: int = 3,
@@ -135,17 +140,29 @@ class ParetoOptimum(LstmOracle):
         super().__init__(sigma=sigma, seed=seed, vocabulary=vocabulary, length=length, hidden=hidden)
         if pair not in PAIRS:
             raise UnknownName(f"pareto: no pair '{pair}'{did_you_mean(pair, PAIRS)}; pairs are {', '.join(PAIRS)}")
-        if isinstance(diversity, bool) or not isinstance(diversity, (int, float)) or not 0 <= diversity <= 1:
+        if (diversity is None) == (beta is None):
+            raise HarnessError("pareto: give either diversity or beta")
+        if diversity is not None and not (_is_number(diversity) and 0 <= diversity <= 1):
             raise HarnessError(f"pareto: diversity is {diversity!r}; expected a share from 0 to 1")
-        self.pair, self.diversity = PAIRS[pair], float(diversity)
+        if beta is not None and not (pair == "LL-SE" and _is_number(beta) and 0 <= beta < float("inf")):
+            raise HarnessError(f"pareto: beta is {beta!r} for {pair}; expected a number of at least 0, for LL-SE")
+        self.pair, self.diversity, self.beta = PAIRS[pair], diversity, beta
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
-        return f"pareto|{self.pair.name}|diversity:{self.diversity:g}|{super().fingerprint()}"
+        place = f"diversity:{self.diversity:g}" if self.diversity is not None else f"beta:{self.beta:g}"
+        return f"pareto|{self.pair.name}|{place}|{super().fingerprint()}"
 
     def distribution(self) -> np.ndarray:
         """Return the probabilities of the optimum, shape (V ** L,)."""
-        return optimum(self.pair, super().distribution(), self.diversity)
+        p = super().distribution()
+        if self.diversity is None:
+            return pareto(self.pair, p, -float(self.beta or 0.0))
+        return optimum(self.pair, p, self.diversity)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def optimum(pair: Pair, p: np.ndarray, share: float) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""The ``transformers`` adapter: local models of the package transformers that generate text from images, texts, or both."""
+"""The ``transformers`` adapter: models of the package transformers that write text about images, videos, sounds or texts."""
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import torch
 
 from harness.adapters.shared.decoding.batches import check_batch_size
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness.adapters.shared.decoding.spread import Replica, spread
 from harness.adapters.shared.decoding.types import reorder
-from harness.adapters.shared.inputs.pictures import open_picture
 from harness.adapters.shared.weights.checkpoints import file_fingerprint
-from harness.adapters.transformers.loading import KINDS, load_model
+from harness.adapters.transformers.devices import devices_of, number_format, visible_devices
+from harness.adapters.transformers.hub import model_folder
+from harness.adapters.transformers.inputs import InputBuilder, InputSettings
+from harness.adapters.transformers.loading import KINDS, LoadedModel, load_model
 from harness.adapters.transformers.steps import (
     BlipStep,
     CausalStep,
@@ -22,36 +26,50 @@ from harness.adapters.transformers.steps import (
     PromptedStep,
     blip2_embeddings,
 )
-from harness.contracts import Example, Failure, PathParam
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TokenScores
 from harness.errors import HarnessError, InputError
 
 DEFAULT_LENGTH = 64
 
 
 class Transformers(LeftToRight):
-    """A model folder saved by transformers, decoded by the shared decoder.
+    """A model of transformers, from a folder or the Hugging Face hub, decoded by the shared decoder.
 
     Parameters
     ----------
     model
-        Local folder; nothing is downloaded.
+        Local folder, or ``owner/name`` on the Hugging Face hub (taken from its cache, or fetched).
+    revision
+        Branch, tag or commit of a model on the hub.
     kind
-        ``image-text``, ``text-to-text``, ``causal``, or ``auto`` (from the configuration of the model).
+        ``image-text``, ``audio-text``, ``text-to-text``, ``causal``, or ``auto`` (from the configuration of the model).
     prompt
         Prompt. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by that entry of ``Example.meta``. Default: empty for
-        image-text models, else ``{source}``.
+        models that read images or sound, else ``{source}``. For a decoder without a prompt in the input (Whisper): text after the
+        start token.
     chat
         If true, the prompt is formatted by the chat template of the model. Default: true if the model has one.
     system
         System message of the chat.
     images
-        Folder of ``Example.media``.
+        Folder of ``Example.media``: images, videos and sounds.
+    input
+        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of each file. A model that reads several images but no video gets
+        the frames as images.
+    frames, frame_choice
+        Number of frames of a video (default: that of the model's configuration, else 8), and ``uniform`` or ``key``; see
+        :func:`~harness.adapters.shared.media.video.video_frames`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size
-        Examples per batch, or ``auto``.
-    device, device_map, dtype
-        As in transformers; a ``device_map`` other than a single device needs the package accelerate.
+        Examples per batch, or ``auto``; halved whenever memory runs out.
+    device
+        ``auto`` (all accelerators of this machine, else the CPU), a device, or a list of devices. Each device gets a copy of the model,
+        and the examples are spread over them.
+    device_map
+        Layout of one copy over several devices, as in transformers; other than a single device it needs the package accelerate.
+    dtype
+        ``float32``, ``float16``, ``bfloat16``, ``float64``, or ``auto``: bfloat16 on accelerators that compute in it, else float32.
     trust_remote_code
         If true, code in the model folder is executed.
     strict
@@ -60,49 +78,89 @@ class Transformers(LeftToRight):
     Raises
     ------
     HarnessError
-        For an unknown kind, a chat without a template, and (:class:`InputError`) a folder without a complete model.
+        For an unknown kind, device or medium, a chat without a template, and (:class:`InputError`) a folder without a complete model.
     """
 
     def __init__(
         self,
         *,
         model: str,
+        revision: str | None = None,
         kind: str = "auto",
         prompt: str | None = None,
         chat: bool | None = None,
         system: str | None = None,
         images: PathParam | None = None,
+        input: str = "auto",
+        frames: int | None = None,
+        frame_choice: str = "uniform",
         max_length: int = DEFAULT_LENGTH,
         batch_size: int | str = "auto",
-        device: str = "cpu",
+        device: str | list[str] = "auto",
         device_map: Any = None,
-        dtype: str = "float32",
+        dtype: str = "auto",
         trust_remote_code: bool = False,
         strict: bool = True,
     ) -> None:
         if kind not in ("auto", *KINDS):
             raise HarnessError(f"transformers: kind is auto or one of {', '.join(KINDS)}; found {kind!r}")
-        self.folder = Path(model)
         self.batch_size = check_batch_size(batch_size)
-        loaded = load_model(
-            model, kind=kind, dtype=dtype, device=device, device_map=device_map,
-            trust_remote_code=trust_remote_code, strict=strict,
-        )  # fmt: skip
-        self.loaded, self.kind, self.tokenizer = loaded, loaded.kind, loaded.tokenizer
-        self.prompt = prompt if prompt is not None else "" if self.kind == "image-text" else "{source}"
-        template = getattr(loaded.processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)
+        self.devices = devices_of(device) if device_map is None else ["cpu"]
+        self.source = model_folder(model, revision, code=trust_remote_code)
+        self.folder = self.source.path
+        self.dtype = number_format(dtype, visible_devices()[0] if device_map is not None else self.devices[0])
+        placed = [
+            load_model(
+                str(self.folder), kind=kind, dtype=self.dtype, device=one, device_map=device_map,
+                trust_remote_code=trust_remote_code, strict=strict,
+            )
+            for one in self.devices
+        ]  # fmt: skip
+        loaded = placed[0]
+        self.kind, self.max_length = loaded.kind, max_length
+        self.prompt = prompt if prompt is not None else "" if loaded.media else "{source}"
+        template = getattr(loaded.processor, "chat_template", None) or getattr(loaded.tokenizer, "chat_template", None)
         self.chat = bool(template) if chat is None else chat
         if self.chat and not template:
             raise HarnessError(f"transformers: chat is true, but {model} has no chat template")
-        self.system, self.images = system, Path(images) if images is not None else None
-        self.max_length = max_length
-        self.blip2 = loaded.model.config.model_type == "blip-2"
-        self.step = self._step()
+        self.settings = InputSettings(
+            self.prompt, self.chat, system, Path(images) if images is not None else None, input, frames, frame_choice
+        )
+        self._place(loaded)
         self.stop = self._stop()
         self._settings = {
-            "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": dtype, "length": max_length,
+            "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": self.dtype, "length": max_length,
+            **self._media_settings(),
         }  # fmt: skip
         self._fingerprint: str | None = None
+        self._replicas: list[Transformers] = []
+        if len(placed) > 1:
+            self._replicas = [self._copy(one) for one in placed]
+
+    def _place(self, loaded: LoadedModel) -> None:
+        """Take a loaded model."""
+        self.loaded, self.tokenizer = loaded, loaded.tokenizer
+        self.blip2 = loaded.model.config.model_type == "blip-2"
+        self.builder = InputBuilder(loaded, self.settings, self.source.name)
+        self.step = self._step()
+
+    def _copy(self, loaded: LoadedModel) -> Transformers:
+        """Return this adapter for the model on one device. All copies count into one throughput."""
+        other = copy.copy(self)
+        other._replicas, other._batches, other._throughput = [], None, self.throughput
+        if loaded is not self.loaded:
+            other._place(loaded)
+        return other
+
+    def _media_settings(self) -> dict[str, Any]:
+        """Return the settings of video and sound; none where only images or texts are read, whose fingerprints they do not change."""
+        if self.loaded.media in ((), ("image",)) and self.settings.medium in ("auto", "image"):
+            return {}
+        return {
+            "input": self.settings.medium,
+            "frames": self.builder.frames,
+            "frame_choice": self.settings.frame_choice,
+        }
 
     def _step(self) -> Any:
         model = self.loaded.model
@@ -134,6 +192,40 @@ class Transformers(LeftToRight):
             ids = self.tokenizer.eos_token_id
         return () if ids is None else tuple(ids) if isinstance(ids, (list, tuple)) else (int(ids),)
 
+    def describe(self) -> dict[str, Any]:
+        """Return name, commit on the hub, number format and devices of the model."""
+        commit = {} if self.source.commit is None else {"commit": self.source.commit}
+        return {"model": self.source.name, **commit, "dtype": self.dtype, "devices": self.devices}
+
+    def timings(self) -> dict[str, Any]:
+        """Return captions, tokens, seconds and tokens per second of all replicas together, size of the batches, and devices."""
+        sizes = [one.batches.current for one in self._replicas or [self]]
+        return {**super().timings(), "batch_size": min(sizes), "devices": self.devices}
+
+    # ------------------------------------------------------------------ replicas
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one :class:`Generation` per example, or a :class:`Failure`; the examples are spread over the devices."""
+        if not self._replicas:
+            return super().generate(examples, decoding, seeds)
+
+        def worker(one: Transformers) -> Replica[tuple[Example, int], Generation | Failure]:
+            return Replica(
+                lambda part: one.generate([e for e, _ in part], decoding, [s for _, s in part]),
+                lambda: one.batches.current,
+            )
+
+        return spread(list(zip(examples, seeds)), [worker(one) for one in self._replicas])
+
+    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
+        """Yield one :class:`TokenScores` per reference for each example; the examples are spread over the devices."""
+        if not self._replicas:
+            return super().score_references(examples)
+
+        replicas = [Replica(one.score_references, lambda one=one: one.batches.current) for one in self._replicas]
+        return spread(list(examples), replicas)
+
     def fingerprint(self) -> str:
         """Return a hash of the model folder and the settings that change captions."""
         if self._fingerprint is None:
@@ -145,58 +237,7 @@ class Transformers(LeftToRight):
     # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return the output of the processor for each example (a dict of tensors with one row), or a failure."""
-        return [self._input(example) for example in examples]
-
-    def _input(self, example: Example) -> Any:
-        text = self._text(example)
-        if self.kind != "image-text":
-            return dict(self.tokenizer(text, return_tensors="pt", add_special_tokens=not self.chat))
-        image = open_picture(example, self.images)
-        if isinstance(image, Failure):
-            return image
-        if isinstance(self.step, EncoderDecoderStep) and not self.blip2:
-            return dict(self.loaded.images(images=image, return_tensors="pt"))
-        self._needs_image_token(text)
-        has_start = self.chat and bool(self.tokenizer.bos_token) and text.startswith(self.tokenizer.bos_token)
-        special = {"add_special_tokens": not has_start and not isinstance(self.step, BlipStep)}
-        try:
-            return dict(self.loaded.processor(images=image, text=text, return_tensors="pt", **special))
-        except (ValueError, TypeError) as error:
-            raise InputError(
-                f"the processor of the model rejects example '{example.id}': {error}", str(self.folder)
-            ) from error
-
-    def _needs_image_token(self, text: str) -> None:
-        """Raise :class:`InputError` if the model reads the image at a token (LLaVA, Qwen-VL) that the prompt does not contain."""
-        token = getattr(self.loaded.processor, "image_token", None)
-        if self.blip2 or not isinstance(token, str) or token in text:
-            return
-        raise InputError(
-            f"the model reads the image at '{token}', which the prompt {text!r} does not contain; add it, or use a chat template",
-            str(self.folder),
-        )
-
-    def _text(self, example: Example) -> str:
-        fields = {**example.meta, "source": example.source, "id": example.id}
-        if "{source}" in self.prompt and example.source is None:
-            raise InputError(f"example '{example.id}' has no source text for the prompt {self.prompt!r}")
-        try:
-            text = self.prompt.format(**fields)
-        except (KeyError, IndexError, ValueError) as error:
-            raise InputError(
-                f"the prompt {self.prompt!r} asks for {error}, which example '{example.id}' does not have"
-            ) from error
-        if not self.chat:
-            return text
-        content, system = (
-            (text, self.system)
-            if self.kind != "image-text"
-            else ([{"type": "image"}, *_part(text)], _part(self.system))
-        )
-        messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
-        messages.append({"role": "user", "content": content})
-        owner = self.loaded.processor if self.kind == "image-text" else self.tokenizer
-        return owner.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        return [self.builder.build(example) for example in examples]
 
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
         """Return groups of inputs whose tensors have equal shapes, so that no padding is needed."""
@@ -244,7 +285,18 @@ class Transformers(LeftToRight):
             raise InputError("the configuration names no decoder_start_token_id", str(self.folder))
         forced = self._setting("forced_bos_token_id")
         ids = [int(start)] if forced is None or int(forced) == int(start) else [int(start), int(forced)]
+        if self.builder.sound_only:
+            ids += self._sound_prefix()
         return torch.tensor([ids]).expand(rows, -1)
+
+    def _sound_prefix(self) -> list[int]:
+        """Return the tokens after the start token of a speech decoder: those of ``prompt``, else English transcription without times."""
+        if self.prompt:
+            return list(self.tokenizer(self.prompt, add_special_tokens=False).input_ids)
+        config = getattr(self.loaded.model, "generation_config", None)
+        language, task = getattr(config, "lang_to_id", None) or {}, getattr(config, "task_to_id", None) or {}
+        ids = [language.get("<|en|>"), task.get("transcribe"), getattr(config, "no_timestamps_token_id", None)]
+        return [int(token) for token in ids if token is not None]
 
     # ------------------------------------------------------------------ text
     def to_text(self, ids: list[int]) -> str:
@@ -276,8 +328,3 @@ class Transformers(LeftToRight):
             return first[:, None]
         logits, _ = step.advance(tokens[:, :-1].to(first.device), state)
         return torch.cat([first[:, None], logits], dim=1)
-
-
-def _part(text: str | None) -> list[dict[str, str]]:
-    """Return a text as the list of parts of a message; an empty text has no parts."""
-    return [{"type": "text", "text": text}] if text else []

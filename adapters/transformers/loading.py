@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.adapters.shared.decoding.batches import is_out_of_memory
+from harness.adapters.shared.media.kinds import Medium
 from harness.adapters.shared.weights.checkpoint_config import torch_dtype
 from harness.errors import HarnessError, InputError, MissingExtra, require
 from harness.registry.torchvision_guard import guard_torchvision
 
-KINDS = ("image-text", "text-to-text", "causal")
+KINDS = ("image-text", "audio-text", "text-to-text", "causal")
+"""Kinds of models by what they read and how they write: images (and video, sound) and text; sound and text; text, by an encoder and a
+decoder; text, by a decoder."""
+_MAPPINGS = (
+    ("image-text", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES"),
+    ("audio-text", "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"),
+    ("audio-text", "MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES"),
+    ("text-to-text", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"),
+    ("causal", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"),
+)
 
 
 @dataclass(frozen=True)
@@ -18,14 +31,33 @@ class LoadedModel:
     """A model with its processors."""
 
     kind: str
-    """``image-text``, ``text-to-text`` or ``causal``."""
+    """One of :data:`KINDS`."""
     model: Any
     """The model, in evaluation mode."""
     processor: Any
-    """The processor of an image-text model, else the tokenizer."""
+    """The processor of a model that reads images or sound, else the tokenizer."""
     tokenizer: Any
     images: Any
     """The image processor of an image-text model, else None."""
+
+    @property
+    def media(self) -> tuple[Medium, ...]:
+        """Media that the model reads, of ``image``, ``video`` and ``audio``; the first is the usual one."""
+        if self.images is None and self.kind != "audio-text":
+            return ()
+        config = self.model.config
+        if config.model_type == "vision-encoder-decoder" and getattr(config.encoder, "num_frames", 0) > 1:
+            return ("video",)
+        video = getattr(self.processor, "video_processor", None) is not None or getattr(
+            config, "num_image_with_embedding", None
+        )
+        audio = getattr(self.processor, "feature_extractor", None) is not None
+        names: list[tuple[Medium, bool]] = [
+            ("image", self.images is not None),
+            ("video", bool(video)),
+            ("audio", audio),
+        ]
+        return tuple(name for name, reads in names if reads)
 
 
 def load_model(
@@ -70,9 +102,10 @@ def load_model(
         kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
-        model, info = factory.from_pretrained(
-            folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
-        )
+        with _without_bars(transformers):
+            model, info = factory.from_pretrained(
+                folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
+            )
         processor, tokenizer, images = _processors(transformers, folder, kind, local)
     except HarnessError:
         raise
@@ -80,8 +113,33 @@ def load_model(
         raise InputError(_first_line(error), str(folder)) from error
     if strict:
         _check_weights(info, folder)
-    model = model.eval() if device_map is not None else model.eval().to(device)
+    model = model.eval() if device_map is not None else _moved(model.eval(), device, folder)
     return LoadedModel(kind, model, processor, tokenizer, images)
+
+
+@contextmanager
+def _without_bars(transformers: Any) -> Iterator[None]:
+    """Hide the progress bars of transformers."""
+    log = transformers.utils.logging
+    shown = log.is_progress_bar_enabled()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            log.enable_progress_bar()
+
+
+def _moved(model: Any, device: str, folder: Path) -> Any:
+    """Return the model on a device; raise :class:`InputError` for a device without memory for it."""
+    try:
+        return model.to(device)
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise InputError(
+            f"the model does not fit on {device}; device_map: auto divides it among devices", str(folder)
+        ) from error
 
 
 def _placement(device: str, device_map: Any) -> tuple[str, Any]:
@@ -105,14 +163,14 @@ def _placement(device: str, device_map: Any) -> tuple[str, Any]:
 
 def _processors(transformers: Any, folder: Path, kind: str, local: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Return (processor, tokenizer, image processor); models that combine two models have no processor and get both parts."""
-    if kind != "image-text":
+    if kind in ("text-to-text", "causal"):
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         return tokenizer, tokenizer, None
     processor = transformers.AutoProcessor.from_pretrained(folder, **local)
     tokenizer = getattr(processor, "tokenizer", None) or transformers.AutoTokenizer.from_pretrained(folder, **local)
-    images = getattr(processor, "image_processor", None) or transformers.AutoImageProcessor.from_pretrained(
-        folder, **local
-    )
+    images = getattr(processor, "image_processor", None)
+    if images is None and kind == "image-text":
+        images = transformers.AutoImageProcessor.from_pretrained(folder, **local)
     return processor, tokenizer, images
 
 
@@ -122,12 +180,8 @@ def _first_line(error: BaseException) -> str:
 
 def _kind_of(transformers: Any, config: Any, folder: Path) -> str:
     auto = transformers.models.auto.modeling_auto
-    for kind, name in (
-        ("image-text", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES"),
-        ("text-to-text", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"),
-        ("causal", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"),
-    ):
-        if config.model_type in getattr(auto, name):
+    for kind, name in _MAPPINGS:
+        if config.model_type in getattr(auto, name, ()):
             return kind
     if config.model_type == "vision-encoder-decoder":
         return "image-text"
@@ -139,8 +193,16 @@ def _kind_of(transformers: Any, config: Any, folder: Path) -> str:
 def _factory(transformers: Any, config: Any, kind: str, folder: Path) -> Any:
     if config.model_type == "vision-encoder-decoder":
         return transformers.VisionEncoderDecoderModel
-    names = {"image-text": "AutoModelForImageTextToText", "text-to-text": "AutoModelForSeq2SeqLM"}
-    return getattr(transformers, {**names, "causal": "AutoModelForCausalLM"}[kind])
+    auto = transformers.models.auto.modeling_auto
+    if kind == "audio-text" and config.model_type in auto.MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES:
+        return transformers.AutoModelForSpeechSeq2Seq
+    if kind == "audio-text" and not hasattr(transformers, "AutoModelForMultimodalLM"):
+        return transformers.AutoModelForSeq2SeqLM  # before version 5
+    names = {
+        "image-text": "AutoModelForImageTextToText", "audio-text": "AutoModelForMultimodalLM", "text-to-text": "AutoModelForSeq2SeqLM",
+        "causal": "AutoModelForCausalLM",
+    }  # fmt: skip
+    return getattr(transformers, names[kind])
 
 
 def _check_weights(info: Any, folder: Path) -> None:

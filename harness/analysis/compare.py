@@ -187,7 +187,7 @@ def compare_pairs(
     store = StoredComparisons.of(
         [pair.one.run for pair in compared] + [pair.other.run for pair in compared], draws, seed
     )
-    keys = [f"{pair.labels[0]}|{pair.labels[1]}|{name}" for pair, name in jobs]
+    keys = [row_name(pair, name) for pair, name in jobs]
     todo = [k for k, key in enumerate(keys) if key not in store.rows]
     if todo:
         family = DrawFamily(len(frame.examples), draws, seed)
@@ -197,6 +197,11 @@ def compare_pairs(
                 add(keys[k], _row(*jobs[k], outcome))
                 advance(1)
     return [store.rows[key] for key in keys]
+
+
+def row_name(pair: Pair, metric: str) -> str:
+    """Return the name of a row in ``comparisons.json``."""
+    return f"{pair.labels[0]}|{pair.labels[1]}|{metric}"
 
 
 def adjusted(rows: Sequence[Values]) -> list[Values]:

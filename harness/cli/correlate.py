@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet"
     )
-    parser.add_argument("--plot", metavar="DIR", help="write best.png, ranking.png and, with --baseline, baseline.png")
+    parser.add_argument(
+        "--plot", metavar="DIR", help="write best, ranking and, with --baseline, baseline as .png and .svg"
+    )
     parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
     parser.add_argument(
         "--strata", type=int, nargs="?", const=5, metavar="K",

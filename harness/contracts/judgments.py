@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.contracts.data import Parameters, Values
+from harness.contracts.parameters import Parameters, Values
 
 
 @dataclass(frozen=True, slots=True)

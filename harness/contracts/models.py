@@ -74,3 +74,12 @@ class Reader(Protocol):
         ...
 
     def __iter__(self) -> Iterator[Example]: ...
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """An adapter that measures its speed. The values are printed and stored beside the results and change no number."""
+
+    def timings(self) -> Mapping[str, object]:
+        """Return JSON-compatible values of the work so far, such as ``tokens``, ``seconds`` and ``tokens_per_second``."""
+        ...

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from harness.errors import InputError
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 
-ID_COLUMNS = ("id", "image_id", "video_id", "cocoid", "img_id", "imgid", "youtube_id", "file_name", "filename", "index")
+ID_COLUMNS = (
+    "id", "image_id", "video_id", "cocoid", "img_id", "imgid", "youtube_id", "file_name", "filename", "index",
+    "videoID", "sample_id", "doc_id", "audio_id", "clip_id", "image_name",
+)  # fmt: skip
 """Usual names of the id column, in order of preference."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -93,13 +96,14 @@ def identity(value: YamlValue, where: str, column: str) -> str:
     return caption(text, where, what="id")
 
 
-def listed(ids: Sequence[str], most: int = 3) -> str:
-    """Return the first ``most`` ids, quoted and separated by commas.
+def listed(ids: Iterable[object], most: int = 3) -> str:
+    """Return the first ``most`` ids or names, quoted and separated by commas.
 
     >>> listed(["1", "2", "3", "4"])
     "'1', '2', '3', ..."
     """
-    return ", ".join(f"'{name}'" for name in ids[:most]) + (", ..." if len(ids) > most else "")
+    names = list(ids)
+    return ", ".join(f"'{name}'" for name in names[:most]) + (", ..." if len(names) > most else "")
 
 
 def positive(value: int | None, name: str) -> int | None:

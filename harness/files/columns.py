@@ -8,14 +8,26 @@ from dataclasses import dataclass
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
-from harness.files.captions import ID_COLUMNS
+from harness.files.captions import ID_COLUMNS, listed
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 
-REFERENCE_COLUMNS = ("references", "captions", "caption", "sentences")
+REFERENCE_COLUMNS = (
+    "references", "captions", "caption", "sentences", "reference", "refs", "ground_truth", "targets", "target", "enCap",
+    "sentence", "text", "comment",
+)  # fmt: skip
 """Usual names of the column of references, in order of preference; likewise for the columns below."""
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "filename", "filepath", "image_path", "video_path")
 SOURCE_COLUMNS = ("source", "context")
+CANDIDATE_COLUMNS = (
+    "candidates", "predictions", "prediction", "generated_captions", "generated_caption", "generated_text", "hypotheses",
+    "hypothesis", "generations", "generation", "captions", "caption", "systems", "text", "enCap", "sentence", "output",
+    "outputs", "response", "responses", "completion", "comment",
+)  # fmt: skip
+FILE_ID_COLUMNS = (*ID_COLUMNS, "image", "video", "audio", "key", "name")
+"""Usual names of the id column in files; a column of a data set may hold the image itself under some of them."""
+MOST_NAMES = 5
+"""Number of names that a message lists."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +54,8 @@ class Columns:
 COLUMN_NAMES = ("id", "references", "media", "source", "split")
 
 
-def check_mapping(columns: Parameters | None) -> Values:
-    """Return the ``columns`` parameter of a reader as a dict; raise :class:`InputError` for an unknown key."""
+def check_mapping(columns: Parameters | None, names: Sequence[str] = COLUMN_NAMES) -> Values:
+    """Return the ``columns`` parameter of a component as a dict; raise :class:`InputError` for a key that is not in ``names``."""
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
@@ -53,18 +65,20 @@ def check_mapping(columns: Parameters | None) -> Values:
             value=columns,
         )
     for name in columns:
-        if name not in COLUMN_NAMES:
+        if name not in names:
             raise InputError(
-                f"columns has no '{name}'{did_you_mean(name, COLUMN_NAMES)}; expected some of {', '.join(COLUMN_NAMES)}",
+                f"columns has no '{name}'{did_you_mean(name, names)}; expected some of {', '.join(names)}",
                 parameter="columns",
                 value=name,
-                expected=COLUMN_NAMES,
-                nearest=nearest_name(name, COLUMN_NAMES),
+                expected=names,
+                nearest=nearest_name(name, names),
             )
     return dict(columns)
 
 
-def find_columns(columns: Parameters, present: Iterable[str], where: str, *, split: bool = False) -> Columns:
+def find_columns(
+    columns: Parameters, present: Iterable[str], where: str, *, split: bool = False, ids: Sequence[str] = ID_COLUMNS
+) -> Columns:
     """Return the columns of a table: those named by the parameter ``columns``, and the usual names for the others.
 
     Parameters
@@ -78,6 +92,8 @@ def find_columns(columns: Parameters, present: Iterable[str], where: str, *, spl
         Place of the table for messages.
     split : bool, default False
         Look for the column ``split`` too.
+    ids : sequence of str
+        Usual names of the column of ids.
 
     Raises
     ------
@@ -101,7 +117,7 @@ def find_columns(columns: Parameters, present: Iterable[str], where: str, *, spl
     else:
         names = [match for name in _as_list(references) for match in _matching(name, present, where)]
     return Columns(
-        id=_id_column(columns, present, where),
+        id=_id_column(columns, present, where, ids),
         captions=tuple(names),
         media=_one(columns, "media", MEDIA_COLUMNS, present, where),
         source=_one(columns, "source", SOURCE_COLUMNS, present, where),
@@ -109,10 +125,10 @@ def find_columns(columns: Parameters, present: Iterable[str], where: str, *, spl
     )
 
 
-def _id_column(columns: Parameters, present: Sequence[str], where: str) -> str | None:
+def _id_column(columns: Parameters, present: Sequence[str], where: str, usual: Sequence[str]) -> str | None:
     if "id" in columns and columns["id"] is None:
         return None
-    column = _one(columns, "id", ID_COLUMNS, present, where)
+    column = _one(columns, "id", usual, present, where)
     if column is None:
         raise _column_error(
             f"no column of ids; found {_quoted(present)} (name it with columns: {{id: ...}}, or {{id: null}} numbers the rows)",
@@ -169,4 +185,4 @@ def _as_list(value: YamlValue) -> list[YamlValue]:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names) or "none"
+    return listed(names, MOST_NAMES) or "none"

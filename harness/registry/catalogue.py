@@ -6,7 +6,7 @@ All manifests share one schema::
     provider: acme                      # default: the distribution or folder name
     requires_harness: ">=0.1,<1"
     metrics:
-      my-metric: {import: "acme.metrics:Mine", summary: "...", extra: text, level: set}
+      my-metric: {import: "acme.metrics:Mine", summary: "...", level: set}
     # or a list: [{name: my-metric, target: "acme.metrics:Mine", summary: "..."}]
 
 Sources, in order: the harness itself, installed distributions (entry-point group ``harness.manifests``, value = the package
@@ -23,7 +23,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -31,7 +31,6 @@ from typing import Any, cast
 from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
-from harness.registry.instance_checks import check_instance
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
@@ -68,12 +67,25 @@ class Registry:
                 f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}",
                 value=kind, expected=KINDS, nearest=nearest_name(kind, KINDS),
             )  # fmt: skip
+        return [entry for entry in self._entries if kind in (None, entry.kind)]
+
+    @cached_property
+    def _entries(self) -> tuple[Entry, ...]:
+        """All entries, sorted by kind, name, provider; the same component declared twice once."""
         unique: dict[tuple[str, str, str, str], Entry] = {}
         for manifest in self.manifests:
             for entry in manifest.entries:
-                if kind in (None, entry.kind):
-                    unique.setdefault((entry.kind, entry.full_name, entry.target, entry.path), entry)
-        return sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider))
+                unique.setdefault((entry.kind, entry.full_name, entry.target, entry.path), entry)
+        return tuple(sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider)))
+
+    @cached_property
+    def _rivals(self) -> Mapping[tuple[str, str], Sequence[Entry]]:
+        """(kind, name or alias) -> the entries of that name."""
+        rivals: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self._entries:
+            for name in dict.fromkeys((entry.name, *entry.aliases)):
+                rivals.setdefault((entry.kind, name), []).append(entry)
+        return rivals
 
     def get(self, kind: str, name: str) -> Entry:
         """Return the entry called ``name`` (a name, ``provider/name``, or an alias).
@@ -118,9 +130,9 @@ class Registry:
 
     def bare_name(self, entry: Entry) -> str:
         """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
-        rivals = [e for e in self.entries(entry.kind) if e.name == entry.name or entry.name in e.aliases]
+        rivals = self._rivals.get((entry.kind, entry.name), ())
         built_in = [e for e in rivals if e.provider == BUILT_IN]
-        return entry.name if [entry] in (rivals, built_in) else entry.full_name
+        return entry.name if [entry] in ([*rivals], built_in) else entry.full_name
 
     def load(self, kind: str, name: str) -> Any:
         """Import and return the object of an entry; raises :class:`HarnessError` with the cause and the install command."""
@@ -135,7 +147,9 @@ class Registry:
             raise HarnessError(
                 f"{_could_not(entry)}: the module has no '{attribute}'{did_you_mean(attribute, vars(module))}"
             )
-        return getattr(module, attribute)
+        from harness.registry.function_plugins import component_of  # its protocols import numpy
+
+        return component_of(getattr(module, attribute))
 
     def load_module(self, kind: str, name: str) -> ModuleType:
         """Import and return the module of an entry; raises as :meth:`load`."""
@@ -166,6 +180,8 @@ class Registry:
         Raises :class:`UnknownName` for an unknown parameter with the nearest one, :class:`HarnessError` for a missing
         parameter, a value of the wrong plain type, or an instance without the members of its kind.
         """
+        from harness.registry.instance_checks import check_instance  # its protocols import numpy
+
         factory = self.load(kind, name)
         values = dict(params or {})
         label = f"{SINGULAR[kind]} '{name}'"
@@ -250,12 +266,14 @@ def split_spec(spec: object, kind: str) -> tuple[str, Values]:
 
 
 def create(kind: str, spec: object) -> Component:
-    """Return a component from a name or a one-key mapping ``{name: {params}}``; an instance is wrapped as it is.
+    """Return a component from a name, a mapping ``{name: {params}}`` or a function of a plugin; an instance is wrapped as it is.
 
     Raises :class:`HarnessError` for a number, a list or None, and as :meth:`Registry.component` does.
     """
     if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
-        return Component(spec)
+        from harness.registry.function_plugins import component_of
+
+        return Component(component_of(spec)() if component_of(spec) is not spec else spec)
     name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)
 

@@ -92,7 +92,8 @@ class Plugins:
             return caller(**arguments)
         except Exception as error:
             name = _plugin_of(error, caller)
-            raise HarnessError(f"plugin '{name}' failed in {hook}: {type(error).__name__}: {error}") from error
+            text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+            raise HarnessError(f"plugin '{name}' failed in {hook}: {text}") from error
 
 
 def _entry_points() -> Iterator[tuple[str, Callable[[], object]]]:

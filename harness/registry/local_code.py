@@ -116,7 +116,9 @@ def describe(folder: Path, target: str) -> tuple[str, Signature]:
     node = nodes[name]
     text = ast.get_docstring(node) or ""
     if isinstance(node, ast.FunctionDef):
-        return text, _signature(node.args)
+        plugin = any("_function" in ast.unparse(item) for item in node.decorator_list)  # harness.metric_function, ...
+        positional = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
+        return text, _signature(node.args, skip=positional if plugin else 0)
     constructors = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
     return text, _signature(constructors[0].args, skip=1) if constructors else {}
 

@@ -189,7 +189,7 @@ def _print_view(console: Console, view: ViewSpec, run: Run) -> None:
     if not content.heads:
         console.print(f"{escape(view.heading)}: no values in this run")
         return
-    caption = " ".join([*view.note.split(), *([f"({METHOD_NOTE})"] if is_verdict else [])])
+    caption = " ".join([*view.remark.split(), *([f"({METHOD_NOTE})"] if is_verdict else [])])
     table = Table(
         title=escape(view.heading),
         title_justify="left",

@@ -1,8 +1,9 @@
-"""Scatter plots and the ranking of a correlation study, as PNG files (matplotlib's Agg, no display needed)."""
+"""Scatter plots and the ranking of a correlation study, as PNG and SVG files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,81 +11,141 @@ import numpy as np
 
 from harness.analysis.column_table import ColumnTable
 from harness.analysis.correlate import ALL, Study
-from harness.errors import UnknownName, did_you_mean, require
-
-COLORS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000")
+from harness.errors import UnknownName, did_you_mean
+from harness.reporting.charts.build import altair, color_scale, dash_scale, finished, padded, panels, shape_scale
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.drawing import fitted_svg, png
+from harness.reporting.charts.layout import DOUBLE, Layout
+from harness.reporting.charts.svg_font import with_font
+from harness.rundir.format import write_atomically
 
 
 def write_plots(
     study: Study, table: ColumnTable, directory: Path, *, by: str | None = None, baseline: str | None = None
 ) -> list[Path]:
-    """``best.png`` (the best x column against each y), ``baseline.png`` (a given x column against each y) and ``ranking.png``
-    (R² of every x column, best first, per group); returns the files. Points are coloured by group.
+    """Write ``best`` (the best x column against each y), ``baseline`` (a given x column against each y) and ``ranking`` (R² of every x
+    column, best first, per group), each as ``.png`` and ``.svg``; return the files. Groups have colours and shapes of their own.
 
     Raises :class:`UnknownName` for a baseline that is no x column of the study.
     """
     if baseline is not None and baseline not in study.x:
         why = f": dropped, {study.dropped[baseline]}" if baseline in study.dropped else did_you_mean(baseline, study.x)
         raise UnknownName(f"the baseline '{baseline}' is no column of the study{why}")
-    require("matplotlib", extra="plots", needed_by="correlation plots")
-    import matplotlib
-
-    directory.mkdir(parents=True, exist_ok=True)
-    labels = np.array(table.groups(by)) if by else np.full(len(table), ALL)
-    best = [study.best(y, 1) for y in study.y]
-    with matplotlib.rc_context({"text.parse_math": False}):  # names of columns are no formulas of TeX
-        files = [_scatter(study, table, labels, [b[0] if b else None for b in best], directory / "best.png")]
-        if baseline is not None:
-            files.append(_scatter(study, table, labels, [baseline] * len(study.y), directory / "baseline.png"))
-        files.append(_ranking(study, directory / "ranking.png"))
+    best = [names[0] if (names := study.best(y, 1)) else None for y in study.y]
+    charts = [scatter(study, table, best, by, "best")]
+    if baseline is not None:
+        charts.append(scatter(study, table, [baseline] * len(study.y), by, "baseline"))
+    files: list[Path] = []
+    for chart in [*charts, ranking(study)]:
+        text = fitted_svg(chart, DOUBLE)
+        for suffix, data in (("png", png(text, 3)), ("svg", with_font(text).encode("utf-8"))):
+            write_atomically(directory / f"{chart.id}.{suffix}", data)
+            files.append(directory / f"{chart.id}.{suffix}")
     return files
 
 
-def _figure(columns: int, height: float) -> tuple[Any, list[Any]]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * columns, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
-
-
-def _scatter(study: Study, table: ColumnTable, labels: np.ndarray, names: Sequence[str | None], path: Path) -> Path:
-    figure, axes = _figure(len(study.y), 3.8)
-    groups = [name for name in study.groups if name != ALL] or [ALL]
-    for axis, name, y in zip(axes, names, study.y):
-        if name is None:
-            axis.set_title(f"{y}: nothing defined")
-            continue
-        for k, group in enumerate(groups):
-            points = labels == group
-            axis.scatter(
-                table.numbers[name][points], table.numbers[y][points], s=9, alpha=0.7, label=group, color=COLORS[k % 8]
-            )
-        inside = np.isin(labels, groups) & np.isfinite(table.numbers[name]) & np.isfinite(table.numbers[y])
-        slope, offset = np.polyfit(table.numbers[name][inside], table.numbers[y][inside], 1)
-        ends = np.array([table.numbers[name][inside].min(), table.numbers[name][inside].max()])
-        axis.plot(ends, slope * ends + offset, color="black", linewidth=0.8)
-        r2 = study.record(name, y)["r2"]
-        axis.set(xlabel=name, ylabel=y, title=f"R² = {r2:.4f}" if r2 is not None else "R² undefined")
-    if len(groups) > 1:
-        axes[0].legend(fontsize=7, frameon=False)
-    figure.savefig(path, dpi=150)
-    return path
+def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: str | None, name: str) -> Chart:
+    """Return a panel per y column with the x column of ``names`` (None: no panel content), and the line of least squares."""
+    labels = np.array(table.groups(by)) if by else np.full(len(table), ALL)
+    groups = [group for group in study.groups if group != ALL] or [ALL]
+    parts = [_points(study, table, labels, groups, x, y) for x, y in zip(names, study.y)]
+    caption = "One point per row of the table; the line is that of least squares over all points."
+    return Chart(name, "Scatter plots", caption, "metrics", partial(_build_scatter, parts, groups))
 
 
-def _ranking(study: Study, path: Path) -> Path:
-    figure, axes = _figure(len(study.y), 3.8)
-    for axis, y in zip(axes, study.y):
-        order = [study.x.index(name) for name in study.best(y)]
-        for k, group in enumerate(study.groups):
-            values = study.tables[group].r2[order, study.y.index(y)]
-            wide = group == ALL
-            axis.plot(
-                np.arange(1, len(order) + 1), values, label=group, linewidth=1.6 if wide else 0.7,
-                color="black" if wide else COLORS[k % 8],
-            )  # fmt: skip
-        axis.set(xlabel="columns, best first", ylabel="R²", title=y, ylim=(0, 1))
-    axes[0].legend(fontsize=7, frameon=False)
-    figure.savefig(path, dpi=150)
-    return path
+def _points(
+    study: Study, table: ColumnTable, labels: np.ndarray, groups: Sequence[str], x: str | None, y: str
+) -> dict[str, Any]:
+    """Return titles, points and ends of the fitted line of one panel."""
+    if x is None:
+        return {"x": "", "y": y, "title": f"{y}: nothing defined", "points": [], "line": []}
+    values = {"x": table.numbers[x], "y": table.numbers[y]}
+    inside = np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
+    across, up = values["x"][inside], values["y"][inside]
+    slope, offset = np.polyfit(across, up, 1)
+    r2 = study.record(x, y)["r2"]
+    return {
+        "x": x, "y": y, "title": "R² undefined" if r2 is None else f"R² = {r2:.4f}",
+        "points": [{"x": float(a), "y": float(b), "group": str(g)} for a, b, g in zip(across, up, labels[inside])],
+        "line": [{"x": float(end), "y": float(slope * end + offset)} for end in (across.min(), across.max())],
+    }  # fmt: skip
+
+
+def _build_scatter(parts: Sequence[dict[str, Any]], groups: Sequence[str], layout: Layout) -> Spec:
+    alt = altair()
+    columns = layout.columns(len(parts), 4 * layout.font)
+    width = layout.panel_width(columns) - 4.5 * layout.font
+    legend = None if len(groups) == 1 else alt.Legend(title=None, orient="bottom", symbolOpacity=1)
+    charts: list[Any] = []
+    data: dict[str, list[dict[str, Any]]] = {}
+    for k, part in enumerate(parts):
+        data |= {f"points{k}": part["points"], f"line{k}": part["line"]}
+        axes = [alt.Axis(title=part[name] or None, tickCount=4, format=".6~g") for name in "xy"]
+        scales = [
+            alt.Scale(domain=padded(row[name] for row in part["points"]), nice=False, zero=False) for name in "xy"
+        ]
+        x, y = alt.X("x:Q", axis=axes[0], scale=scales[0]), alt.Y("y:Q", axis=axes[1], scale=scales[1])
+        points = alt.Chart(alt.NamedData(name=f"points{k}")).mark_point(
+            filled=True, opacity=0.7, size=0.25 * layout.font**2
+        )
+        line = alt.Chart(alt.NamedData(name=f"line{k}")).mark_line(color="#808080", strokeWidth=0.12 * layout.font)
+        marks = points.encode(
+            x=x, y=y, color=alt.Color("group:N", scale=color_scale(groups), legend=legend),
+            shape=alt.Shape("group:N", scale=shape_scale(groups), legend=legend),
+        )  # fmt: skip
+        charts.append(
+            alt.layer(line.encode(x=x, y=y), marks).properties(width=width, height=0.8 * width, title=part["title"])
+        )
+    return finished(panels(charts, columns), **data)
+
+
+def ranking(study: Study) -> Chart:
+    """Return R² of every x column against each y column, columns best first, a line per group."""
+    rows = [
+        {
+            "target": y,
+            "place": place,
+            "r2": float(study.tables[group].r2[study.x.index(name), study.y.index(y)]),
+            "group": group,
+        }
+        for y in study.y
+        for group in study.groups
+        for place, name in enumerate(study.best(y), 1)
+    ]
+    caption = "R² of every x column, the best over all rows first."
+    return Chart(
+        "ranking",
+        "Ranking of the columns",
+        caption,
+        "metrics",
+        partial(_build_ranking, rows, list(study.y), list(study.groups)),
+    )
+
+
+def _build_ranking(
+    rows: Sequence[dict[str, Any]], targets: Sequence[str], groups: Sequence[str], layout: Layout
+) -> Spec:
+    alt = altair()
+    columns = layout.columns(len(targets), 4 * layout.font)
+    width = layout.panel_width(columns) - 4.5 * layout.font
+    legend = None if len(groups) == 1 else alt.Legend(title=None, orient="bottom", symbolOpacity=1)
+    x = alt.X(
+        "place:Q",
+        axis=alt.Axis(title="columns, best first", tickMinStep=1, format="d", grid=False),
+        scale=alt.Scale(zero=False),
+    )
+    y = alt.Y("r2:Q", axis=alt.Axis(title="R²", format=".6~g", tickCount=5), scale=alt.Scale(domain=[0, 1]))
+    color = alt.Color("group:N", scale=color_scale(groups), legend=legend)
+    dash = alt.StrokeDash("group:N", scale=dash_scale(groups), legend=legend)
+    lines = (
+        alt.Chart(alt.NamedData(name="rows"))
+        .mark_line(strokeWidth=0.14 * layout.font)
+        .encode(x=x, y=y, color=color, strokeDash=dash)
+    )
+    charts = [
+        lines.transform_filter(alt.FieldEqualPredicate(field="target", equal=target)).properties(
+            width=width, height=0.8 * width, title=target
+        )
+        for target in targets
+    ]
+    return finished(panels(charts, columns), rows=rows)

@@ -1,4 +1,4 @@
-"""Table and text views as files: CSV for programs, Markdown for people. One pair of files per view."""
+"""Tables of runs as files: the main table and the views, as CSV for programs, Markdown for people and LaTeX for papers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.reporting.captions import Texts, TextsTable, texts_table
+from harness.reporting.main_table import main_sheet
 from harness.reporting.numbers import number
-from harness.reporting.tables import escape_markdown, markdown_line, to_csv
+from harness.reporting.tables import Sheet, escape_markdown, latex_table, markdown_line, render, to_csv
 from harness.reporting.verdicts import verdict_table
 from harness.reporting.views import ViewTable, view_table
 from harness.run.finished import Run
@@ -17,23 +18,42 @@ from harness.rundir.format import write_atomically
 from harness.spec.models import ViewSpec
 
 Line = Sequence[object]
+SUFFIXES = {"csv": "csv", "md": "markdown", "tex": "latex"}
+"""Suffix of a file -> format of :data:`harness.reporting.tables.FORMATS`."""
 
 
 def write_tables(paths: Sequence[str | Path], folder: Path) -> list[Path]:
-    """Write every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs into ``folder``; return the files."""
-    written: list[Path] = []
-    for path in paths:
+    """Write the main table and every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs; return the files.
+
+    The main table is ``results.csv``, ``.md`` and ``.tex``, views are ``NN-TITLE``; texts have no LaTeX. With several runs the names begin
+    with the number and the task of the run.
+    """
+    files: dict[Path, str] = {}
+    for number_of_run, path in enumerate(paths, start=1):
         run = Run.open(path)
+        prefix = f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
+        if run.records:
+            sheet = main_sheet(run)
+            for suffix, form in SUFFIXES.items():
+                files[folder / f"{prefix}results.{suffix}"] = render(sheet, form)
         for index, view in enumerate(run.provenance.views, start=1):
-            if view.plot not in ("table", "texts", "verdicts"):
-                continue
-            stem = f"{index:02d}-{_slug(view.heading)}"
-            stem = f"{run.provenance.task}-{stem}" if len(paths) > 1 else stem
-            head, rows, cells = _content(view, run)
-            for name, data in ((f"{stem}.csv", to_csv(rows)), (f"{stem}.md", to_markdown(head, cells))):
-                write_atomically(folder / name, data.encode("utf-8"))
-                written.append(folder / name)
-    return written
+            if view.plot in ("table", "texts", "verdicts"):
+                stem = f"{prefix}{index:02d}-{_slug(view.heading)}"
+                files |= {folder / f"{stem}.{suffix}": text for suffix, text in _files(view, run).items()}
+    for file, text in files.items():
+        write_atomically(file, text.encode("utf-8"))
+    return list(files)
+
+
+def _files(view: ViewSpec, run: Run) -> dict[str, str]:
+    """Return suffix -> content of the files of a view."""
+    head, rows, cells = _content(view, run)
+    files = {"csv": to_csv(rows), "md": to_markdown(head, cells)}
+    if view.plot == "texts":
+        return files
+    names, *body = [[str(cell) for cell in row] for row in cells]
+    sheet = Sheet(names, body, "l" + "r" * (len(names) - 1), head, [view.note] if view.note else [])
+    return {**files, "tex": latex_table(sheet)}
 
 
 def _content(view: ViewSpec, run: Run) -> tuple[str, list[Line], list[Line]]:

@@ -91,7 +91,7 @@ def _empty(value: float) -> object:
 
 def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]] = ()) -> str:
     """Return the HTML of the page; ``sections`` are those of plugins, with ``title`` and ``html``."""
-    require("jinja2", extra="plots", needed_by="harness report")
+    require("jinja2", needed_by="harness report")
     import jinja2
 
     environment = jinja2.Environment(
@@ -100,7 +100,7 @@ def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]]
     environment.filters["p_text"] = p_text
     here = Path(__file__)
     template = environment.from_string(here.with_name("league.html").read_text(encoding="utf-8"))
-    style = here.with_name("page.css").read_text(encoding="utf-8")
+    style = here.with_name("league.css").read_text(encoding="utf-8")
     return template.render(
         title=title or league.title,
         style=style, league=_table(league), advice=league.advice(), absent=league.absent,

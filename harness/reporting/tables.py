@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Sheet:
     """Cells in bold, as (row, column)."""
     groups: frozenset[int] = frozenset()
     """Rows that begin a group; a rule or a space precedes them."""
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    """Letters set high behind the text of cells, by (row, column)."""
     data: Sequence[Sequence[object]] = ()
     """Header and rows of the CSV, numbers in full; empty: ``headers`` and ``rows``."""
 
@@ -63,7 +65,10 @@ def terminal_table(sheet: Sheet) -> Table:
         justify = "right" if letter == "r" else "left"
         table.add_column(escape(header), justify=justify, no_wrap=index == 0 or letter == "r", overflow="fold")
     for number, row in enumerate(sheet.rows):
-        cells = [_strong_terminal(escape(cell), (number, k) in sheet.bold) for k, cell in enumerate(row)]
+        cells = [
+            _strong_terminal(escape(f"{cell} {sheet.marks.get((number, k), '')}".rstrip()), (number, k) in sheet.bold)
+            for k, cell in enumerate(row)
+        ]
         table.add_row(*cells, end_section=number + 1 in sheet.groups)
     return table
 
@@ -88,7 +93,11 @@ def markdown_table(sheet: Sheet) -> str:
     rules = ["---:" if letter == "r" else "---" for letter in sheet.alignment]
     lines = [markdown_line(list(map(escape_markdown, sheet.headers))), markdown_line(rules)]
     for number, row in enumerate(sheet.rows):
-        lines.append(markdown_line([_strong(cell, (number, k) in sheet.bold) for k, cell in enumerate(row)]))
+        marks = [
+            f"<sup>{escape_markdown(mark)}</sup>" if (mark := sheet.marks.get((number, k))) else ""
+            for k in range(len(row))
+        ]
+        lines.append(markdown_line([_strong(cell, (number, k) in sheet.bold) + marks[k] for k, cell in enumerate(row)]))
     title = [escape_markdown(sheet.title), ""] if sheet.title else []
     notes = ["", *(escape_markdown(note) + "  " for note in sheet.notes)] if sheet.notes else []
     return "\n".join([*title, *lines, *notes]) + "\n"
@@ -129,12 +138,15 @@ def latex_table(sheet: Sheet) -> str:
     for number, row in enumerate(sheet.rows):
         if number and number in sheet.groups:
             lines.append(r"\addlinespace")
-        cells = (
-            f"\\textbf{{{escape_latex(c)}}}" if (number, k) in sheet.bold else escape_latex(c)
-            for k, c in enumerate(row)
-        )
-        lines.append(_latex_line(cells))
+        lines.append(_latex_line(_latex_cell(sheet, number, k) for k in range(len(row))))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _latex_cell(sheet: Sheet, row: int, column: int) -> str:
+    """Return a cell in bold where the sheet has it so, with its mark as a superscript that takes no width."""
+    text, mark = escape_latex(sheet.rows[row][column]), sheet.marks.get((row, column))
+    strong = f"\\textbf{{{text}}}" if (row, column) in sheet.bold else text
+    return strong + (f"\\rlap{{\\textsuperscript{{{escape_latex(mark)}}}}}" if mark else "")
 
 
 def _latex_line(cells: Iterable[str]) -> str:

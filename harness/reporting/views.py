@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from harness.errors import HarnessError, did_you_mean
+from harness.reporting.published import rows_with_published
 from harness.rundir.records import ResultRecord, lookup, number
 from harness.spec.models import ViewSpec
+from harness.spec.published import PublishedTable
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,11 @@ COMBINED = {
     "combined p": "harmonic_mean_test",
     "fisher p": "fisher",
     "discoveries": "discoveries",
+    "mean p": "mean",
+    "mean log p": "mean_log",
 }
 """Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
-continuous p-values, and the number of examples that are significant at the false discovery rate."""
+continuous p-values, the number of examples that are significant at the false discovery rate, and the means of p and of log p."""
 
 
 def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float] | None]:
@@ -42,6 +46,8 @@ def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float
         return record.value, record.ci95
     if what == "seconds":
         return record.seconds, None
+    if what == "per second":
+        return record.n / record.seconds if record.seconds else math.nan, None
     if what in COMBINED:
         return number((record.p or {}).get(COMBINED[what])), None
     p = number(record.p_value)
@@ -57,7 +63,7 @@ def split_quantity(y: str) -> tuple[str, str]:
     >>> split_quantity("log harmonic p:cider"), split_quantity("cider")
     (('log harmonic p', 'cider'), ('value', 'cider'))
     """
-    for prefix in ("log p", "p", "seconds", *COMBINED):
+    for prefix in ("log p", "p", "seconds", "per second", *COMBINED):
         if y.startswith(prefix + ":"):
             return prefix, y.removeprefix(prefix + ":")
     return "value", y
@@ -154,6 +160,9 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
     for group in groups:
         cells = dict(zip(map(str, group.x), group.y))
         rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
+    if isinstance(view.reference, PublishedTable):
+        task = records[0].task if records else ""
+        return ViewTable(view.x, heads, rows_with_published(rows, heads, view.reference, task), None)
     reference = {str(key): value for key, value in view.reference.items()}
     published = tuple(reference.get(head) for head in heads) if reference else None
     return ViewTable(view.x, heads, tuple(rows), published)

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.errors import HarnessError
 from harness.run.metric_plan import unique
 
-SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz"}
+SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".csv", ".tsv", ".txt", ".eval"}
 """Endings that a label leaves out."""
 
 
@@ -42,6 +42,22 @@ def file_labels(files: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     if twice:
         raise HarnessError(f"the label '{twice[0]}' occurs {labels.count(twice[0])} times; expected different labels")
     return list(labels)
+
+
+def system_labels(files: Sequence[str], systems: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
+    """Return one label per file and system: ``labels``, or the system after the label of its file where there are several files.
+
+    Without systems, the same as :func:`file_labels`; raises as that function.
+
+    >>> system_labels(["a.jsonl"], ["beam", "nucleus"])
+    ['beam', 'nucleus']
+    """
+    if not systems:
+        return file_labels(files, labels)
+    if labels:
+        return file_labels([f"{file}/{system}" for file in files for system in systems], labels)
+    names = file_labels(files)
+    return unique([system if len(files) == 1 else f"{name}/{system}" for name in names for system in systems])
 
 
 def _from_names(files: Sequence[str]) -> list[str]:

@@ -9,9 +9,10 @@ from typing import cast
 
 from harness.contracts import Adapter, CaptionSet, Decoding, Reader, TaskView, Values
 from harness.errors import HarnessError, UnknownName
+from harness.files.file_options import FileOptions
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
-from harness.run.file_labels import file_labels
+from harness.run.file_labels import system_labels
 from harness.run.generate import prepare, results_of, sets_of_results
 from harness.run.plan import ModelPlan
 from harness.spec.metric_text import parse_metric, split_metrics
@@ -27,14 +28,22 @@ def candidate_adapter() -> str:
     return current().with_role("adapters", "candidate-files").name
 
 
-def read_file_pair(candidates: str | Path, references: str | Path, *, allow_missing: bool = False) -> list[CaptionSet]:
-    """Return the caption sets of two files (docs/data-formats.md lists the formats).
+def read_file_pair(
+    candidates: str | Path,
+    references: str | Path,
+    *,
+    allow: Sequence[str] = (),
+    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
+) -> list[CaptionSet]:
+    """Return the caption sets of two files (docs/data-formats.md lists the formats); ``allow`` as for :func:`score_spec`.
 
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids that do not match.
     """
     registry = current()
-    reader = cast(Reader, registry.create("readers", reference_reader(), {"path": str(references)}))
-    params = {"path": str(candidates), "allow_missing": allow_missing}
+    values = {"path": str(references), **_faults(["empty"] if "empty" in allow else []), **options.of_references()}
+    reader = cast(Reader, registry.create("readers", reference_reader(), values))
+    systems = {"system": list(options.systems)} if options.systems else {}
+    params = {"path": str(candidates), **_faults(allow), **options.of_candidates(), **systems}
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
     task = TaskView(list(reader), Decoding())
     prepare(ModelPlan("candidates", candidate_adapter(), params, adapter), task)
@@ -52,35 +61,43 @@ def score_spec(
     seed: int = 0,
     limit: int | None = None,
     allow: Sequence[str] = (),
+    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
 ) -> Located:
     """Return the spec of ``harness score``; its places are the command's options, for error messages.
 
-    Every file of candidates is a model, labelled as :func:`~harness.run.file_labels.file_labels` does. ``allow`` lists faults
-    of files that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of the adapter). Raises
+    Every file of candidates is a model, or one per system of ``options``, labelled as :func:`~harness.run.file_labels.system_labels`
+    does. ``allow`` lists faults of files that are accepted: ``missing``, ``unknown``, ``empty`` (parameters ``allow_...`` of the adapter,
+    the last of the reader too). Raises
     :class:`~harness.errors.HarnessError` for labels that do not fit the files, and for metrics that cannot be parsed.
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
-    params: Values = {"allow_missing": False} | {f"allow_{fault}": True for fault in allow}
+    params: Values = {"allow_missing": False, **_faults(allow)}
+    pairs = [(file, system) for file in files for system in options.systems or ("",)]
     models = [
-        {candidate_adapter(): {"path": file, **params, "label": label}}
-        for file, label in zip(files, file_labels(files, labels))
+        {candidate_adapter(): {"path": file, **options.of_candidates(system), **params, "label": label}}
+        for (file, system), label in zip(pairs, system_labels(files, options.systems, labels))
     ]
+    empty = _faults(["empty"] if "empty" in allow else [])
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
-        "dataset": {"reader": reference_reader(), "path": references},
+        "dataset": {"reader": reference_reader(), "path": references, **empty, **options.of_references()},
         "models": models,
         "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts],
         "significance": {"method": p_value},
         "seed": seed,
         "limit": limit,
     }
-    options: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
-    options |= {("models", index): f"--candidates {file}" for index, file in enumerate(files)}
-    options |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
-    options |= {("seed",): "--seed", ("limit",): "--limit"}
-    return Located(spec, {key: (option, 0) for key, option in options.items()})
+    places: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
+    places |= {("models", index): f"--candidates {file}" for index, (file, _) in enumerate(pairs)}
+    places |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
+    places |= {("seed",): "--seed", ("limit",): "--limit"}
+    return Located(spec, {key: (option, 0) for key, option in places.items()})
+
+
+def _faults(allow: Sequence[str]) -> Values:
+    return {f"allow_{fault}": True for fault in allow}
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:

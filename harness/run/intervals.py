@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.contracts import (
+    Additive,
     HasInterval,
     HasTokenIntervals,
     HoldsFixed,
@@ -69,7 +70,10 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
     if not metric.spec.shardable:
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats)
-    if ends is None:
+    is_sum = False
+    if ends is None and len(stats) >= bootstrap.LARGE and isinstance(metric, Additive):
+        is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed)
+    if ends is None and not is_sum:
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)

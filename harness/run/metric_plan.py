@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, TokenScoreMetric, Values
 from harness.errors import HarnessError
-from harness.registry import current, split_spec
+from harness.registry import current, resolve, split_spec
 from harness.spec.metric_text import parse_metric, split_metrics
 from harness.spec.models import MAX_RANGE
 
@@ -53,7 +53,7 @@ def metric_plan(name: str, params: Parameters, metric: Metric | TokenScoreMetric
 
 
 def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
-    """Return plans of metrics: names, ``name:param=value`` texts, comma-separated lists of these, ``{name: params}``, instances."""
+    """Return plans of metrics: names, ``name:param=value`` texts or lists of them, ``{name: params}``, instances, functions."""
     plans: list[AnyMetricPlan] = []
     for item in _single(metrics):
         if isinstance(item, (str, Mapping)):
@@ -61,7 +61,7 @@ def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
             for choice in expanded(name, params):
                 plans.append(metric_plan(name, choice, current().create("metrics", name, choice)))
         else:
-            instance = cast(Metric, item)
+            instance = cast(Metric, resolve("metrics", item))
             plans.append(metric_plan(instance.spec.name, {}, instance))
     return with_unique_labels(plans)
 

@@ -320,8 +320,8 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
     -------
     dict
         ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
-        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``discoveries``, ``fdr`` and the
-        number ``n`` of p-values. Empty when no example has a p-value.
+        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and ``mean_log`` of log p
+        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values. Empty when no example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}
@@ -338,6 +338,8 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
         "log_calibrated": combine.log_calibrated_p(p, floors),
         "harmonic_mean": combine.harmonic_mean_p(p),
         "log_harmonic_mean": combine.log_harmonic_mean_p(p),
+        "mean": float(np.mean(p)),
+        "mean_log": float(np.mean(np.log(p))),
         "harmonic_mean_test": combine.harmonic_mean_test(p),
         "fisher": combine.fisher(p),
         "discoveries": rejected.count,

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Features, Metric, PositionedBatch
 from harness.errors import InputError
-from harness.files.captions import check_text
+from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respelled
+from harness.files.text_lists import matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 
@@ -51,15 +52,19 @@ class BoundMetric:
         return f"<metric {self.metric.signature()}>"
 
     def __call__(
-        self, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, seed: int = 0
+        self,
+        candidates: Sequence[str] | Sequence[Sequence[str]],
+        references: Sequence[str] | Sequence[Sequence[str]],
+        *,
+        seed: int = 0,
     ) -> MetricResult:
         """Score B examples.
 
         Parameters
         ----------
         candidates, references : sequence of sequences of str
-            ``candidates[b]`` are the n texts of example b, ``references[b]`` its m references. Shapes may differ between
-            examples. Corpus state (document frequencies) comes from ``references``.
+            ``candidates[b]`` are the n texts of example b, ``references[b]`` its m references; a list of texts has one of each example.
+            Shapes may differ between examples. Corpus state (document frequencies) comes from ``references``.
         seed : int
             Seed of Monte Carlo p-values.
 
@@ -99,61 +104,43 @@ def score_batches(
 
 
 def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
-    """Return lists of texts as caption sets with ids ``0, 1, ...``; raise :class:`InputError` with the place of a mistake."""
-    lists = [
-        _sequence(value, name, "with one list of texts per example")
-        for value, name in ((candidates, "candidates"), (references, "references"))
-    ]
-    if len(lists[0]) != len(lists[1]):
-        raise InputError(f"{len(lists[0])} examples have candidates but {len(lists[1])} have references")
-    if not lists[0]:
+    """Return lists of texts, or lists of lists, as caption sets with ids ``0, 1, ...``; raise :class:`InputError` for a mistake."""
+    ours, theirs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
+    if len(ours) != len(theirs):
+        raise InputError(f"{len(ours)} examples have candidates but {len(theirs)} have references")
+    if not ours:
         raise InputError("there are no examples")
-    return [
-        CaptionSet(
-            str(index), _texts(ours, f"candidates: example {index}"), _texts(theirs, f"references: example {index}")
-        )
-        for index, (ours, theirs) in enumerate(zip(*lists))
-    ]
+    return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(ours, theirs))]
 
 
-def _sequence(value: object, where: str, content: str) -> Sequence[object]:
-    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise InputError(f"expected a list {content}; found {value!r:.60}", where)
-    return cast("Sequence[object]", value)
-
-
-def _texts(value: object, where: str) -> tuple[str, ...]:
-    texts = _sequence(value, where, "of texts")
-    if not texts:
-        raise InputError("the list is empty; expected at least one text", where)
-    return tuple(check_text(text, where) for text in texts)
-
-
-def sets_of(candidates: object, references: object, *, allow_missing: bool) -> list[CaptionSet]:
+def sets_of(
+    candidates: object,
+    references: object,
+    *,
+    allow_missing: bool,
+    allow_unknown: bool = False,
+    allow_empty: bool = False,
+    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
+) -> list[CaptionSet]:
     """Return the caption sets of two paths, two mappings id -> texts, or two lists; raise :class:`InputError` for a mistake."""
-    if isinstance(candidates, (str, Path)) or isinstance(references, (str, Path)):
-        from harness.run.file_pair import read_file_pair
+    try:
+        if isinstance(candidates, (str, Path)) and isinstance(references, (str, Path)):
+            from harness.run.file_pair import read_file_pair
 
-        return read_file_pair(str(candidates), str(references), allow_missing=allow_missing)
-    if isinstance(candidates, Mapping) and isinstance(references, Mapping):
-        return _mapped_sets(
-            cast("Mapping[object, Sequence[str]]", candidates),
-            cast("Mapping[object, Sequence[str]]", references),
-            allow_missing,
-        )
-    if isinstance(candidates, Mapping) or isinstance(references, Mapping):
+            faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
+            allow = [name for name, accepted in faults.items() if accepted]
+            return read_file_pair(candidates, references, allow=allow, options=options)
+        if isinstance(candidates, Mapping) and isinstance(references, Mapping):
+            ours, theirs = cast("Mapping[object, object]", candidates), cast("Mapping[object, object]", references)
+            keys = matched_ids(ours, theirs, allow_missing=allow_missing, allow_unknown=allow_unknown)
+            if not keys:
+                raise InputError("there are no examples")
+            return [
+                CaptionSet(str(key), texts_of(ours[key], f"candidates: '{key}'"), texts_of(theirs[key], f"references: '{key}'"))
+                for key in keys
+            ]  # fmt: skip
+    except InputError as error:
+        raise respelled(error, KEYWORD_SPELLING) from error
+    if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
         raise InputError("candidates and references are both paths, both mappings or both lists")
     return caption_sets(candidates, references)
-
-
-def _mapped_sets(
-    candidates: Mapping[object, Sequence[str]], references: Mapping[object, Sequence[str]], allow_missing: bool
-) -> list[CaptionSet]:
-    unknown = [key for key in candidates if key not in references]
-    missing = [key for key in references if key not in candidates]
-    if unknown or (missing and not allow_missing):
-        what, which = ("no references", unknown) if unknown else ("no candidates", missing)
-        raise InputError(f"{len(which)} ids have {what}: {', '.join(map(str, which[:5]))}")
-    keys = [key for key in references if key in candidates]
-    sets = caption_sets([candidates[key] for key in keys], [references[key] for key in keys])
-    return [CaptionSet(str(key), item.candidates, item.references) for key, item in zip(keys, sets)]

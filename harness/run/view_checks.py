@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import InputError, did_you_mean
 from harness.rundir.records import ResultRecord, lookup
+from harness.spec.published import EVERY, PublishedTable
 
 if TYPE_CHECKING:
     from harness.run.plan import Plan
@@ -39,6 +40,24 @@ def check_views(loaded: LoadedSpec, plan: Plan) -> None:
             raise InputError(text, where, value=view.against, expected=models)
         for item in (*view.metrics, *([view.x] if view.x.startswith("metric:") else [])):
             _check_metric(view, item, labels, where)
+        _check_published(view, plan.spec.task, labels, models, loaded.where("views", index, "reference"))
+
+
+def _check_published(view: ViewSpec, task: str, metrics: list[str], models: list[str], where: str) -> None:
+    """Raise :class:`InputError` for published values of a model or metric that the run does not have."""
+    if not isinstance(view.reference, PublishedTable):
+        return
+    for row in (row for row in view.reference.rows if row.task in (None, task)):
+        if view.by == "model" and view.x == "metric" and row.label not in (None, EVERY, *models):
+            raise InputError(
+                f"published values of the row '{row.label}'{did_you_mean(str(row.label), models)}; rows of the view are "
+                f"{', '.join(models)} (a row of one part of a suite has the key task)",
+                where, value=row.label, expected=models,
+            )  # fmt: skip
+        unknown = [name for name in row.values if view.x == "metric" and name not in metrics]
+        if unknown:
+            text = f"published values of the metric '{unknown[0]}'{did_you_mean(unknown[0], metrics)}; there are {', '.join(metrics)}"
+            raise InputError(text, where, value=unknown[0], expected=metrics)
 
 
 def _check_metric(view: ViewSpec, item: str, labels: list[str], where: str) -> None:

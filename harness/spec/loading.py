@@ -3,7 +3,7 @@
 * ``include: [a.yaml, b.yaml]``: the keys of this file override those of the included files. When several included files have a
   ``dataset`` and this file has none, the file is a suite: one run per included data set, each with the keys of this file.
 * ``variants:``: a list of ``{name, when: {exists: path}, ...keys}``; the first one whose ``when`` holds (or that has no ``when``)
-  is merged into the spec.
+  is merged into the spec. Models and metrics with a ``when`` that does not hold are left out (:mod:`harness.spec.conditions`).
 * ``${NAME}`` and ``${NAME:-default}`` are expanded in every string; a variable that is not set is an error outside of ``when``.
   ``${secret:NAME}`` is expanded too, and its value is kept out of everything that is written (:mod:`harness.files.secrets`).
 * A relative path is resolved beside the spec file, and where no such file exists, in the working directory.
@@ -26,12 +26,11 @@ from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.secrets import MIN_LENGTH, is_secret_variable, remember, remember_keys
 from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
+from harness.spec.conditions import VARIABLE, drop_unmet, holds
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
-
-_VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
-
+from harness.spec.published import resolve_references
 
 _CONTENT = ("dataset", "judgments")
 """Keys that make a file a task of its own, not a fragment."""
@@ -125,7 +124,7 @@ def load_written(content: Parameters) -> LoadedSpec:
 def _find(name: str) -> tuple[Path, str]:
     """Return path and displayed name of the file ``name``, or of the shipped task (``coco``, ``tasks/coco.yaml``)."""
     path = Path(name)
-    if path.exists():
+    if os.path.exists(path):
         return path, name
     from harness.registry import current
 
@@ -161,12 +160,12 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
         raise InputError("include is a file name or a list of file names", places.where(()))
     bases: list[Located] = []
     for index, item in enumerate(cast("list[str]", names)):
-        target = Path(item) if Path(item).is_absolute() or Path(item).exists() else path.parent / item
+        target = Path(item) if Path(item).is_absolute() or os.path.exists(item) else path.parent / item
+        if not os.path.isfile(target):  # False, not an error, for a name that no file can have
+            raise InputError(f"included file {_short(item)} does not exist", places.where((index,)))
         if target.resolve() in (*stack, resolved):
             chain = " -> ".join(p.name for p in (*stack, resolved, target.resolve()))
             raise InputError(f"the spec includes itself: {chain}", places.where((index,)))
-        if not target.is_file():
-            raise InputError(f"included file '{item}' does not exist", places.where((index,)))
         bases.extend(_with_includes(target, str(target), (*stack, resolved)))
     full = [base for base in bases if _is_task(base)]
     fragments = [base for base in bases if not _is_task(base)]
@@ -205,7 +204,7 @@ def _variant(tree: Located, folder: Path) -> Located:
         ):
             raise InputError("variants is a list of mappings", places.where(()))
         for index, item in enumerate(cast("list[Values]", variants)):
-            if not _holds(item.pop("when", None), folder, places.where((index, "when"))):
+            if not holds(item.pop("when", None), folder, places.where((index, "when"))):
                 continue
             item["variant"] = item.pop("name", f"variant {index + 1}")
             for key, value in item.items():
@@ -213,27 +212,10 @@ def _variant(tree: Located, folder: Path) -> Located:
             break
         else:
             raise InputError("no variant's 'when' holds", places.where(()))
+    drop_unmet(tree, folder)
     tree.data = _expand(tree, tree.data, (), folder)
+    resolve_references(tree, folder)
     return tree
-
-
-def _holds(when: YamlValue, folder: Path, where: str) -> bool:
-    """Return True when every path of a condition exists, in the working directory or in ``folder``."""
-    if when is None:
-        return True
-    if not isinstance(when, dict) or set(cast("dict[Any, Any]", when)) != {"exists"}:
-        raise InputError("when is a mapping 'exists: PATH'", where)
-    paths = cast("Values", when)["exists"]
-    for value in cast("list[YamlValue]", paths) if isinstance(paths, list) else [paths]:
-        missing = [
-            m["name"] for m in _VARIABLE.finditer(str(value)) if m["default"] is None and not os.environ.get(m["name"])
-        ]
-        if missing:
-            return False
-        text = _VARIABLE.sub(lambda m: os.environ.get(m["name"]) or m["default"] or "", str(value))
-        if not Path(text).exists() and not (folder / text).exists():
-            return False
-    return True
 
 
 def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValue:
@@ -259,8 +241,8 @@ def _expand(tree: Located, value: YamlValue, key: Key, folder: Path) -> YamlValu
             remember(text, f"${{secret:{name}}}")
         return text
 
-    text = _VARIABLE.sub(replace, value)
-    if text and is_path(tree.data, key) and not Path(text).is_absolute() and (folder / text).exists():
+    text = VARIABLE.sub(replace, value)
+    if text and is_path(tree.data, key) and not Path(text).is_absolute() and os.path.exists(folder / text):
         return str(folder / text)
     return text
 

@@ -9,10 +9,11 @@ import math
 import re
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 from harness.contracts import Values
 from harness.files.yaml_source import YamlValue
+from harness.spec.published import PublishedTable, reference_kind
 
 MAX_RANGE = 10_000
 """Maximum number of values of a range, and of points of the grid of decodings."""
@@ -72,6 +73,9 @@ def _component(value: YamlValue) -> YamlValue:
 Component = Annotated[str | dict[str, Values], BeforeValidator(_component)]
 Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 CountAxis = Annotated[Count | list[Count], BeforeValidator(expand_ranges)]
+Reference = Annotated[
+    Annotated[PublishedTable, Tag("table")] | Annotated[Values, Tag("columns")], Discriminator(reference_kind)
+]
 FloatAxis = Annotated[float | list[float], BeforeValidator(_finite)]
 
 
@@ -166,8 +170,8 @@ class ViewSpec(Strict):
     by: str | None = None
     title: str = ""
     note: str = ""
-    reference: Values = {}
-    """Published values that are printed beside the results: column label -> number."""
+    reference: Reference = {}
+    """Published values that are printed beside the results: column -> number, or ``rows`` with a ``source``."""
     examples: Count | None = None
     """Number of examples of a view of texts (default 6)."""
     against: str | None = None
@@ -182,6 +186,12 @@ class ViewSpec(Strict):
     def heading(self) -> str:
         """The title, or the quantities of ``y``."""
         return self.title or ", ".join("all metrics" if name == "*" else name for name in self.metrics)
+
+    @property
+    def remark(self) -> str:
+        """The note, with the source of published values."""
+        source = f"Published: {self.reference.source}." if isinstance(self.reference, PublishedTable) else ""
+        return f"{self.note} {source}".strip()
 
     @model_validator(mode="after")
     def _own_keys(self) -> ViewSpec:

@@ -10,10 +10,13 @@ from string import Template
 from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
 
 TEMPLATES = Path(__file__).parent / "templates"
-KINDS = ("metric", "adapter", "task")
+KINDS = ("metric", "distance", "embedding", "adapter", "reader", "task")
 SUMMARIES = {
     "metric": "Share of a candidate's words that occur in a reference",
+    "distance": "Share of distinct words that only one of two texts has",
+    "embedding": "Counts of character trigrams by hash",
     "adapter": "Words of the source in random order",
+    "reader": "Text files with blocks of an id and its captions",
     "task": "Five examples with three captions each",
 }
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -27,7 +30,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
     name : str
         Name of the distribution and of the component: lower-case letters, digits and hyphens.
     kind : str
-        ``metric``, ``adapter`` or ``task``.
+        ``metric``, ``distance``, ``embedding``, ``adapter``, ``reader`` or ``task``.
     folder : path, optional
         Folder of the package. Default: ``./name``.
 
@@ -74,28 +77,39 @@ def _files(package: str, name: str, kind: str) -> dict[str, str]:
     }
     if kind == "task":
         return {**files, f"{package}/{name}.yaml": "task.yaml", f"{package}/captions.jsonl": "captions.jsonl"}
-    return {**files, f"{package}/{kind}.py": f"{kind}.py"}
+    sample = {f"{package}/sample.txt": "sample.txt"} if kind == "reader" else {}
+    return {**files, f"{package}/{kind}.py": f"{kind}.py", **sample}
 
 
 def _values(name: str, package: str, kind: str) -> dict[str, str]:
     """Return the values of the placeholders in the templates."""
     class_name = "".join(part.capitalize() for part in name.split("-"))
-    target = f"{package}/{name}.yaml" if kind == "task" else f"{package}.{kind}:{class_name}"
+    member = package if kind in ("distance", "embedding") else class_name
+    target = f"{package}/{name}.yaml" if kind == "task" else f"{package}.{kind}:{member}"
     use = {
-        "metric": f"harness score --candidates captions.json --references references.json -m {name}",
+        "metric": f"harness score candidates.json --references references.json -m {name}",
+        "distance": f"harness score candidates.json --references references.json -m trm:distance={name}",
+        "embedding": f"harness score candidates.json --references references.json -m mmd:embedding={name}",
         "adapter": f"harness show {name}",
+        "reader": f"harness show {name}",
         "task": f"harness run {name}",
     }
     rows = {
         "metric": [("Measures", SUMMARIES[kind]), ("Range", "0 to 1, higher is better"), ("Undefined", "never"),
                    ("Parameters", "`lower` (true): ignore case")],
+        "distance": [("Measures", SUMMARIES[kind]), ("Range", "0 to 1; symmetric; 0 for equal texts"),
+                     ("Parameters", "`lower` (true): ignore case")],
+        "embedding": [("Vectors", SUMMARIES[kind]), ("Shape", "(T, size)"), ("Parameters", "`size` (64): length of a vector")],
+        "reader": [("Files", SUMMARIES[kind]), ("Ids", "the first line of a block"),
+                   ("Parameters", "`path`, `limit_references`: the first references of each example")],
         "adapter": [("Captions", SUMMARIES[kind]), ("Decoding", "any strategy; `candidates` sets the number of captions"),
                     ("Parameters", "`share` (1): share of the words that a caption has")],
         "task": [("Data", "`captions.jsonl`, beside the spec"), ("Models", "held-out references, shuffled captions"),
                  ("Metrics", "cr, distinct")],
     }  # fmt: skip
     return {
-        "name": name, "package": package, "Class": class_name, "kind": kind, "kinds": f"{kind}s", "summary": SUMMARIES[kind],
+        "name": name, "package": package, "Class": class_name, "function": package, "kind": kind, "kinds": f"{kind}s",
+        "summary": SUMMARIES[kind],
         "use": use[kind], "check": f"harness check {target}", "init": f'"""{SUMMARIES[kind]}."""\n',
         "rows": "\n".join(f"| {left} | {right} |" for left, right in rows[kind]),
     }  # fmt: skip

@@ -13,6 +13,7 @@ from harness.contracts import CaptionSet, Decoding, Example, Parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
 from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
+from harness.registry.function_plugins import component_of
 from harness.registry.instance_checks import check_instance
 from harness.registry.manifest_schema import Entry
 from harness.registry.parameter_checks import check_parameters
@@ -117,6 +118,7 @@ def create_component(kind: str, component: Instance, params: Parameters | None =
 
     Raises :class:`HarnessError` with one line for unknown parameters and for a constructor that raises.
     """
+    component = component_of(component)
     if isinstance(component, Component):
         return component
     if isinstance(component, (str, Mapping)):
@@ -190,7 +192,7 @@ def _imported(text: str, kind: str | None, params: Parameters) -> Target:
     module = _import(module_name)
     if not hasattr(module, attribute):
         raise UnknownName(f"{module_name} has no '{attribute}'{did_you_mean(attribute, vars(module))}")
-    component = getattr(module, attribute)
+    component = component_of(getattr(module, attribute))
     kind = kind or kind_of(component)
     if kind is None:
         raise HarnessError(f"{text}: its kind is not clear from its methods; give --kind ({', '.join(KINDS)})")
@@ -219,6 +221,7 @@ def _import(module_name: str) -> Instance:
 
 def kind_of(component: Instance) -> str | None:
     """Return the kind whose methods the component has, or None."""
+    component = component_of(component)
     for kind, names in _METHODS.items():
         if any(hasattr(component, name) for name in names):
             return kind

@@ -95,15 +95,39 @@ def unigram_bleu_pair(q: np.ndarray, p: np.ndarray, references: int, candidates:
     return bleu, -float(np.sum(q * (1 - (1 - q) ** (candidates - 1))))
 
 
-def oracle(sigma: float, seed: int, *, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> np.ndarray:
-    """Return the text distribution of shape ``(V**L,)`` of an LSTM with random weights.
+UNIFORM = "uniform"
+"""Value of ``sigma`` for the toy distribution of Figures 1 and 4: probabilities drawn uniformly and normalised."""
+
+
+def check_sigma(sigma: Any, owner: str) -> float | str:
+    """Return sigma; raise :class:`InputError` unless it is a number above 0 or ``uniform``."""
+    if sigma == UNIFORM:
+        return UNIFORM
+    if isinstance(sigma, bool) or not isinstance(sigma, (int, float)) or not sigma > 0:
+        raise InputError(
+            f"{owner}: sigma is {sigma!r}; expected a number above 0, or uniform", parameter="sigma", value=sigma
+        )
+    return sigma
+
+
+def sigma_text(sigma: float | str) -> str:
+    """Return sigma for signatures.
+
+    >>> sigma_text(1.0), sigma_text("uniform")
+    ('1', 'uniform')
+    """
+    return sigma if isinstance(sigma, str) else f"{sigma:g}"
+
+
+def oracle(sigma: float | str, seed: int, *, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> np.ndarray:
+    """Return the text distribution of shape ``(V**L,)`` of an LSTM with random weights, or a random one.
 
     The first input is START, the initial state is zero, and there is no END.
 
     Parameters
     ----------
-    sigma : float
-        Standard deviation of the weights, drawn from N(0, sigma).
+    sigma : float or "uniform"
+        Standard deviation of the weights, drawn from N(0, sigma). ``uniform``: no LSTM; probabilities drawn uniformly and normalised.
     seed : int
         Seed of the weights.
     vocabulary, length : int, default 4 and 3
@@ -116,6 +140,9 @@ def oracle(sigma: float, seed: int, *, vocabulary: int = 4, length: int = 3, hid
     MissingExtra
         When torch is not installed.
     """
+    if isinstance(sigma, str):
+        weights = np.random.default_rng([seed, 0x70]).random(len(texts(vocabulary, length)))
+        return weights / weights.sum()
     torch: Any = require("torch", extra="models", needed_by="the synthetic oracle")
     generator = torch.Generator().manual_seed(seed)
     embedding = torch.nn.Embedding(vocabulary + 1, hidden, dtype=torch.float64)

@@ -71,6 +71,7 @@ def ascend(
     rates: Sequence[float] = (0.01, 0.03, 0.1),
     momentum: float = 0.9,
     penalty: float = 2.0,
+    trace: dict[int, float] | None = None,
 ) -> Discrepancy:
     """Return a lower bound of QDisc by constrained gradient ascent, for pairs with an unknown frontier.
 
@@ -95,6 +96,8 @@ def ascend(
     penalty : float, default 2.0
         Weight of the constraint, 2 in the paper. It must exceed -1 / w at the optimum, the price of diversity, or the ascent
         leaves the constraint and the bound is loose.
+    trace : dict, optional
+        Filled with the gain every 25 steps and at the last one, the largest of the starts; 0 where no start dominates P.
 
     Raises
     ------
@@ -121,8 +124,11 @@ def ascend(
             if step % 25 == 24 or step == steps - 1:
                 with torch.no_grad():
                     point = _mixed_to(q.detach(), uniform, diversity, v_p)
-                    if quality(point).item() - u_p > gain:
-                        best, gain = point.numpy().copy(), quality(point).item() - u_p
+                    reached = quality(point).item() - u_p
+                    if reached > gain:
+                        best, gain = point.numpy().copy(), reached
+                    if trace is not None:
+                        trace[step + 1] = max(trace.get(step + 1, 0.0), reached)
             loss = -(quality(q) - penalty * torch.clamp(v_p - diversity(q), min=0))
             optimizer.zero_grad()
             loss.backward()

@@ -13,7 +13,15 @@ import numpy as np
 
 from harness.contracts import MetricSpec, TokenScores
 from harness.errors import HarnessError, InputError, require
-from harness.plugins.crnrr.textspace import bleu_table, ngram_distribution, oracle
+from harness.plugins.crnrr.textspace import (
+    bleu_table,
+    check_sigma,
+    expected_bleu,
+    expected_nsbleu,
+    ngram_distribution,
+    oracle,
+    sigma_text,
+)
 from harness.plugins.discrepancy.frontier import PAIRS
 from harness.plugins.discrepancy.qdisc import Discrepancy, ascend, qdisc
 
@@ -79,6 +87,8 @@ class ExactDiscrepancy(_TextSpaceMetric):
         Orders n.
     starts, steps, penalty, seed
         Parameters of the ascent (:func:`harness.plugins.discrepancy.qdisc.ascend`).
+    curve : sequence of int, default ()
+        Steps of the ascent, multiples of 25 up to ``steps``: columns ``BS-n step K`` with the gain after K steps (Figure 5).
 
     Raises
     ------
@@ -91,7 +101,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
     (ICML 2020), section 6.1, Table 1.
     """
 
-    list_parameters = ("orders",)
+    list_parameters = ("orders", "curve")
     """Parameters whose value may be a list: not axes of the grid."""
 
     def __init__(
@@ -102,8 +112,13 @@ class ExactDiscrepancy(_TextSpaceMetric):
         steps: int = 2000,
         penalty: float = 2.0,
         seed: int = 0,
+        curve: Sequence[int] = (),
     ) -> None:
-        self.orders = tuple(orders)
+        self.orders, self.curve = tuple(orders), tuple(curve)
+        if any(step < 25 or step > steps or (step % 25 and step != steps) for step in self.curve):
+            raise HarnessError(
+                f"text-space-qdisc: curve is {list(curve)}; expected multiples of 25 up to {steps}", parameter="curve"
+            )
         for name, value in (*(("orders", n) for n in self.orders), ("starts", starts), ("steps", steps)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise HarnessError(
@@ -123,26 +138,41 @@ class ExactDiscrepancy(_TextSpaceMetric):
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         orders = "/".join(map(str, self.orders))
-        return f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}|penalty:{self.penalty:g}|seed:{self.seed}"
+        curve = f"|curve:{'/'.join(map(str, self.curve))}" if self.curve else ""
+        return (
+            f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}|penalty:{self.penalty:g}"
+            f"|seed:{self.seed}{curve}"
+        )
 
     def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
         """Return pair -> QDisc and ``pair rate`` -> DRate; raises as :func:`distribution_of`."""
         p, size, length = distribution_of(scores)
         discrepancies: dict[str, Discrepancy] = {}
+        curves: dict[str, float] = {}
         for n in self.orders:
-            discrepancies[f"BS-{n}"] = self._ascend(p, *bleu_pair(p, bleu_table(size, length, n)))
+            trace: dict[int, float] = {}
+            discrepancies[f"BS-{n}"] = self._ascend(p, *bleu_pair(p, bleu_table(size, length, n)), trace)
+            curves |= {f"BS-{n} step {step}": trace[step] for step in self.curve}
             discrepancies[f"CN-{n}"] = self._ascend(p, *ngram_pair(p, size, length, n))
         discrepancies |= {name: qdisc(pair, p) for name, pair in PAIRS.items()}
         return {
             name + suffix: value
             for name, item in discrepancies.items()
             for suffix, value in (("", item.qdisc), (" rate", item.drate))
-        }
+        } | curves
 
-    def _ascend(self, p: np.ndarray, quality: TensorFunction, diversity: TensorFunction) -> Discrepancy:
+    def _ascend(
+        self,
+        p: np.ndarray,
+        quality: TensorFunction,
+        diversity: TensorFunction,
+        trace: dict[int, float] | None = None,
+    ) -> Discrepancy:
         """Return the lower bound of :func:`ascend` with the parameters of the metric."""
         rng = np.random.default_rng(self.seed)
-        return ascend(quality, diversity, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty)
+        return ascend(
+            quality, diversity, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty, trace=trace
+        )
 
 
 def bleu_pair(p: np.ndarray, table: np.ndarray) -> tuple[TensorFunction, TensorFunction]:
@@ -175,39 +205,77 @@ class TextSpace(_TextSpaceMetric):
 
     Parameters
     ----------
-    sigma : float
-        Standard deviation of the weights of the oracle (adapter ``lstm-oracle``).
+    sigma : float or "uniform"
+        Standard deviation of the weights of the oracle, or its kind (adapter ``lstm-oracle``).
     seed : int, default 0
         Seed of the oracle.
     hidden : int, default 32
         Size of embedding and state of the oracle.
+    orders : sequence of int, default ()
+        For each n the columns ``BLEU-n`` and ``NSBLEU-n`` (expected values, one candidate against two references), and ``CR-n``, ``NRR-n``
+        and ``CND-n`` of n-grams.
+    ranks : sequence of int, default ()
+        For each r the column ``log Q r``: the r-th largest log-probability of a text, from 1.
 
     Raises
     ------
-    HarnessError
-        For a ``sigma`` that is not above 0.
+    InputError
+        For a ``sigma`` that is neither above 0 nor ``uniform``, and a rank above the number of texts.
 
     References
     ----------
     Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-    (ICML 2020), sections 4 and 6.1.
+    (ICML 2020), sections 4 and 6.1, Figures 6 and 7.
     """
 
-    def __init__(self, *, sigma: float, seed: int = 0, hidden: int = 32) -> None:
-        if isinstance(sigma, bool) or not isinstance(sigma, (int, float)) or not sigma > 0:
-            raise HarnessError(
-                f"text-space: sigma is {sigma!r}; expected a number above 0", parameter="sigma", value=sigma
-            )
-        self.sigma, self.seed, self.hidden = sigma, seed, hidden
+    list_parameters = ("orders", "ranks")
+    """Parameters whose value may be a list: not axes of the grid."""
+
+    def __init__(
+        self,
+        *,
+        sigma: float | str,
+        seed: int = 0,
+        hidden: int = 32,
+        orders: Sequence[int] = (),
+        ranks: Sequence[int] = (),
+    ) -> None:
+        self.sigma = check_sigma(sigma, "text-space")
+        self.seed, self.hidden = seed, hidden
+        self.orders, self.ranks = tuple(orders), tuple(ranks)
+        if any(isinstance(k, bool) or not isinstance(k, int) or k < 1 for k in (*self.orders, *self.ranks)):
+            raise InputError("text-space: orders and ranks are whole numbers of at least 1")
         self.spec = MetricSpec("text-space", True, level="model", needs=frozenset({"references", "logprobs"}))
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"text-space|sigma:{self.sigma:g}|seed:{self.seed}|H:{self.hidden}"
+        parts = [("n", self.orders), ("ranks", self.ranks)]
+        extra = "".join(f"|{name}:{'/'.join(map(str, values))}" for name, values in parts if values)
+        return f"text-space|sigma:{sigma_text(self.sigma)}|seed:{self.seed}|H:{self.hidden}{extra}"
 
     def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
-        """Return LL, CR, SE and NRR of the model; raises as :func:`distribution_of`."""
+        """Return the columns of the model; raises as :func:`distribution_of`."""
         q, size, length = distribution_of(scores)
         p = oracle(self.sigma, self.seed, vocabulary=size, length=length, hidden=self.hidden)
         logarithmic, linear = PAIRS["LL-SE"], PAIRS["CR-NRR"]
-        return {"LL": logarithmic.u(q, p), "CR": linear.u(q, p), "SE": logarithmic.v(q), "NRR": linear.v(q)}
+        out = {"LL": logarithmic.u(q, p), "CR": linear.u(q, p), "SE": logarithmic.v(q), "NRR": linear.v(q)}
+        for n in self.orders:
+            out |= _order(q, p, size, length, n)
+        if self.ranks and max(self.ranks) > len(q):
+            raise InputError(f"text-space: rank {max(self.ranks)} of {len(q)} texts")
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.sort(q)[::-1])
+        return out | {f"log Q {rank}": float(logs[rank - 1]) for rank in self.ranks}
+
+
+def _order(q: np.ndarray, p: np.ndarray, size: int, length: int, n: int) -> dict[str, float]:
+    """Return the BLEU pair of order n, and CR, NRR and CND of n-grams, of Q against P."""
+    table = bleu_table(size, length, n)
+    ours, theirs = (ngram_distribution(x, size, length, n) for x in (q, p))
+    return {
+        f"BLEU-{n}": expected_bleu(q, p, table),
+        f"NSBLEU-{n}": expected_nsbleu(q, table),
+        f"CR-{n}": float(ours @ theirs),
+        f"NRR-{n}": -float(ours @ ours),
+        f"CND-{n}": float(((ours - theirs) ** 2).sum()),
+    }

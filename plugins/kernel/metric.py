@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, HoldsFixed, MeanMetric, MetricSpec
+from harness.contracts import Batch, Embedding, Explanation, Features, HoldsFixed, MeanMetric, MetricSpec
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins.kernel import frechet, geometry, mmd, sliced_wasserstein
 from harness.plugins.kernel.energy import energy_kernel
@@ -68,6 +68,16 @@ class KernelMetric(MeanMetric):
         return geometry.gram(features.vectors(self.embedding, batch.text_ids))
 
 
+def _nearest_and_farthest(distances: np.ndarray) -> Explanation:
+    """Return the pairs of smallest and largest distance of a matrix (n, m) in words."""
+    n, m = distances.shape
+    near, far = divmod(int(distances.argmin()), m), divmod(int(distances.argmax()), m)
+    return Explanation(
+        f"Nearest candidate and reference (distance {distances[near]:.3f}) and farthest ({distances[far]:.3f}), in the embedding",
+        ((near[0], "nearest"), (n + near[1], "nearest"), (far[0], "farthest"), (n + far[1], "farthest")),
+    )
+
+
 class _TwoSampleMetric(KernelMetric):
     """Metrics of the form mean k(C, C) + mean k(R, R) - 2 mean k(C, R), whose kernel does not depend on the labels."""
 
@@ -93,6 +103,11 @@ class _TwoSampleMetric(KernelMetric):
         return forms.exact_p_values(
             self._forms(batch, features), batch.n, "upper", mirrored=batch.n == batch.m, precision=ties.FLOAT32
         )
+
+    def explain(self, batch: Batch, features: Features, state: Any) -> list[Explanation | None]:
+        """Return the nearest and the farthest candidate and reference of each example, length B."""
+        squared = geometry.squared_distances(self._gram(batch, features))
+        return [_nearest_and_farthest(matrix[: batch.n, batch.n :]) for matrix in np.sqrt(np.maximum(squared, 0.0))]
 
 
 class Mmd(_TwoSampleMetric):

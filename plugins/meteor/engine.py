@@ -73,7 +73,7 @@ def _words() -> WordTable:
 
 @cache
 def _new_words() -> WordTable:
-    require("numba", extra="text", needed_by="METEOR")
+    require("numba", needed_by="METEOR")
     find_sources()  # raises before the slow work starts
     compile_ahead.start()
     with imported(), ThreadPoolExecutor(1) as pool:

@@ -205,17 +205,47 @@ class WmdDistance:
 class Wmd(BestMatchMetric):
     """Word mover's distance to the nearest reference, mean over candidates; lower is better, 0 for the same words.
 
-    Parameters are those of :class:`WmdDistance`.
+    With ``form: similarity`` the score of a pair is exp(-distance), in (0, 1], and the best reference is the most similar one; higher is
+    better. Tanti et al. (2018) and the COCO toolkit with WMD print this form, of unit word2vec vectors (``normalize: true``).
+
+    Parameters
+    ----------
+    path, stopwords, normalize
+        As in :class:`WmdDistance`.
+    form : {"distance", "similarity"}, default "distance"
+        Distance, or exp(-distance).
+
+    Raises
+    ------
+    HarnessError
+        For another ``form``.
     """
 
-    def __init__(self, *, path: PathParam | None = None, stopwords: bool = False, normalize: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        path: PathParam | None = None,
+        stopwords: bool = False,
+        normalize: bool = False,
+        form: str = "distance",
+    ) -> None:
+        if form not in ("distance", "similarity"):
+            raise HarnessError(f"wmd: form is {form!r}; expected distance or similarity", parameter="form", value=form)
+        self.form = form
         self.distance = WmdDistance(path=path, stopwords=stopwords, normalize=normalize)
-        self.spec = MetricSpec("wmd", higher_is_better=False, needs=frozenset({"references", "embeddings"}))
+        similar = form == "similarity"
+        self.spec = MetricSpec(
+            "wmd(similarity)" if similar else "wmd",
+            higher_is_better=similar,
+            needs=frozenset({"references", "embeddings"}),
+            bounds=(0.0, 1.0) if similar else None,
+        )
 
     def signature(self) -> str:
-        """Return the signature of the distance."""
-        return self.distance.signature()
+        """Return the signature of the distance, and ``|form:similarity`` where it applies."""
+        return self.distance.signature() + ("|form:similarity" if self.form == "similarity" else "")
 
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the distances of all pairs, float64, shape (B, N, N)."""
-        return features.distances(self.distance, batch)
+        """Return the distances or similarities of all pairs, float64, shape (B, N, N)."""
+        distances = features.distances(self.distance, batch)
+        return np.exp(-distances) if self.form == "similarity" else distances

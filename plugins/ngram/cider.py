@@ -250,7 +250,10 @@ class Cider(MeanMetric):
         """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
         if self.resampled:
             return Refit(stats[:, 1:], self.variant == "plain").interval(seed)
-        ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
+        if len(stats) >= bootstrap.LARGE:
+            _, ends = bootstrap.large_interval(self, stats, float(self.reduce(stats)), samples, seed)
+        else:
+            ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
         return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")

@@ -33,7 +33,7 @@ _CHUNK_WORDS = 1 << 16
 
 def kernels() -> ModuleType:
     """Return the module of compiled loops; raise :class:`~harness.errors.MissingExtra` without numba."""
-    require("numba", extra="text", needed_by="n-gram metrics (bleu, rouge, cider)")
+    require("numba", needed_by="n-gram metrics (bleu, rouge, cider)")
     with imported():
         from harness.plugins.ngram import index_kernels
 

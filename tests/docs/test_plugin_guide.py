@@ -48,7 +48,8 @@ def project(guide, tmp_path_factory):
         (folder / (name[1] if name else "test_contract.py")).write_text(block)
     manifest: dict[str, Any] = {}
     for block in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL):
-        manifest |= yaml.safe_load(block)
+        for key, value in yaml.safe_load(block).items():
+            manifest[key] = {**manifest.get(key, {}), **value} if isinstance(value, dict) else value
     (folder / "registry.yaml").write_text(yaml.safe_dump(manifest))
     (folder / "specs").mkdir()
     rows = [{"id": f"e{k}", "references": ["a dog runs", "the dog ran"]} for k in range(3)]
@@ -69,6 +70,9 @@ def call(*arguments, cwd):
     [
         ("harness", "check", "my_metrics:Words"),
         ("harness", "check", "words"),
+        ("harness", "check", "overlap"),
+        ("harness", "check", "word-difference"),
+        ("harness", "check", "letters"),
         ("pytest", "-q", "-p", "no:cacheprovider"),
     ],
     ids=" ".join,

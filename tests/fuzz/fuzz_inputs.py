@@ -110,10 +110,11 @@ def altered(seeds: Sequence[bytes]) -> st.SearchStrategy[bytes]:
         st.integers(0, 64),
         st.sampled_from(TOKENS) | st.binary(min_size=1, max_size=8),
     )
-    return st.builds(_altered, st.sampled_from(seeds), st.lists(change, max_size=5))
+    return st.builds(alter, st.sampled_from(seeds), st.lists(change, max_size=5))
 
 
-def _altered(data: bytes, changes: Sequence[tuple[float, int, int, bytes]]) -> bytes:
+def alter(data: bytes, changes: Sequence[tuple[float, int, int, bytes]]) -> bytes:
+    """Return a file with changes: relative place, kind (0 to 5), length, and the piece that is put there."""
     for place, kind, length, piece in changes:
         at = int(place * len(data))
         if kind == 0:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import math
+import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 from fuzz_inputs import TEXTS, VALUES, altered, encoded, replaced
 from hypothesis import strategies as st
+from variation import batch_of_sets, halves, vary
 
 import harness
 from harness import api
@@ -24,6 +27,10 @@ from harness.errors import HarnessError
 from harness.registry import current
 
 EXAMPLES = [Example("1", ("a dog runs", "the dog")), Example("2", ("a cat", "two cats sit ."))]
+
+
+class NotAnInput(Exception):
+    """A variation has not the form that a target needs; it does not count."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +42,23 @@ class Target:
     read: Callable[[bytes, Path], None]
     scores: bool = False
     """True when an accepted input reaches a metric."""
+    vary: Callable[[Sequence[bytes], random.Random], bytes] = vary
+    """Returns a variation of inputs."""
+    size: Callable[[bytes], int] = lambda data: 1
+    """Number of inputs that a batch stands for."""
+    halves: Callable[[bytes], list[bytes]] = lambda data: []
+    """Returns the halves of a batch."""
 
 
 TARGETS: dict[str, Target] = {}
 
 
-def target(inputs: st.SearchStrategy[bytes], *, scores: bool = False) -> Callable[[Any], Any]:
-    """Return a decorator that adds a function to :data:`TARGETS`."""
+def target(inputs: st.SearchStrategy[bytes], *, scores: bool = False, **batches: Any) -> Callable[[Any], Any]:
+    """Return a decorator that adds a function to :data:`TARGETS`; ``batches`` are further fields of :class:`Target`."""
 
     def add(function: Callable[[bytes, Path], None]) -> Callable[[bytes, Path], None]:
         name = function.__name__.replace("_", "-")
-        TARGETS[name] = Target(name, inputs, function, scores)
+        TARGETS[name] = Target(name, inputs, function, scores, **batches)
         return function
 
     return add
@@ -205,7 +218,9 @@ def overrides(data: bytes, folder: Path) -> None:
     """Texts of --set and of -m."""
     from harness.run.metric_plan import metric_plans
 
-    key, text = json.loads(data)
+    key, text = _json(data, 2)
+    if not isinstance(key, str) or not isinstance(text, str):
+        raise NotAnInput
     problems: list[str] = []
     for read in (
         lambda: api.plans(SPEC, [f"{key}={text}"]),
@@ -308,6 +323,8 @@ def _damaged(kind: str) -> st.SearchStrategy[bytes]:
 def run_directories(data: bytes, folder: Path) -> None:
     """Run directories with one altered file: opened, reported, compared."""
     kind, _, content = data.partition(b"\n")
+    if kind.decode("latin-1") not in FILES:
+        raise NotAnInput
     for name, original in _finished_run().items():
         file = folder / "run" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -349,7 +366,7 @@ def checkpoints(data: bytes, folder: Path) -> None:
 
     ending, _, content = data.partition(b"\n")
     if ending not in (b".npz", b".safetensors", b".pt", b".pkl"):
-        return
+        raise NotAnInput
     path = folder / f"c{ending.decode()}"
     path.write_bytes(content)
     problems: list[str] = []
@@ -370,7 +387,10 @@ def tokenisers(data: bytes, folder: Path) -> None:
     from harness.plugins.tokenisers.plain_words import plain_words
     from harness.plugins.tokenisers.ptb import tokeniser
 
-    texts = json.loads(data)
+    try:
+        texts = [text for text in json.loads(data) if isinstance(text, str)]
+    except (ValueError, TypeError, RecursionError):
+        texts = data.decode("utf-8", "replace").splitlines()
     lines = tokeniser.tokenize(texts)
     assert len(lines) == len(texts)
     assert not any("\n" in line for line in lines)
@@ -413,13 +433,22 @@ METRICS = (
 )
 
 
-@target(encoded(st.tuples(st.sampled_from(METRICS), st.booleans(), SETS)), scores=True)
+@target(
+    encoded(st.tuples(st.sampled_from(METRICS), st.booleans(), SETS)),
+    scores=True,
+    vary=batch_of_sets,
+    size=lambda data: len(json.loads(data)[2]),
+    halves=halves,
+)
 def metrics(data: bytes, folder: Path) -> None:
     """Every metric and distance that needs no large model, through the API, with and without p-values."""
     name, tested, sets = json.loads(data)
     candidates, references = [item[0] for item in sets], [item[1] for item in sets]
     results = api.score(
-        candidates, references, name, p_value="monte-carlo" if tested and len(json.dumps(sets)) < 400 else None
+        candidates,
+        references,
+        name,
+        p_value="monte-carlo" if tested and max(map(len, itertools.chain(*candidates, *references))) < 400 else None,
     )
     for result in results.values():
         value = result.value
@@ -430,8 +459,19 @@ def metrics(data: bytes, folder: Path) -> None:
 @target(encoded(st.tuples(VALUES, VALUES)), scores=True)
 def score_arguments(data: bytes, folder: Path) -> None:
     """Arguments of the API of any shape."""
-    candidates, references = json.loads(data)
+    candidates, references = _json(data, 2)
     api.score(candidates, references, "rouge")
+
+
+def _json(data: bytes, size: int) -> list[Any]:
+    """Return a JSON list of ``size`` items; raise :class:`NotAnInput` for other data."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise NotAnInput from None
+    if not isinstance(value, list) or len(value) != size:
+        raise NotAnInput
+    return value
 
 
 def _one_line(*messages: str) -> None:
@@ -442,9 +482,11 @@ def _one_line(*messages: str) -> None:
 
 
 def attempt(name: str, data: bytes, folder: Path) -> str:
-    """Give bytes to a target; return ``accepted`` or ``refused``; any exception but a HarnessError of one line is a finding."""
+    """Give bytes to a target; return ``accepted``, ``refused`` or ``skipped``. Other exceptions than a HarnessError of one line pass."""
     try:
         TARGETS[name].read(data, folder)
+    except NotAnInput:
+        return "skipped"
     except HarnessError as error:
         _one_line(str(error))
         return "refused"

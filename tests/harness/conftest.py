@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import harness
+
 CODE = '''
 import os
 import signal
@@ -129,3 +131,28 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     sys.modules.pop("mine_parts", None)
     registry._load.cache_clear()
+
+
+CAPTIONS_SPEC = {
+    "task": "sample",
+    "dataset": {"reader": "coco", "path": str(Path(__file__).parents[2] / "tasks" / "sample" / "captions.json")},
+    "references": 5,
+    "limit": 16,
+    "models": [
+        {"human": {"label": "people", "held_out": 5}},
+        {"central": {"label": "central", "distance": "bleu", "n": 5, "held_out": True}},
+        {"shuffled": {"label": "other <b>scene</b>", "n": 5}},
+    ],
+    "metrics": [
+        *({name: {"tokenizer": "none"}} for name in ("bleu1", "rouge", "mbleu")),
+        {"trm": {"distance": "bleu"}},
+    ],
+    "significance": {"method": "exact"},
+    "bootstrap": {"samples": 50},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def captions_run(tmp_path_factory):
+    """A finished run with every kind of number: intervals, p-values, scores per example, opposite directions."""
+    return harness.evaluate(CAPTIONS_SPEC, output=tmp_path_factory.mktemp("runs") / "sample")

@@ -37,20 +37,25 @@ def test_a_name_is_nearest_to_itself(names):
 
 def test_a_missing_package_names_the_extra_that_installs_it():
     with pytest.raises(MissingExtra) as caught:
-        require("no_such_package.part", extra="text", needed_by="metric 'x'")
+        require("no_such_package.part", extra="models", needed_by="metric 'x'")
     assert str(caught.value) == (
-        "metric 'x' needs the package 'no_such_package', which is not installed: pip install 'caption-harness[text]'"
+        "metric 'x' needs the package 'no_such_package', which is not installed: pip install 'caption-harness[models]'"
     )
+
+
+def test_a_missing_plain_dependency_names_the_package_itself():
+    with pytest.raises(MissingExtra, match="not installed: pip install caption-harness$"):
+        require("no_such_package", needed_by="x")
 
 
 def test_an_installed_module_is_returned():
     import json.decoder
 
-    assert require("json.decoder", extra="text", needed_by="x") is json.decoder
+    assert require("json.decoder", extra="models", needed_by="x") is json.decoder
 
 
 def test_a_missing_package_within_an_installed_one_is_not_blamed_on_the_extra(tmp_path, monkeypatch):
     (tmp_path / "broken_module.py").write_text("import other_missing_package\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="other_missing_package"):
-        require("broken_module", extra="text", needed_by="x")
+        require("broken_module", extra="models", needed_by="x")

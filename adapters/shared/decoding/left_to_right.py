@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from harness.adapters.shared.decoding.batches import in_batches
+from harness.adapters.shared.decoding.batches import BatchSize, in_batches
 from harness.adapters.shared.decoding.decode import Decoded, DecodingBatch, Step, Strategy, decode, forced_scores
+from harness.adapters.shared.decoding.throughput import Throughput
 from harness.contracts import Decoding, Example, Failure, Generation, TokenScores
 from harness.errors import InputError
 
@@ -46,7 +47,27 @@ class LeftToRight:
     max_length: int
     """Maximum number of tokens of a caption if the decoding gives none."""
     batch_size: int | str
-    """Examples per batch, or ``auto``."""
+    """Examples per batch, or ``auto``; halved whenever memory runs out."""
+    _batches: BatchSize | None = None
+    _throughput: Throughput | None = None
+
+    @property
+    def batches(self) -> BatchSize:
+        """Size of the batches: ``batch_size``, or the half, quarter, ... of it that fits into memory."""
+        if self._batches is None or self._batches.requested != self.batch_size:
+            self._batches = BatchSize(self.batch_size)
+        return self._batches
+
+    @property
+    def throughput(self) -> Throughput:
+        """Captions, tokens and seconds of :meth:`generate` so far."""
+        if self._throughput is None:
+            self._throughput = Throughput()
+        return self._throughput
+
+    def timings(self) -> dict[str, float]:
+        """Return captions, tokens, seconds and tokens per second of :meth:`generate` so far, and the size of the batches."""
+        return {**self.throughput.values(), "batch_size": self.batches.current}
 
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
         """Return one conditioning input per example, or a :class:`~harness.contracts.Failure` for an input that cannot be read."""
@@ -106,7 +127,20 @@ class LeftToRight:
                     out[i] = generation
             return out
 
-        return in_batches(list(zip(examples, seeds)), self.batch_size, work)
+        return self.measured(list(zip(examples, seeds)), work)
+
+    def measured(
+        self, pairs: Sequence[tuple[Example, int]], work: Callable[[Sequence[tuple[Example, int]]], Sequence[Any]]
+    ) -> Iterator[Any]:
+        """Yield the results of ``work`` on batches of (example, seed) pairs, and count its captions, tokens and seconds."""
+
+        def timed(part: Sequence[tuple[Example, int]]) -> Sequence[Any]:
+            with self.throughput.running():
+                results = work(part)
+            self.throughput.count(results)
+            return results
+
+        return in_batches(pairs, self.batches, timed)
 
     def decode(self, inputs: Sequence[Any], pairs: Sequence[tuple[Example, int]], decoding: Decoding) -> Decoded:
         """Return the hypotheses of E inputs; ``pairs`` are their (example, seed) pairs."""
@@ -129,7 +163,7 @@ class LeftToRight:
         The prefix is computed once per example. Raises :class:`InputError` for an input that cannot be read, and for a reference that
         is empty or too long.
         """
-        return in_batches(list(examples), self.batch_size, self._score)
+        return in_batches(list(examples), self.batches, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         inputs = self.inputs(examples)

@@ -36,7 +36,7 @@ def _stemmer() -> Callable[[list[str]], list[str]]:
     It is Snowball's C library (PyStemmer) if installed, else snowballstemmer, which gives the same stems in Python and is sixty
     times slower. Only version 2 of either is used: version 3 stems 165 of 97,435 words differently from the jar.
     """
-    module = require("snowballstemmer", extra="text", needed_by="METEOR")
+    module = require("snowballstemmer", needed_by="METEOR")
     version = str(getattr(module, "__version__", None) or metadata.version("snowballstemmer"))
     if _major(version) >= 3:
         raise HarnessError(f"METEOR needs snowballstemmer 2, found {version}: pip install 'snowballstemmer<3'")

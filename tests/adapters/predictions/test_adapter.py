@@ -194,12 +194,19 @@ def test_missing_in_one_of_several_files_names_the_file(save):
             "record 2: the id '1' occurs twice",
         ),
         ([{"image_id": 1, "said": "a"}], "record 1: no column for candidates (name it with candidates: ...)"),
-        ([{"said": "a"}], "record 1: no column for id (name it with id: ...)"),
+        (
+            [{"said": "a"}],
+            "record 1: no column for id (name it with id: ...; id: null matches records and examples by position)",
+        ),
         (
             [{"image_id": 1, "candidates": {"x": "a", "y": "b"}}],
-            "record 1: 'candidates' holds 2 systems; choose with system: x, y",
+            "record 1: 'candidates' holds 2 systems; choose with system: NAME; found 'x', 'y'",
         ),
-        (["a"], "record 1: found text; expected an object"),
+        (["a", {}], "record 1: found text; expected an object"),
+        (
+            ["a"],
+            "holds 1 records without ids for 2 examples; records are matched by position, so expected one per example",
+        ),
     ],
 )
 def test_invalid_records_are_refused(save, value, expected):
@@ -226,13 +233,14 @@ def test_invalid_files_are_refused(save, tmp_path):
     path.write_text("[1]")
     assert error_of(path=str(path), format="parquet") == f"{path}: not a Parquet file"
     assert error_of(path=str(path), format="cocoo") == (
-        "unknown format 'cocoo'; did you mean 'coco'?; formats are auto, coco, jsonl, parquet, vdtk, mapping"
+        "unknown format 'cocoo'; did you mean 'coco'?; formats are auto, coco, jsonl, parquet, vdtk, mapping, "
+        "list, csv, tsv, pairs, flickr, txt, lm-eval, inspect"
     )
 
 
 def test_unknown_systems_and_columns_are_refused(save):
     path = save(SYSTEMS, "s.jsonl")
-    assert error_of(path=path, system="aa") == f"{path}:1: no system 'aa'; did you mean 'a'?; found a, b, c"
+    assert error_of(path=path, system="aa") == f"{path}:1: no system 'aa'; did you mean 'a'?; found 'a', 'b', 'c'"
     assert error_of(path=path, candidates="candidate") == (
         f"{path}:1: no column 'candidate'; did you mean 'candidates'?; found 'id', 'candidates'"
     )
@@ -278,3 +286,32 @@ def test_files_of_real_captioners(golden):
     magic = {"path": str(folder / "candidates_magic.jsonl.gz"), "system": "magic"}
     assert "2 of 100 examples have no predictions, 2 of them null" in error_of(first, **magic)
     assert sum(not item for item in captions(first, allow_missing=True, **magic)) == 2
+
+
+# --------------------------------------------------------------------------- records without ids
+def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
+    from harness.tasks.readers.jsonl import TableReader
+
+    path = save([{"id": "x", "references": ["a", "b"], "said": "one"}, {"id": "y", "references": ["c"], "said": "two"}])
+    examples = list(TableReader(path=path, columns={"id": None}))
+    assert [item.id for item in examples] == ["0", "1"]
+    both = {"candidates": "said"}
+    for params in ({"id": None, **both}, {"columns": {"id": None, **both}}):
+        assert captions(examples, path=path, **params) == [("one",), ("two",)]
+    assert captions(path=path, columns={"id": None, **both}) == [("one",), ("two",)]
+    assert Predictions(path=path, id=None).fingerprint() != Predictions(path=path).fingerprint()
+    assert Predictions(path=path, columns={"id": "id"}).fingerprint() == Predictions(path=path, id="id").fingerprint()
+    with pytest.raises(InputError, match="columns has no 'caption'; expected some of id, candidates"):
+        Predictions(path=path, columns={"caption": "said"})
+
+
+def test_records_without_ids_follow_the_order_of_a_part_of_the_data_set(tmp_path):
+    path = tmp_path / "p.txt"
+    path.write_text("one\ntwo\nthree\n")
+    adapter = Predictions(path=str(path))
+    examples = [example("7"), example("0")]
+    adapter.prepare(TaskView(examples, Decoding(), partial=True))
+    assert list(adapter.generate(examples, Decoding(), [0, 0])) == [("one",), ("two",)]
+    assert error_of(path=str(path), allow_unknown=True).startswith(
+        f"{path}: holds 3 records without ids for 2 examples"
+    )

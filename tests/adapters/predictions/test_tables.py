@@ -34,7 +34,9 @@ def test_coco_results_keep_the_order_of_the_file(tmp_path_factory, pairs):
     ("content", "form"),
     [
         ([], "jsonl"),
-        ([1], "jsonl"),
+        (["a", "b"], "list"),
+        ({"1": "a", "2": "b"}, "mapping"),
+        ({"predictions": [{"image_id": 1, "caption": "a"}]}, "coco"),
         ([{"image_id": 1, "caption": "a"}], "coco"),
         ([{"image_id": 1, "candidates": ["a"]}], "jsonl"),
         ([{"candidates": ["a"]}], "vdtk"),

@@ -64,3 +64,32 @@ def test_invalid_input_is_refused():
         ParetoOptimum(pair="LL-SE", diversity=2, sigma=1.0)
     with pytest.raises(InputError, match="is not a text of 3 of the words w0 to w3"):
         list(LstmOracle(sigma=1.0).score_references([Example("1", ("a dog",))]))
+
+
+def test_a_uniform_toy_distribution():
+    p = LstmOracle(sigma="uniform", vocabulary=20, length=1).distribution()
+    assert p.shape == (20,) and p.sum() == pytest.approx(1) and len(set(p.tolist())) == 20
+    assert (p != LstmOracle(sigma="uniform", seed=1, vocabulary=20, length=1).distribution()).all()
+    assert "sigma:uniform" in LstmOracle(sigma="uniform").fingerprint()
+
+
+def test_beta_is_a_power_of_the_real_distribution():
+    p = LstmOracle(sigma=1.0).distribution()
+    for beta in (0.0, 0.5, 1.0, 2.0):
+        expected = p**beta / (p**beta).sum()
+        np.testing.assert_allclose(ParetoOptimum(pair="LL-SE", beta=beta, sigma=1.0).distribution(), expected)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"pair": "LL-SE"}, "either diversity or beta"),
+        ({"pair": "LL-SE", "beta": 1, "diversity": 0.5}, "either diversity or beta"),
+        ({"pair": "LL-SE", "beta": -1}, "beta is -1"),
+        ({"pair": "CR-NRR", "beta": 1}, "for LL-SE"),
+        ({"pair": "CR-NRR", "diversity": 2}, "share from 0 to 1"),
+    ],
+)
+def test_positions_out_of_range(params, message):
+    with pytest.raises(HarnessError, match=message):
+        ParetoOptimum(sigma=1.0, **params)

@@ -73,7 +73,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
         (beam, {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 1.0}),
     ]:
         for example, generation in zip(EXAMPLES, generations(adapter, EXAMPLES, decoding, range(5))):
-            inputs = adapter._input(example)
+            inputs = adapter.builder.build(example)
             if name == "blip":
                 inputs = {"pixel_values": inputs["pixel_values"]}
             out = model.generate(**inputs, max_new_tokens=8, do_sample=False, **theirs)
@@ -124,14 +124,14 @@ def test_contrastive_search_does_not_depend_on_the_batch(folders, name):
 def test_chat_templates_are_used(folders):
     adapter = build(folders, "gpt2", chat=None, system="the dog")
     assert adapter.chat
-    assert adapter._text(EXAMPLES[1]) == "system says : the dog user says : a cat says :"
+    assert adapter.builder.text(EXAMPLES[1]) == "system says : the dog user says : a cat says :"
     assert len(list(adapter.generate(EXAMPLES, Decoding(), range(5)))) == 5
     assert adapter.fingerprint() != build(folders, "gpt2").fingerprint()
 
 
 def test_the_message_names_the_missing_key_of_a_prompt(folders):
     adapter = build(folders, "gpt2", prompt="{source} {tone}")
-    assert adapter._text(Example("x", ("a",), source="a cat", meta={"tone": "red"})) == "a cat red"
+    assert adapter.builder.text(Example("x", ("a",), source="a cat", meta={"tone": "red"})) == "a cat red"
     with pytest.raises(InputError, match="asks for 'tone', which example 'e0' does not have"):
         list(adapter.generate(EXAMPLES, Decoding(), range(5)))
     with pytest.raises(InputError, match="example 'n' has no source text"):
@@ -178,8 +178,8 @@ def test_folders_without_a_complete_model_are_refused(folders, tmp_path):
 def test_images_and_system_messages_go_through_the_template(folders):
     adapter = build(folders, "llava", system="the cat")
     assert adapter.chat
-    assert adapter._text(EXAMPLES[0]) == "system says : the cat user says : <image> a dog says :"
-    inputs = adapter._input(EXAMPLES[0])
+    assert adapter.builder.text(EXAMPLES[0]) == "system says : the cat user says : <image> a dog says :"
+    inputs = adapter.builder.build(EXAMPLES[0])
     assert int((inputs["input_ids"] == 4).sum()) == 4  # one per patch
 
 
@@ -199,9 +199,9 @@ def test_the_start_token_of_the_template_is_not_repeated(folders):
     adapter.tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A", special_tokens=[("<s>", 1)]
     )
-    assert int((adapter._input(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
+    assert int((adapter.builder.build(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
     adapter.loaded.processor.chat_template = "<s> " + tiny_models.PARTS.replace("IMAGE", "<image>")
-    assert int((adapter._input(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
+    assert int((adapter.builder.build(EXAMPLES[0])["input_ids"] == 1).sum()) == 1
 
 
 def test_images_of_several_sizes_are_in_separate_batches(folders, tmp_path):
@@ -271,6 +271,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     adapter = build(folders, name)
     whole = captions(adapter, decoding)
     scores = [s.log_probs for item in adapter.score_references(EXAMPLES) for s in item]
+    monkeypatch.setattr(adapter, "_batches", None)
     monkeypatch.setattr("harness.adapters.shared.decoding.batches.AUTO_START", 4)
     sizes, prefix = [], adapter.prefix
 
@@ -284,8 +285,56 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     monkeypatch.setattr(adapter, "prefix", small)
     assert captions(adapter, decoding) == whole
     assert sizes == [4, 2, 1, 1, 1, 1, 1]
+    assert adapter.timings()["batch_size"] == 1
     for one, other in zip(scores, (s.log_probs for item in adapter.score_references(EXAMPLES) for s in item)):
         np.testing.assert_allclose(one, other, atol=1e-5)
-    monkeypatch.setattr(adapter, "batch_size", 4)
-    with pytest.raises(HarnessError, match="out of memory at batch size 4: give a smaller batch_size"):
-        list(adapter.generate(EXAMPLES, decoding, range(5)))
+    assert set(sizes[7:]) == {1}, "the size is remembered"
+    monkeypatch.setattr(adapter, "batch_size", 3)
+    assert captions(adapter, decoding) == whole
+    assert sizes[-6:] == [3, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "qwen2_vl"])
+def test_replicas_give_the_captions_of_one_model(folders, name):
+    decoding = Decoding("sample", temperature=1.2, candidates=3)
+    several = [Example(f"e{i}", ("a dog runs",), media=f"{i % 5}.png", source=TEXTS[i % 5]) for i in range(12)]
+    one = build(folders, name)
+    adapter = build(folders, name, device=["cpu", "cpu", "cpu"], batch_size=2)
+    assert captions(adapter, decoding, several, range(12)) == captions(one, decoding, several, range(12))
+    expected = [scores[0].log_probs for scores in one.score_references(several)]
+    for scores, other in zip(adapter.score_references(several), expected):
+        np.testing.assert_allclose(scores[0].log_probs, other, atol=1e-5)
+    timings = adapter.timings()
+    assert timings["captions"] == 36 and timings["tokens"] == one.timings()["tokens"] and timings["batch_size"] == 2
+    assert timings["devices"] == ["cpu"] * 3 and timings["tokens_per_second"] > 0
+    assert adapter.fingerprint() == one.fingerprint()
+
+
+def test_a_replica_that_runs_out_of_memory_halves_its_batches(folders, monkeypatch):
+    decoding = Decoding("sample", candidates=2)
+    several = [Example(f"e{i}", ("a dog runs",), source=TEXTS[i % 5]) for i in range(16)]
+    adapter = build(folders, "gpt2", device=["cpu", "cpu"], batch_size=8)
+    first = adapter._replicas[0]
+    prefix = first.prefix
+
+    def small(inputs, examples):
+        if len(inputs) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
+        return prefix(inputs, examples)
+
+    monkeypatch.setattr(first, "prefix", small)
+    monkeypatch.setattr(first, "groups", lambda inputs: [list(range(len(inputs)))])
+    assert captions(adapter, decoding, several, range(16)) == captions(
+        build(folders, "gpt2"), decoding, several, range(16)
+    )
+    assert adapter._replicas[1].batches.current == 8
+
+
+def test_the_default_device_and_number_format_are_those_of_the_machine(folders):
+    adapter = build(folders, "gpt2")
+    if not torch.cuda.is_available():
+        assert (adapter.devices, adapter.dtype) == (["cpu"], "float32")
+    assert adapter.fingerprint() == build(folders, "gpt2", device="cpu", dtype=adapter.dtype).fingerprint()
+    assert adapter.describe()["model"] == str(folders / "gpt2") and "commit" not in adapter.describe()
+    with pytest.raises(HarnessError, match="dtype is one of"):
+        build(folders, "gpt2", dtype="half")

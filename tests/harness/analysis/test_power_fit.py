@@ -69,3 +69,19 @@ def test_the_form_error_needs_sizes_of_at_most_half_the_pilot():
     fit = SizeFit(sizes, (1, 5), ROWS, 0)
     assert fit.form_error("candidates") is None  # one candidate has no half
     assert fit.form_error("references") is None  # one size has at most 2.5 references
+
+
+def test_the_numbers_of_a_fit_do_not_move():
+    fit = exact_fit(0)
+    assert fit.form_error("candidates").rate == pytest.approx(0.4536451152445827, rel=1e-9)
+    assert fit.form_error("references").rate == pytest.approx(0.4037408097550414, rel=1e-9)
+    values = list(fit.z_scores(8, 6))
+    assert [values[0].mean(), values[0].std()] == pytest.approx([1.5213885060015155, 1.1159787783794117], rel=1e-9)
+    assert [values[7].mean(), values[7].std()] == pytest.approx([1.4439697374370588, 1.1512317684892686], rel=1e-9)
+
+
+def test_the_predicted_spread_follows_the_fitted_variances():
+    fit = exact_fit(1)
+    (_, variances), pilot = fit._fits, fit.sizes[4, 4].z
+    before, after = (variances[0] @ [1.0, n * m / (n + m)] for n, m in ((4, 4), (8, 4)))
+    assert next(iter(fit.z_scores(8, 4))).std() == pytest.approx(pilot.std() * np.sqrt(after / before), rel=1e-9)

@@ -116,3 +116,12 @@ def test_steps_increase_from_low_to_high(low, high):
     values = steps(low, high)
     assert values[0] == low and values[-1] == high
     assert all(a < b for a, b in itertools.pairwise(values))
+
+
+def test_an_interval_contains_the_value_of_the_pilot(extrapolation):
+    resamples = np.linspace(0.4, 0.6, SAMPLES)
+    low, high = (float(np.quantile(resamples, level)) for level in extrapolation.levels)
+    inside = extrapolation.interval(np.append(0.5, resamples))
+    assert inside == pytest.approx((0.5, low, high), abs=0.2 / SAMPLES)
+    assert extrapolation.interval(np.append(0.9, resamples)) == pytest.approx((0.9, low, 0.9), abs=0.2 / SAMPLES)
+    assert extrapolation.interval(np.append(0.1, resamples)) == pytest.approx((0.1, 0.1, high), abs=0.2 / SAMPLES)

@@ -100,3 +100,28 @@ def test_a_pool_of_equal_scores_is_decided_by_its_sum():
     moments = Moments.of_sums(np.array([[3.0, 6.0, 12.0, 24.0]]))
     assert moments.deviation[0] == 0.0
     assert (moments.tail(19.0, 10)[0], moments.tail(21.0, 10)[0]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("relabelings", "shares", "examples", "level", "critical"),
+    [
+        ((70,), (1.0,), 30, 0.05, 8.502957471798226),
+        ((6, 70, 252), (0.25, 0.5, 0.25), 40, 1e-6, 29.959611674321604),
+        ((6,), (1.0,), 12, 0.2, 1.7920329284431629),
+        ((20, 924), (0.5, 0.5), 200, 0.01, 30.463972439763083),
+        ((252,), (1.0,), 1000, 0.3, 15.736771883412079),
+    ],
+)
+def test_critical_values_do_not_move(relabelings, shares, examples, level, critical):
+    value = RULES["fisher-discrete"].critical(Composition(relabelings, shares), examples, level)
+    assert value == pytest.approx(critical, rel=1e-12)
+
+
+def test_moments_are_those_of_the_scores():
+    from scipy.stats import skew
+
+    x = np.random.default_rng(0).exponential(size=50) + 0.7
+    moments = Moments.of_sums(np.array([[len(x), x.sum(), (x**2).sum(), (x**3).sum()]]))
+    assert moments.mean[0] == pytest.approx(x.mean())
+    assert moments.deviation[0] == pytest.approx(x.std())
+    assert moments.skewness[0] == pytest.approx(skew(x))

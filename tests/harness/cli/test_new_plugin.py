@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.cli.main import main
+from harness.testing.scaffold import KINDS
 
 
-@pytest.mark.parametrize("kind", ["metric", "adapter", "task"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_files_are_written_and_listed(tmp_path, monkeypatch, capsys, kind):
     monkeypatch.chdir(tmp_path)
     assert main(["new-plugin", "my-words", "--kind", kind]) == 0

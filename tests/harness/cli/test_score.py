@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -178,6 +179,70 @@ def test_empty_and_unknown_captions_are_refused_or_allowed(files, plain):
         assert name in error
         assert option in error
         assert plain(name, option)[0] == 0
+
+
+def test_columns_and_systems_are_options(files, capsys):
+    lines = [{"key": key, "said": {"beam": "x y", "nucleus": "x"}} for key in "ab"]
+    (files / "s.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (files / "refs.csv").write_text("key,truth\na,x\na,y\nb,z\nb,z\n")
+    arguments = ["score", "s.jsonl", "--references", "refs.csv", "-m", "length", "--json"]
+    options = ["--reference-id", "key", "--reference-column", "truth", "--id", "key", "--column", "said"]
+    assert main([*arguments, *options, "--system", "beam", "--system", "nucleus", "--baseline", "nucleus"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [(record["model"], record["value"]) for record in data["results"]] == [("beam", 2.0), ("nucleus", 1.0)]
+    assert data["comparisons"][0]["difference"] == 1.0
+    steps = [
+        ([], "refs.csv:2: no column of captions; found 'key', 'truth' (name it with --reference-column NAME)"),
+        (options[:2], "no column of captions"),
+        (options[:4], "s.jsonl:1: no column for candidates (name it with --column NAME); found 'key', 'said'"),
+        (options, "'said' holds 2 systems; choose with --system NAME; found 'beam', 'nucleus'"),
+        ([*options, "--system", "beem"], "no system 'beem'; did you mean 'beam'?"),
+    ]
+    for added, message in steps:
+        assert main([*arguments, *added]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_file_without_ids_is_matched_by_position(files, plain, caplog):
+    (files / "p.txt").write_text("x y\nz\n")
+    code, out, error = plain("p.txt")
+    assert (code, error) == (0, "")
+    assert "1.5000" in out
+    assert "p.txt has no ids; its records are matched with the examples by position" in caplog.text
+    (files / "short.txt").write_text("x y\n")
+    code, _, error = plain("short.txt", "--allow-missing")
+    assert code == 2
+    assert "short.txt: holds 1 records without ids for 2 examples" in error
+    (files / "said.csv").write_text("said\nx y\nz\n")
+    assert "--id null matches records and examples by position" in plain("said.csv", "--column", "said")[2]
+    assert "1.5000" in plain("said.csv", "--column", "said", "--id", "null")[1]
+
+
+def test_ids_that_occur_twice_are_named(files, plain, caplog):
+    (files / "twice.json").write_text(json.dumps([{"id": key, "caption": f"x {k}"} for k, key in enumerate("aab")]))
+    assert plain("twice.json")[0] == 0
+    assert (
+        "twice.json: 1 id occurs more than once ('a'); the captions of an id form one set of candidates" in caplog.text
+    )
+    caplog.clear()
+    (files / "sets.json").write_text(json.dumps([{"id": key, "caption": f"x {k}"} for k, key in enumerate("abab")]))
+    assert plain("sets.json")[0] == 0
+    assert not caplog.text
+    (files / "copied.json").write_text(json.dumps([{"id": key, "caption": "x"} for key in "abab"]))
+    plain("copied.json")
+    assert "2 ids occur more than once ('a', 'b')" in caplog.text
+
+
+def test_no_message_lists_more_than_five_names(files, plain):
+    (files / "many.json").write_text(json.dumps({f"img{k}": {"score": k} for k in range(500)}))
+    (files / "wide.csv").write_text(",".join(f"c{k}" for k in range(50)) + "\n" + ",".join("x" * 50) + "\n")
+    (files / "systems.jsonl").write_text(json.dumps({"id": "a", "candidates": {f"s{k}": "x" for k in range(50)}}))
+    (files / "other.json").write_text(json.dumps({f"img{k}": "x" for k in range(500)}))
+    for name in ("many.json", "wide.csv", "systems.jsonl", "other.json"):
+        code, _, error = plain(name)
+        assert code == 2
+        assert len(re.findall(r"'(?:img|c|s)\d+'", error)) in (3, 5), error
+        assert "..." in error
 
 
 def test_metrics_undefined_for_one_system_are_left_out_of_the_comparison(files, capsys):

@@ -12,6 +12,7 @@ MEMBERS = {
     "Listener": ("listen",),
     "Prepares": ("prepare",),
     "Describes": ("describe",),
+    "Timed": ("timings",),
     "Reader": ("fingerprint", "__iter__"),
     "Metric": ("spec", "signature", "fit", "stats", "per_example", "reduce"),
     "TokenScoreMetric": ("spec", "signature", "evaluate_scores", "per_example"),

@@ -13,16 +13,20 @@ import pytest
 
 from harness.cli.main import main
 
-Browse = Callable[[Path], AbstractContextManager]
+Browse = Callable[..., AbstractContextManager]
 _FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+AXE = Path(__file__).parent / "page" / "vendor" / "axe.min.js"
 
 
 @pytest.fixture
 def browse() -> Browse:
-    """``with browse(file) as view``: the page in Chromium; at the end it must have had no error and asked for nothing but itself."""
+    """``with browse(file) as view``: the page in Chromium; at the end it must have had no error and asked for nothing but itself.
+
+    Further arguments are those of a browser context of Playwright, such as ``color_scheme`` or ``java_script_enabled``.
+    """
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         if os.environ.get("HARNESS_BROWSER_REQUIRED"):
@@ -31,13 +35,16 @@ def browse() -> Browse:
     from playwright.sync_api import sync_playwright
 
     @contextmanager
-    def opened(file: Path) -> Iterator:
+    def opened(file: Path, **options: object) -> Iterator:
         errors: list[str] = []
         requests: list[str] = []
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=list(_FLAGS))
-            view = browser.new_page()
+            view = browser.new_context(**options).new_page()  # type: ignore[arg-type]
             view.on("pageerror", lambda error: errors.append(str(error)))
+            view.on(
+                "console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None
+            )
             view.on("request", lambda request: requests.append(request.url))
             view.goto(file.resolve().as_uri())
             yield view
@@ -46,6 +53,26 @@ def browse() -> Browse:
         assert requests == [file.resolve().as_uri()]
 
     return opened
+
+
+@pytest.fixture
+def violations() -> Callable[..., list[str]]:
+    """``violations(view)``: the accessibility rules (axe) that the page violates, with the first element of each."""
+
+    def find(view) -> list[str]:
+        view.evaluate(AXE.read_text(encoding="utf-8"))
+        rules = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        return [f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in rules]
+
+    return find
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """The folder of screenshots: ``HARNESS_ARTEFACTS``, else a temporary one."""
+    folder = Path(os.environ.get("HARNESS_ARTEFACTS") or tmp_path / "artefacts")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 RECORDS = [

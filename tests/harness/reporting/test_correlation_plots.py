@@ -8,9 +8,8 @@ import pytest
 from harness.analysis.column_table import from_records
 from harness.analysis.correlate import study
 from harness.errors import UnknownName
-from harness.reporting.correlation_plots import write_plots
+from harness.reporting.correlation_plots import ranking, scatter, write_plots
 
-pytest.importorskip("matplotlib")
 RNG = np.random.default_rng(0)
 TABLE = from_records(
     "table",
@@ -34,11 +33,31 @@ def plots(tmp_path, **options):
     return write_plots(item, TABLE, tmp_path / "plots", by="set", **options)
 
 
-def test_files_are_png(tmp_path):
+def test_files_are_png_and_svg(tmp_path):
     files = plots(tmp_path, baseline="b")
-    assert [file.name for file in files] == ["best.png", "baseline.png", "ranking.png"]
-    assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
-    assert [file.name for file in plots(tmp_path)] == ["best.png", "ranking.png"]
+    assert [file.name for file in files] == [
+        f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")
+    ]
+    assert all(file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<svg") for file in files)
+    assert [file.name for file in plots(tmp_path)][::2] == ["best.png", "ranking.png"]
+
+
+def test_points_and_line_are_those_of_the_table():
+    item = study(TABLE, ["a", "b"], ["y"], by="set")
+    data = scatter(item, TABLE, ["a"], "set", "best").spec["datasets"]
+    assert [(point["x"], point["group"]) for point in data["points0"]] == [
+        (float(i), name) for name in ("one", "two") for i in range(6)
+    ]
+    slope, offset = np.polyfit(TABLE.numbers["a"], TABLE.numbers["y"], 1)
+    assert [end["y"] for end in data["line0"]] == pytest.approx([offset, 5 * slope + offset])
+
+
+def test_the_ranking_has_every_column_per_group():
+    item = study(TABLE, ["a", "b"], ["y"], by="set")
+    rows = ranking(item).spec["datasets"]["rows"]
+    best = [row["r2"] for row in rows if row["group"] == "all"]
+    assert best == sorted(best, reverse=True)
+    assert len(rows) == 2 * len(item.groups)
 
 
 @pytest.mark.parametrize(
@@ -56,4 +75,4 @@ def test_a_baseline_outside_the_study_is_an_error(tmp_path, baseline, message):
 
 def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
     item = study(TABLE, ["a"], ["flat"], drop="never")
-    assert len(write_plots(item, TABLE, tmp_path)) == 2
+    assert len(write_plots(item, TABLE, tmp_path)) == 4

@@ -77,16 +77,22 @@ def test_every_table_view_of_a_run_is_two_files(project):
     harness.evaluate("spec.yaml", views=views, output="r")
     files = write_tables(["r"], project / "tables")
     assert [file.name for file in files] == [
+        "results.csv",
+        "results.md",
+        "results.tex",
         "01-all-results-1.csv",
         "01-all-results-1.md",
+        "01-all-results-1.tex",
         "03-length.csv",
         "03-length.md",
     ]
-    rows = list(csv.reader(files[0].open()))
+    rows = list(csv.reader(files[3].open()))
     assert rows[1][0] == "length" or "length" in rows[0]
-    texts = list(csv.reader(files[2].open()))
+    texts = list(csv.reader(files[6].open()))
     assert len({row[0] for row in texts[1:]}) == 2
     (project / "again").mkdir()
     harness.evaluate("spec.yaml", views=views, output="s")
     names = [file.name for file in write_tables(["r", "s"], project / "again")]
-    assert set(names) == {f"words-{file.name}" for file in files}, "files of several runs begin with the task"
+    assert names == [f"{run}-words-{file.name}" for run in (1, 2) for file in files], (
+        "runs of one task do not overwrite each other"
+    )

@@ -23,7 +23,7 @@ def test_the_engine_finds_its_components_by_their_roles():
 
 
 def test_sets_are_in_the_order_of_the_references(pair):
-    sets = read_file_pair(*pair, allow_missing=True)
+    sets = read_file_pair(*pair, allow=["missing"])
     assert [(item.id, item.candidates, item.references) for item in sets] == [
         ("a", ("x y",), ("x", "y")), ("b", ("z", "w"), ("z",)),
     ]  # fmt: skip

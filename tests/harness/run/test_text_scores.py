@@ -27,9 +27,14 @@ def test_mappings_are_joined_by_id():
     [
         ([["a"]], [], "1 examples have candidates but 0 have references"),
         ([], [], "there are no examples"),
-        (["a dog"], [["a dog"]], "expected a list of texts"),
+        (
+            ["a dog", ["a cat"]],
+            [["a dog"], ["a cat"]],
+            "candidates: example 1: is a list, example 0 is a text; expected one kind",
+        ),
+        ([7], [["a dog"]], "expected a list of texts; found 7"),
         ([[]], [["a"]], "the list is empty"),
-        ("a dog", [["a"]], "expected a list with one list of texts per example"),
+        ("a dog", [["a"]], "expected a list with one list of texts, or one text, per example"),
     ],
 )
 def test_mistakes_name_their_place(candidates, references, message):

@@ -6,6 +6,8 @@ import pytest
 
 from harness import api
 from harness.errors import InputError
+from harness.run.plan import make_plan
+from harness.spec.loading import load_specs
 
 SPEC = """task: words
 dataset: {reader: words}
@@ -62,3 +64,23 @@ def test_a_view_that_the_run_cannot_fill_has_its_line(project, view, message):
         check(project, "{plot: line}", view)
     assert str(caught.value).startswith("spec.yaml:8: ")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"label": "humam", "values": {}}, "published values of the row 'humam'; did you mean 'human'"),
+        ({"label": "human", "values": {"meteo": 1.0}}, "published values of the metric 'meteo'; did you mean 'meteor'"),
+    ],
+)
+def test_published_values_of_an_unknown_row_or_metric(row, message, root):
+    view = {"plot": "table", "x": "metric", "by": "model", "reference": {"source": "s", "rows": [row]}}
+    content = {
+        "task": "t", "dataset": {"reader": "coco", "path": str(root / "tasks/sample/captions.json")},
+        "models": [{"human": {"held_out": 1}}], "metrics": ["meteor"], "views": [view],
+    }  # fmt: skip
+    (loaded,) = load_specs(content)
+    with pytest.raises(InputError, match=message):
+        make_plan(loaded)
+    row["task"] = "another"
+    make_plan(load_specs(content)[0])

@@ -75,3 +75,13 @@ def test_numbers_in_texts():
         False,
         False,
     ]
+
+
+def test_references_are_sampled_or_rotated_but_not_both():
+    policy = models.ReferencePolicy
+    assert policy.model_validate({"sample": 2, "draws": 3}).draws == 3
+    assert policy.model_validate({"rotate": 2}).rotate == 2
+    with pytest.raises(ValidationError, match="found both 'sample' and 'rotate'"):
+        policy.model_validate({"sample": 2, "rotate": 2})
+    with pytest.raises(ValidationError, match="found draws: 2 without it"):
+        policy.model_validate({"draws": 2})

@@ -164,6 +164,44 @@ def test_the_first_variant_that_holds_is_taken(project, monkeypatch):
     assert (spec.variant, spec.dataset.params) == ("real", {"count": 3})
 
 
+def test_a_condition_takes_the_default_of_a_variable(project, monkeypatch):
+    monkeypatch.delenv("SOME_DATA", raising=False)
+    text = "variants:\n  - name: real\n    when: {exists: '${SOME_DATA:-.}/x.json'}\n  - name: sample\n"
+    (project / "s.yaml").write_text(BASE + text)
+    assert load_specs("s.yaml")[0].spec.variant == "sample"
+    (project / "x.json").write_text("{}")
+    assert load_specs("s.yaml")[0].spec.variant == "real"
+
+
+def test_names_that_no_file_can_have_name_no_file(project):
+    for name in ("x" * 5000, "a\\0b"):
+        text = f'variants:\n  - name: real\n    when: {{exists: "{name}"}}\n  - name: sample\n'
+        (project / "s.yaml").write_text(BASE + text)
+        assert load_specs("s.yaml")[0].spec.variant == "sample"
+        (project / "s.yaml").write_text(f'include: "{name}"\n' + BASE)
+        with pytest.raises(InputError, match="included file .* does not exist"):
+            load_specs("s.yaml")
+
+
+def test_an_included_file_is_absolute_or_of_the_working_directory_or_beside_the_spec(project, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "far.yaml"
+    elsewhere.write_text("seed: 1\n")
+    (project / "here.yaml").write_text("seed: 2\n")
+    (project / "below").mkdir()
+    (project / "below" / "beside.yaml").write_text("seed: 3\n")
+    for include, seed in ((str(elsewhere), 1), ("here.yaml", 2), ("beside.yaml", 3)):
+        (project / "below" / "s.yaml").write_text(f"include: {include}\n" + BASE)
+        assert load_specs("below/s.yaml")[0].spec.seed == seed
+
+
+def test_a_long_value_is_cut_in_a_message(project):
+    for length, shown in ((78, "'" + "x" * 78 + "'"), (79, "'" + "x" * 76 + "...")):
+        (project / "s.yaml").write_text(BASE + f"seed: {'x' * length}\n")
+        with pytest.raises(InputError) as caught:
+            load_specs("s.yaml")
+        assert str(caught.value).endswith(f"found {shown}")
+
+
 def test_environment_variables_are_expanded_and_missing_ones_named(project, monkeypatch):
     (project / "s.yaml").write_text(BASE.replace("task: t", "task: ${NAME_OF_IT:-fallback}"))
     assert load_specs("s.yaml")[0].spec.task == "fallback"

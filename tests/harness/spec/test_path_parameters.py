@@ -114,6 +114,10 @@ def test_an_absolute_path_is_left_as_it_is(folder):
         ({"metrics": ["weighted"]}, ("metrics", 0), False),
         ({"task": "x"}, ("task",), False),
         ({"dataset": {"reader": "nested"}}, ("dataset", "reader"), False),
+        ({"judgments": {"path": "p"}}, ("judgments", "path"), True),
+        ({"judgments": {"references": {"path": "p"}}}, ("judgments", "references", "path"), True),
+        ({"judgments": {"hf": {"name": "p"}}}, ("judgments", "hf", "name"), True),
+        ({"judgments": {"columns": {"of": {"path": "p"}}}}, ("judgments", "columns", "of", "path"), False),
     ],
 )
 def test_places_of_paths(folder, data, key, expected):

@@ -79,3 +79,11 @@ def test_small_intervals_cover_a_skewed_mean_where_percentiles_do_not():
         percentile += low <= 1 <= high
     assert small / 600 > 0.91
     assert small - percentile > 0.02 * 600
+
+
+def test_beyond_the_pole_the_interval_reads_an_end_of_the_distribution():
+    # scale = 1 - acceleration * (shift + z) is negative: the sign of shift + z says which end.
+    assert bootstrap._adjusted_tail(2.0, 1.0, 1.0) == 1.0
+    assert bootstrap._adjusted_tail(-2.0, -1.0, -1.0) == 0.0
+    assert bootstrap._adjusted_tail(-2.0, 1.0, -2.0) == 0.0
+    assert bootstrap._adjusted_tail(1.0, -0.5, 2.0) == 1.0

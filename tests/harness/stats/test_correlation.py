@@ -97,3 +97,23 @@ def test_the_published_correlations(golden):
             found = correlate_columns(x, table[post][inside].astype(float)[:, None])
             np.testing.assert_allclose(found.r[:, 0], [expected[name][at] for name in names], rtol=0, atol=1e-12)
             np.testing.assert_allclose(found.r2[:, 0], [golden["r2"][post][name][at] for name in names], atol=1e-12)
+
+
+def test_only_short_columns_are_compared_by_all_pairs(monkeypatch):
+    used = []
+    for name in ("_over_pairs", "_by_inversions"):
+        original = getattr(correlation, name)
+        monkeypatch.setattr(correlation, name, lambda x, y, f=original, n=name: used.append(n) or f(x, y))
+    monkeypatch.setattr(correlation, "_SMALL", 10)
+    for size in (9, 10, 11):
+        x = np.random.default_rng(size).normal(size=(size, 1))
+        correlate_columns(x, x + 1.0)
+    assert used == ["_over_pairs", "_over_pairs", "_by_inversions"]
+
+
+def test_blocks_of_pairs_do_not_change_a_digit(monkeypatch):
+    x, y = np.random.default_rng(0).integers(0, 9, size=(2, 40, 3)).astype(float)
+    whole = correlation._over_pairs(x, y)
+    monkeypatch.setattr(correlation, "_PAIRS", 7)
+    for part, expected in zip(correlation._over_pairs(x, y), whole):
+        assert np.array_equal(part, expected)

@@ -87,3 +87,14 @@ def test_values_whose_terms_cancel_are_ties(unit):
     assert forms.exact_p_values(form, 2, "upper").tolist() == [4 / 6]
     form[0] += 1e-17 * unit * np.random.default_rng(0).normal(size=(4, 4))
     assert forms.exact_p_values(form, 2, "upper").tolist() == [4 / 6]
+
+
+def test_mirrored_blocks_hold_the_relabelings_with_text_0_among_the_candidates():
+    rows = [
+        np.concatenate([row, column])
+        for b in forms.blocks(3, 3, mirrored=True)
+        for row in b.rows
+        for column in b.columns
+    ]
+    assert len({tuple(row) for row in rows}) == 10
+    assert all(row[0] == 1 and row.sum() == 3 for row in rows)

@@ -54,3 +54,11 @@ def test_pairs_change_nothing_for_a_mean_or_when_they_are_undefined():
     plain = jackknife.interval(x.mean(), one)
     assert jackknife.interval(x.mean(), one, pairs=two) == pytest.approx(plain)
     assert jackknife.interval(x.mean(), one, pairs=np.full((9, 9), np.nan)) == plain
+
+
+def test_the_correction_takes_at_most_half_of_the_variance():
+    x = np.random.default_rng(3).normal(size=8)
+    one = squared_mean(x)[0]
+    far = 100 * np.add.outer(np.arange(8.0) ** 2, np.arange(8.0) ** 3)
+    half = half_width(0.0, one, far)
+    assert half == pytest.approx(half_width(0.0, one, None) * np.sqrt(0.5), rel=1e-12)

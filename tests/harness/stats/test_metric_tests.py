@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.stats.metric_tests import KendallOfScores, clusters, permute_both, permute_credit, williams
+from harness.stats.metric_tests import KendallOfScores, Williams, clusters, permute_both, permute_credit, williams
 
 
 def pearson_with(human):
@@ -39,6 +39,8 @@ def test_against_the_determinant_of_the_correlation_matrix(seed):
 def test_edges_of_williams():
     assert williams(0.5, 0.5, 1.0, 50).p_value == 1.0
     assert math.isnan(williams(0.5, 0.4, 0.3, 3).p_value)
+    assert williams(1.0, -1.0, -1.0, 30) == Williams(math.inf, 0.0)  # no variance: both metrics lie on a line
+    assert williams(-1.0, 1.0, -1.0, 30) == Williams(-math.inf, 0.0)
     assert math.isnan(williams(float("nan"), 0.4, 0.3, 30).p_value)
 
 

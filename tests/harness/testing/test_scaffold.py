@@ -14,7 +14,18 @@ from harness.cli.main import main
 from harness.errors import HarnessError
 from harness.testing.scaffold import TEMPLATES, new_plugin
 
-TARGETS = {"metric": "acme_new.metric:AcmeNew", "adapter": "acme_new.adapter:AcmeNew", "task": "acme_new/acme-new.yaml"}
+TARGETS = {
+    "metric": "acme_new.metric:AcmeNew",
+    "distance": "acme_new.distance:acme_new",
+    "embedding": "acme_new.embedding:acme_new",
+    "adapter": "acme_new.adapter:AcmeNew",
+    "reader": "acme_new.reader:AcmeNew",
+    "task": "acme_new/acme-new.yaml",
+}
+
+FAST = ("metric", "distance")
+KINDS_OF_TESTS = [kind if kind in FAST else pytest.param(kind, marks=pytest.mark.slow) for kind in TARGETS]
+"""Every kind takes some seconds: processes of pytest, pip and the harness."""
 
 
 def call(*arguments, cwd, **environment):
@@ -24,7 +35,7 @@ def call(*arguments, cwd, **environment):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("kind", KINDS_OF_TESTS)
 def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
     folder = tmp_path / "plugin"
     assert main(["new-plugin", "acme-new", "--kind", kind, "--output", str(folder)]) == 0
@@ -41,16 +52,17 @@ def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
     assert {row["kind"] for row in report["checks"]} == {f"{kind}s"}
 
 
-def test_an_installed_plugin_is_available_by_name(tmp_path):
-    new_plugin("acme-new", "metric", tmp_path / "plugin")
+@pytest.mark.parametrize("kind", KINDS_OF_TESTS)
+def test_an_installed_plugin_is_available_by_name(kind, tmp_path):
+    new_plugin("acme-new", kind, tmp_path / "plugin")
     target = tmp_path / "site"
     pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", target)
     installation = call(*pip, tmp_path / "plugin", cwd=tmp_path)
     assert installation.returncode == 0, installation.stderr
-    check = call("harness", "check", "acme-new", "--set", "lower=false", cwd=tmp_path, PYTHONPATH=str(target))
+    check = call("harness", "check", "acme-new", cwd=tmp_path, PYTHONPATH=str(target))
     assert check.returncode == 0, check.stdout + check.stderr
-    assert "acme-new/acme-new (metrics)" in check.stdout
-    listing = call("harness", "list", "metrics", "--json", cwd=tmp_path, PYTHONPATH=str(target))
+    assert f"acme-new/acme-new ({kind}s)" in check.stdout
+    listing = call("harness", "list", f"{kind}s", "--json", cwd=tmp_path, PYTHONPATH=str(target))
     assert "acme-new/acme-new" in listing.stdout
 
 

@@ -84,3 +84,33 @@ def test_signatures_and_invalid_parameters():
 
 def test_metrics_have_no_values_per_example():
     assert TextSpace(sigma=0.5).per_example(scored(np.full(64, 1 / 64))) == {}
+
+
+def test_orders_and_ranks_of_a_model_that_is_the_oracle():
+    p = LstmOracle(sigma=1.0).distribution()
+    values = TextSpace(sigma=1.0, orders=[1, 2], ranks=[1, 64]).evaluate_scores(
+        list(LstmOracle(sigma=1.0).score_references(list(SyntheticTexts())))
+    )
+    assert values["CND-2"] == pytest.approx(0.0, abs=1e-15)
+    assert values["CR-1"] == pytest.approx(-values["NRR-1"])
+    assert values["BLEU-2"] == pytest.approx(-values["NSBLEU-2"])
+    assert values["log Q 1"] == pytest.approx(np.log(p.max())) and values["log Q 64"] == pytest.approx(np.log(p.min()))
+
+
+@pytest.mark.parametrize(
+    "params", [{"sigma": 0}, {"sigma": "other"}, {"sigma": 1, "orders": [0]}, {"sigma": 1, "ranks": [0]}]
+)
+def test_parameters_out_of_range(params):
+    with pytest.raises(InputError, match="text-space"):
+        TextSpace(**params)
+
+
+def test_the_curve_of_the_ascent_ends_at_the_bound_or_below():
+    scores = scored(LstmOracle(sigma=0.5).distribution())
+    metric = ExactDiscrepancy(orders=[2], starts=1, steps=100, curve=[25, 50, 100])
+    values = metric.evaluate_scores(scores)
+    steps = [values[f"BS-2 step {k}"] for k in (25, 50, 100)]
+    assert min(steps) >= 0 and max(steps) <= values["BS-2"] + 1e-12
+    assert metric.signature().endswith("|curve:25/50/100")
+    with pytest.raises(HarnessError, match="multiples of 25 up to 100"):
+        ExactDiscrepancy(steps=100, curve=[30])

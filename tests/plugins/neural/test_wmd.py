@@ -119,3 +119,14 @@ def test_the_null_equals_the_metric_of_every_relabeling(vectors):
 
 def test_trm_over_wmd(vectors):
     assert harness.metric("trm", distance={"wmd": {"path": vectors}})([["dog", "dog"]], [["dog", "dog"]]).value == 0.0
+
+
+def test_the_similarity_is_exp_of_minus_the_distance(vectors):
+    distance, similar = Wmd(path=vectors), Wmd(path=vectors, form="similarity")
+    features = FeatureCache()
+    batch = features.batch([CaptionSet("x", ("dog runs",), ("puppy runs", "cat sleeps"))])
+    np.testing.assert_allclose(similar.scores(batch, features, None), np.exp(-distance.scores(batch, features, None)))
+    assert (similar.spec.name, similar.spec.higher_is_better) == ("wmd(similarity)", True)
+    assert similar.signature() == distance.signature() + "|form:similarity"
+    with pytest.raises(HarnessError, match="form is 'both'"):
+        Wmd(path=vectors, form="both")

@@ -35,7 +35,7 @@ def test_table_bad_input(save, error_message):
         f"{path}: the records have no column 'split' to select test from"
     )
     path = save([], "c.jsonl")
-    assert error_message(TableReader(path=path)) == f"{path}: the file holds no records"
+    assert error_message(TableReader(path=path)) == f"{path}: the file is empty"
     path = save([{"id": 1, "references": ["a", ""]}], "d.jsonl")
     assert error_message(TableReader(path=path)) == f"{path}:1: empty reference '' (allow_empty: true keeps it)"
 

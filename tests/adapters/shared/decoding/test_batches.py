@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.shared.decoding.batches import check_batch_size, in_batches, is_out_of_memory
+from harness.adapters.shared.decoding.batches import BatchSize, check_batch_size, in_batches, is_out_of_memory
 from harness.errors import HarnessError
 
 
@@ -28,8 +28,30 @@ def test_auto_halves_and_keeps_order():
 def test_a_batch_that_cannot_fit_is_one_line():
     with pytest.raises(HarnessError, match="out of memory at batch size 1: one example does not fit"):
         list(in_batches([1, 2], "auto", doubler(0, [])))
-    with pytest.raises(HarnessError, match="out of memory at batch size 2: give a smaller batch_size"):
-        list(in_batches([1, 2], 2, doubler(1, [])))
+
+
+def test_fixed_sizes_halve_too():
+    seen: list[int] = []
+    assert list(in_batches(list(range(7)), 5, doubler(2, seen))) == [0, 2, 4, 6, 8, 10, 12]
+    assert seen == [5, 2, 2, 2, 1]
+
+
+def test_a_size_is_remembered_and_reported_once(caplog):
+    batches, seen = BatchSize("auto"), []
+    for _ in range(3):
+        assert len(list(in_batches(list(range(20)), batches, doubler(3, seen)))) == 20
+    assert batches.current == 2 and seen[:4] == [20, 10, 5, 2] and max(seen[4:]) == 2
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ["out of memory with 20 examples in a batch: batches now have 2"]
+
+
+def test_errors_of_the_interpreter_halve():
+    def work(items):
+        if len(items) > 1:
+            raise MemoryError
+        return items
+
+    assert list(in_batches([1, 2, 3], "auto", work)) == [1, 2, 3]
 
 
 def test_other_errors_pass():

@@ -1,0 +1,30 @@
+# A bare installation of the harness: text metrics, tests, reports. Build with --build-arg EXTRAS=embeddings,models for more (torch for CPU).
+#
+#   docker build -t caption-harness .
+#   docker run --rm -v "$PWD:/work" caption-harness score A.json --references R.json
+FROM python:3.12-slim AS build
+WORKDIR /source
+COPY pyproject.toml setup.py README.md LICENSE registry.yaml ./
+COPY harness harness
+COPY plugins plugins
+COPY adapters adapters
+COPY tasks tasks
+RUN pip install --no-cache-dir build && python -m build --wheel --outdir /dist
+
+FROM python:3.12-slim
+ARG EXTRAS=""
+COPY --from=build /dist /dist
+RUN if [ -n "$EXTRAS" ]; then \
+      pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu torch; \
+    fi \
+    && wheel=$(ls /dist/*.whl) \
+    && pip install --no-cache-dir "${wheel}${EXTRAS:+[$EXTRAS]}" \
+    && rm -r /dist \
+    && useradd --create-home user
+USER user
+WORKDIR /work
+ENV HARNESS_CACHE=/home/user/.cache/harness
+# Compiles the kernels and builds METEOR's tables once, so that a container starts warm.
+RUN cd /tmp && harness run coco --limit 4 --output /tmp/run > /dev/null && rm -r /tmp/run
+ENTRYPOINT ["harness"]
+CMD ["--help"]

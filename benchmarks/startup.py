@@ -1,0 +1,151 @@
+"""Start-up time of the command line, beside bare Python; time and size of a bare installation.
+
+    python -m benchmarks.startup [--repeats 15] [--install]
+
+Measured as processes, interleaved, with the medians of wall and processor time: ``harness --help`` (goal: at most 8 times bare
+Python), ``harness list`` with 50 manifests of third parties (goal: below 0.5 s), ``harness score`` on two small files. With
+``--install`` a wheel is built and installed into a new environment (goal: below a minute, without torch).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+MANIFESTS = 50
+COMPONENTS = 10
+"""Components of each manifest."""
+RATIO, LIST_SECONDS, INSTALL_SECONDS = 8.0, 0.5, 60.0
+"""Goals."""
+MANIFEST = """api: 1
+provider: third-party-{k}
+requires_harness: ">=0.1,<2"
+metrics:
+"""
+ENTRY = (
+    '  third-{k}-metric-{n}: {{import: "third_{k}.metrics:M{n}", summary: "Metric {n} of package {k}", level: item, '
+    "needs: [references]}}\n"
+)
+
+
+def third_parties(folder: Path, count: int = MANIFESTS) -> None:
+    """Write ``count`` installed distributions with a manifest of :data:`COMPONENTS` metrics each into a folder of packages."""
+    for k in range(count):
+        package, information = folder / f"third_{k}", folder / f"third_{k}-1.0.dist-info"
+        package.mkdir()
+        information.mkdir()
+        (package / "__init__.py").touch()
+        entries = "".join(ENTRY.format(k=k, n=n) for n in range(COMPONENTS))
+        (package / "registry.yaml").write_text(MANIFEST.format(k=k) + entries)
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: third-{k}\nVersion: 1.0\n")
+        (information / "entry_points.txt").write_text(f"[harness.manifests]\nthird-{k} = third_{k}\n")
+
+
+def small_files(folder: Path, examples: int = 20) -> None:
+    """Write ``A.json`` and ``R.json``: a caption and two references for each of some examples."""
+    ids = [str(k) for k in range(examples)]
+    candidates = [{"image_id": name, "caption": f"a dog number {name} runs on grass"} for name in ids]
+    (folder / "A.json").write_text(json.dumps(candidates))
+    (folder / "R.json").write_text(
+        json.dumps({name: ["a dog runs on grass", f"dog {name} is running"] for name in ids})
+    )
+
+
+def processes(
+    commands: Mapping[str, tuple[Sequence[str], Mapping[str, str]]], folder: Path, repeats: int
+) -> dict[str, tuple[float, float]]:
+    """Return name -> (median wall seconds, median processor seconds) of commands with environments, run in turn."""
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    for repeat in range(repeats + 1):  # the first round fills the caches of the system
+        for name, (command, environment) in commands.items():
+            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            subprocess.run(
+                command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True
+            )
+            seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            if repeat:
+                times[name].append((seconds, used))
+    return {name: tuple(map(statistics.median, zip(*values))) for name, values in times.items()}  # type: ignore[misc]
+
+
+def start_up(repeats: int) -> bool:
+    """Print the times of the commands and return True when the goals are met."""
+    harness = str(Path(sysconfig.get_path("scripts"), "harness"))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "packages").mkdir()
+        third_parties(folder / "packages")
+        small_files(folder)
+        crowded = {"PYTHONPATH": str(folder / "packages")}
+        score = [harness, "score", "A.json", "--references", "R.json", "-m", "cider"]
+        times = processes(
+            {
+                "python -c pass": ([sys.executable, "-c", "pass"], {}),
+                "harness --version": ([harness, "--version"], {}),
+                "harness --help": ([harness, "--help"], {}),
+                "harness list": ([harness, "list"], {}),
+                f"harness list, {MANIFESTS} manifests": ([harness, "list"], crowded),
+                "harness score, one metric": (score, {}),
+            },
+            folder,
+            repeats,
+        )
+    bare = times["python -c pass"]
+    print(f"{'command':<28}  wall s  times python  processor s  times python")
+    for name, (wall, used) in times.items():
+        print(f"{name:<28}  {wall:6.3f}  {wall / bare[0]:12.1f}  {used:11.3f}  {used / bare[1]:12.1f}")
+    ratio, listed = times["harness --help"][0] / bare[0], times[f"harness list, {MANIFESTS} manifests"][0]
+    met = ratio <= RATIO and listed < LIST_SECONDS
+    print(f"goals: --help at most {RATIO:g} x Python: {ratio:.1f}; list below {LIST_SECONDS} s: {listed:.2f} s")
+    return met
+
+
+def installation() -> bool:
+    """Print time and size of a bare installation, and the largest packages; return True when the goal is met."""
+    from release.building import build
+    from release.environments import installed, largest
+    from release.package import ROOT
+
+    with tempfile.TemporaryDirectory() as name:
+        wheel = build(ROOT, Path(name, "dist")).wheel
+        environment = installed(Path(sys.executable), Path(name, "environment"), wheel)
+        print(
+            f"pip install {wheel.name}: {environment.seconds:.0f} s wall, {environment.processor_seconds:.0f} s processor, "
+            f"{environment.megabytes:.0f} MB"
+        )
+        print("  " + ", ".join(f"{package} {size:.0f}" for package, size in largest(environment)))
+        heavy = [name for name in ("torch", "transformers", "datasets", "pandas") if _has(environment.folder, name)]
+    if heavy:
+        print(f"heavy packages: {', '.join(heavy)}")
+    return environment.seconds < INSTALL_SECONDS and not heavy
+
+
+def _has(folder: Path, package: str) -> bool:
+    return any(folder.glob(f"lib/python*/site-packages/{package}"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the measurements and return 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=15, metavar="N", help="number of rounds (default: 15)")
+    parser.add_argument("--install", action="store_true", help="also install a wheel into a new environment")
+    args = parser.parse_args(argv)
+    met = start_up(args.repeats)
+    if args.install:
+        met = installation() and met
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

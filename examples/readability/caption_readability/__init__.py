@@ -1,0 +1,1 @@
+"""Metrics, a distance and an embedding for caption-harness, each of one function."""

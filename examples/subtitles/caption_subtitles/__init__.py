@@ -1,0 +1,1 @@
+"""SubRip subtitles for caption-harness: reader, adapter, task and hook."""

@@ -1,0 +1,213 @@
+"""Forms of files of captions: the content decides how the records of a file are read.
+
+:func:`read_form` brings every form to records with columns, which the readers of data sets and the adapter for predictions share.
+``docs/data-formats.md`` lists the forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Literal
+
+from harness.contracts import Parameters
+from harness.errors import InputError, did_you_mean
+from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
+from harness.files.neighbours import (
+    inspect_archive,
+    inspect_rows,
+    is_archive,
+    is_inspect_log,
+    is_lm_eval_record,
+    lm_eval_rows,
+)
+from harness.files.records import Record, first_byte, is_parquet, json_lines, kind, list_items, load_json, parquet_rows
+from harness.files.text_forms import flickr_rows, line_rows, table_rows, text_form, two_column_rows
+from harness.files.yaml_source import YamlValue
+
+Role = Literal["candidates", "references"]
+"""Captions that a file is read for."""
+_SHARED = ("annotations", "results", "result", "captions", "data", "samples", "items", "examples", "records")
+WRAPPERS: Mapping[str, tuple[str, ...]] = {
+    "candidates": ("predictions", "candidates", "hypotheses", "generations", "outputs", *_SHARED),
+    "references": ("references", *_SHARED),
+}
+"""Role -> keys of an object that hold the records of a file, in order of preference."""
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True)
+class Form:
+    """Records of a file and the name of its form."""
+
+    name: str
+    rows: Iterable[Record]
+    numbered: bool = False
+    """True for records without ids: the k-th record belongs to the k-th example."""
+    key: str = ""
+    """Key of the object that holds the records; empty when the file is not wrapped."""
+
+    def head(self) -> tuple[Record | None, Form]:
+        """Return the first record, None for a file without records, and the form with all records."""
+        rows = iter(self.rows)
+        start = list(islice(rows, 1))
+        return (start[0] if start else None), replace(self, rows=chain(start, rows))
+
+
+def read_form(path: Path, role: Role, names: Sequence[str] = (), form: str | None = None) -> Form:
+    """Return the records of a file.
+
+    Parameters
+    ----------
+    path : Path
+        An existing file; all forms but Parquet may be gzipped.
+    role : {"candidates", "references"}
+        Captions to read, where a file holds both.
+    names : sequence of str
+        Names of columns in parameters of the user; a line or object with one of them is a header or a record.
+    form : str, optional
+        A key of :data:`FORMS`; default: the content decides.
+
+    Raises
+    ------
+    InputError
+        For an empty file, text that is not UTF-8, invalid JSON and an unknown form.
+    """
+    if form is not None:
+        if form not in FORMS:
+            raise InputError(f"unknown format '{form}'{did_you_mean(form, FORMS)}; formats are {', '.join(FORMS)}")
+        return FORMS[form](path)
+    if is_parquet(path):
+        return Form("parquet", parquet_rows(path))
+    if is_archive(path):
+        return Form("inspect", inspect_archive(path))
+    first = first_byte(path)
+    if first == b"":
+        raise InputError("the file is empty", str(path))
+    if first in (b"[", b"{"):
+        try:
+            return _of_list(load_json(path), str(path)) if first == b"[" else _of_objects(path, role, names)
+        except InputError:
+            if not path.name.lower().removesuffix(".gz").endswith(".txt"):
+                raise
+    elif path.name.lower().removesuffix(".gz").endswith(JSON_SUFFIXES):
+        load_json(path)
+    name, rows = text_form(path, names)
+    return Form(name, rows, numbered=name == "txt")
+
+
+def single_object(path: Path) -> Parameters | None:
+    """Return the object of a file that holds exactly one JSON object, or None for JSON Lines with several records."""
+    lines = json_lines(path)
+    try:
+        first = next(lines, None)
+    except InputError:  # an object over several lines, or invalid JSON, which load_json reports
+        value = load_json(path)
+        if not isinstance(value, dict):
+            raise InputError(f"found {kind(value)}; expected an object", str(path)) from None
+        return value
+    try:
+        more = next(lines, None) is not None
+    except InputError:  # reported when the records are read
+        more = True
+    return None if more or first is None else dict(load_json(path))
+
+
+# --------------------------------------------------------------------------- JSON
+def _of_list(value: YamlValue, where: str, key: str = "") -> Form:
+    """Return the form of a JSON list: texts or lists of texts by position, or objects."""
+    if isinstance(value, list) and value and all(_is_texts(item) for item in value):
+        rows = [Record(f"{where}: record {number}", {"captions": item}) for number, item in enumerate(value, 1)]
+        return Form("list", rows, numbered=True, key=key)
+    rows = list_items(value, where)
+    if isinstance(value, list) and value and isinstance(value[0], dict) and is_lm_eval_record(value[0]):
+        return Form("lm-eval", lm_eval_rows(rows), key=key)
+    return Form("json", rows, key=key)
+
+
+def _is_texts(item: YamlValue) -> bool:
+    return isinstance(item, str) or (isinstance(item, list) and bool(item) and all(isinstance(x, str) for x in item))
+
+
+def _of_objects(path: Path, role: Role, names: Sequence[str]) -> Form:
+    value = single_object(path)
+    if value is None:
+        first, form = Form("jsonl", json_lines(path)).head()
+        return Form("lm-eval", lm_eval_rows(form.rows)) if first and is_lm_eval_record(first.fields) else form
+    if is_inspect_log(value):
+        return Form("inspect", inspect_rows(value, str(path)))
+    if is_lm_eval_record(value):
+        return Form("lm-eval", lm_eval_rows([Record(f"{path}:1", value)]))
+    if not _is_record(value, names):
+        for key in WRAPPERS[role]:
+            inner = value.get(key)
+            if isinstance(inner, list) or (key in value and key == "annotations"):
+                return _of_list(inner, f"{path}: {key}", key)
+            if isinstance(inner, dict) and is_mapping(inner, names):
+                return Form("mapping", mapping_rows(inner, f"{path}: {key}", names), key=key)
+        if is_mapping(value, names):
+            return Form("mapping", mapping_rows(value, str(path), names))
+    return Form("jsonl", [Record(f"{path}:1", value)] if value else [])
+
+
+def _is_record(value: Parameters, names: Sequence[str]) -> bool:
+    """Return True for an object with columns of a record: one of the user's, or those of an id and of captions."""
+    captions = (*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS)
+    identified = any(isinstance(value.get(name), (str, int)) for name in FILE_ID_COLUMNS)
+    return any(name in value for name in names) or (identified and any(name in value for name in captions))
+
+
+def is_mapping(value: Parameters, names: Sequence[str] = ()) -> bool:
+    """Return True for an object of ids with captions: texts, lists, null, or objects with captions."""
+    return bool(value) and all(
+        item is None or isinstance(item, (str, list)) or (isinstance(item, dict) and _has_captions(item, names))
+        for item in value.values()
+    )
+
+
+def _has_captions(item: Parameters, names: Sequence[str]) -> bool:
+    return any(name in item for name in (*names, "raw", *CANDIDATE_COLUMNS, *REFERENCE_COLUMNS))
+
+
+def mapping_rows(value: Parameters, where: str, names: Sequence[str] = ()) -> Iterator[Record]:
+    """Yield one record per id of an object ``{id: captions}``; objects with several columns keep them."""
+    for name, item in value.items():
+        whole = isinstance(item, dict) and not {"caption", "raw"} & set(item)
+        yield Record(f"{where}: '{name}'", {**item, "id": name} if whole else {"id": name, "captions": item})
+
+
+def _json_mapping(path: Path) -> Form:
+    value = load_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"found {kind(value)}; expected an object of ids with lists of captions", str(path))
+    return Form("mapping", mapping_rows(value, str(path)))
+
+
+def _inspect(path: Path) -> Form:
+    if is_archive(path):
+        return Form("inspect", inspect_archive(path))
+    value = load_json(path)
+    if not is_inspect_log(value):
+        raise InputError("is no log of inspect: it lacks 'eval' and 'samples'", str(path))
+    return Form("inspect", inspect_rows(value, str(path)))
+
+
+def _lm_eval(path: Path) -> Form:
+    rows = list_items(load_json(path), str(path)) if first_byte(path) == b"[" else json_lines(path)
+    return Form("lm-eval", lm_eval_rows(rows))
+
+
+FORMS: Mapping[str, Callable[[Path], Form]] = {
+    "mapping": _json_mapping,
+    "list": lambda path: _of_list(load_json(path), str(path)),
+    "csv": lambda path: Form("csv", table_rows(path)),
+    "tsv": lambda path: Form("tsv", table_rows(path)),
+    "pairs": lambda path: Form("pairs", two_column_rows(path)),
+    "flickr": lambda path: Form("flickr", flickr_rows(path)),
+    "txt": lambda path: Form("txt", line_rows(path), numbered=True),
+    "lm-eval": _lm_eval,
+    "inspect": _inspect,
+}
+"""Forms that a user can name: name -> function from the path to the records."""

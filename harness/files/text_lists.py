@@ -1,0 +1,86 @@
+"""Texts per example from Python values: lists of texts, lists of lists, mappings of ids, dictionaries of pycocoevalcap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import cast
+
+from harness.errors import InputError
+from harness.files.captions import check_text, listed
+
+
+def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
+    """Return the texts of each example.
+
+    Parameters
+    ----------
+    value : sequence
+        One list of texts per example, or one text per example. A text may be an object with the key ``caption``. Arrays, Series and
+        columns of data sets are sequences too.
+    name : str
+        ``candidates`` or ``references``, for messages.
+
+    Raises
+    ------
+    InputError
+        With the place of a value that is neither, of an empty list, and of texts beside lists.
+
+    Examples
+    --------
+    >>> texts_per_example(["a dog", "a cat"], "candidates")
+    [('a dog',), ('a cat',)]
+    >>> texts_per_example([["a dog", {"caption": "the dog"}], ["a cat"]], "references")
+    [('a dog', 'the dog'), ('a cat',)]
+    """
+    items = _sequence(value, name, "with one list of texts, or one text, per example")
+    single = [_is_text(item) for item in items]
+    if any(single) and not all(single):
+        first = single.index(not single[0])
+        kinds = ("a text", "a list") if single[0] else ("a list", "a text")
+        raise InputError(f"is {kinds[1]}, example 0 is {kinds[0]}; expected one kind", f"{name}: example {first}")
+    return [texts_of(item, f"{name}: example {k}") for k, item in enumerate(items)]
+
+
+def texts_of(value: object, where: str) -> tuple[str, ...]:
+    """Return the texts of one example: a text, or a list of texts; raise :class:`InputError` with ``where`` for anything else."""
+    texts = [value] if _is_text(value) else _sequence(value, where, "of texts")
+    if not texts:
+        raise InputError("the list is empty; expected at least one text", where)
+    captions = [
+        cast("Mapping[str, object]", item)["caption"] if isinstance(item, Mapping) and _is_text(item) else item
+        for item in texts
+    ]
+    return tuple(check_text(text, where) for text in captions)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, Mapping) and "caption" in value)
+
+
+def _sequence(value: object, where: str, content: str) -> list[object]:
+    usual = isinstance(value, Sequence) or (isinstance(value, Sized) and isinstance(value, Iterable))
+    if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not usual:
+        raise InputError(f"expected a list {content}; found {value!r:.60}", where)
+    return list(cast("Iterable[object]", value))
+
+
+def matched_ids(
+    candidates: Mapping[object, object],
+    references: Mapping[object, object],
+    *,
+    allow_missing: bool,
+    allow_unknown: bool,
+) -> list[object]:
+    """Return the ids of two mappings to score, in the order of the references.
+
+    Raises :class:`InputError` for ids without references and ids without candidates, unless they are allowed.
+    """
+    unknown = [key for key in candidates if key not in references]
+    missing = [key for key in references if key not in candidates]
+    if unknown and not allow_unknown:
+        raise InputError(f"{len(unknown)} ids have no references: {listed(unknown)} (allow_unknown: true ignores them)")
+    if missing and not allow_missing:
+        raise InputError(
+            f"{len(missing)} ids have no candidates: {listed(missing)} (allow_missing: true scores the others)"
+        )
+    return [key for key in references if key in candidates]

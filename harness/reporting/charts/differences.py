@@ -1,0 +1,124 @@
+"""Forest plot: paired differences between systems with 95 % intervals, a panel per metric, better always to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from harness.analysis.compare import DRAWS, LEVEL
+from harness.contracts import Values
+from harness.reporting.charts.build import altair, finished, heading, padded, panels
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.comparisons import compared_systems
+from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
+from harness.reporting.numbers import number, p_text
+from harness.run.finished import Run
+
+ALL_PAIRS = 4
+"""Largest number of systems whose pairs are all drawn; with more, every system is compared with the first one."""
+MOST_SYSTEMS = 40
+"""Largest number of systems that are drawn."""
+MINUS = " − "
+TWO_LINES = f"split(replace(datum.label, '{MINUS}', '\\u0001− '), '\\u0001')"
+"""Vega expression that puts the second system of a pair below the first."""
+WORDS = ("better", "worse", "not significant")
+SHAPES = ("triangle-right", "triangle-left", "circle")
+
+
+def differences(run: Run) -> list[Chart]:
+    """Return the forest plot of a run; an empty list for a run without two systems to compare."""
+    compared = compared_systems(run)
+    systems = {row[side] for row in compared.rows for side in ("system_a", "system_b")}
+    base = compared.base
+    if not base and len(systems) > ALL_PAIRS:
+        base = compared.rows[0]["system_a"]
+    rows = [row for row in compared.rows if not base or base in (row["system_a"], row["system_b"])]
+    lines = [line for row in rows if (line := _line(row, base)) is not None]
+    if not lines or len(systems) > MOST_SYSTEMS:
+        return []
+    against = f" against {base}" if base else ""
+    caption = (
+        f"Differences{against} on common examples with 95 % intervals; better is to the right. Triangles: significant at {LEVEL} "
+        f"(approximate randomisation, {DRAWS:,} draws, Holm over the pairs of a metric); circles: not."
+    )
+    return [
+        Chart(
+            "differences", f"Differences{against or ' between systems'}", caption, "differences", partial(_build, lines)
+        )
+    ]
+
+
+def _line(row: Values, base: str) -> dict[str, Any] | None:
+    """Return the row of the chart; None without a comparable difference. ``base`` becomes the second system."""
+    if row["difference"] is None or row["sizes_differ"]:
+        return None
+    flip = bool(base) and row["system_a"] == base
+    sign = -1.0 if flip else 1.0
+    a, b = (row["system_b"], row["system_a"]) if flip else (row["system_a"], row["system_b"])
+    low, high = sorted(sign * end for end in row["ci95"]) if row["ci95"] else (None, None)
+    word = {"A": "better", "B": "worse"}.get(row["better"], "not significant")
+    if flip and word != "not significant":
+        word = "worse" if word == "better" else "better"
+    return {
+        "metric": row["metric"], "direction": row["higher_is_better"], "pair": a if base else f"{a}{MINUS}{b}", "a": a, "b": b,
+        "difference": sign * row["difference"], "low": low, "high": high, "verdict": word, "p": p_text(row["p_holm"]),
+        "text": number(sign * row["difference"]),
+    }  # fmt: skip
+
+
+def _build(lines: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+    metrics = list(dict.fromkeys(line["metric"] for line in lines))
+    names = list(dict.fromkeys(line["pair"] for line in lines))
+    stacked = layout.label_space(names) > 0.45 * layout.width  # names of the two systems below each other
+    labels = (
+        layout.label_space(part for name in names for part in name.split(MINUS))
+        if stacked
+        else layout.label_space(names)
+    )
+    columns = layout.columns(len(metrics), labels)
+    width = layout.panel_width(columns, labels)
+    charts = [
+        _panel([line for line in lines if line["metric"] == metric], names, layout, width, k % columns == 0, stacked)
+        for k, metric in enumerate(metrics)
+    ]
+    return finished(panels(charts, columns), differences=lines)
+
+
+def _panel(
+    lines: Sequence[dict[str, Any]], names: Sequence[str], layout: Layout, width: float, first: bool, stacked: bool
+) -> Any:
+    alt = altair()
+    metric, direction = lines[0]["metric"], lines[0]["direction"]
+    ends = padded([0.0, *(line[end] for line in lines for end in ("low", "high", "difference"))])
+    scale = alt.Scale(reverse=direction is False, nice=False, zero=False, domain=ends)
+    text = {"labelExpr": TWO_LINES, "labelLineHeight": 1.1 * layout.font} if stacked else {}
+    axis = alt.Axis(labels=first, ticks=False, domain=False, title=None, grid=False, **text)
+    base = alt.Chart().encode(y=alt.Y("pair:N", sort=list(names), axis=axis, scale=alt.Scale(domain=list(names))))
+    ticks = max(2, min(5, int(width // (4 * layout.font))))
+    x_axis = alt.Axis(tickCount=ticks, title=None, labelFlush=True, format=".6~g", labelOverlap=True)
+    legend = alt.Legend(orient="bottom", symbolOpacity=1, columns=max(1, min(3, int(1.6 * width // (8 * layout.font)))))
+    color = alt.Color(
+        "verdict:N", scale=alt.Scale(domain=list(WORDS), range=[BETTER, WORSE, NEUTRAL]), legend=legend, title=None
+    )
+    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=list(WORDS), range=list(SHAPES)), legend=legend, title=None)
+    tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in _TOOLTIP]
+    zero = alt.Chart().mark_rule(strokeDash=[2, 2], strokeWidth=0.08 * layout.font)
+    line = base.mark_rule(strokeWidth=0.14 * layout.font)
+    point = base.mark_point(filled=True, opacity=1, size=0.55 * layout.font**2)
+    return (
+        alt.layer(
+            zero.encode(x=alt.X(datum=0, scale=scale, axis=x_axis)),
+            line.encode(x=alt.X("low:Q", scale=scale, axis=x_axis), x2="high:Q", color=color),
+            point.encode(x=alt.X("difference:Q", scale=scale, axis=x_axis), color=color, shape=shape, tooltip=tooltip),
+            data=alt.NamedData(name="differences"),
+        )
+        .transform_filter(alt.FieldEqualPredicate(field="metric", equal=metric))
+        .properties(
+            width=width, height=alt.Step((2.9 if stacked else 1.7) * layout.font), title=heading(metric, direction)
+        )
+    )
+
+
+_TOOLTIP = (("metric", "metric"), ("a", "A"), ("b", "B"), ("text", "A − B"), ("verdict", "A is"), ("p", "p (Holm)"))

@@ -1,0 +1,82 @@
+"""Drawing charts as SVG, PDF and PNG with vl-convert: no browser, no network."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from harness.errors import require
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.style import Name, config
+
+VEGA_LITE = "6.4"
+"""Version of Vega-Lite that draws the files; Altair 6 writes specifications for Vega-Lite 6."""
+NO_URLS: list[str] = []
+"""Addresses from which a chart may load data: none."""
+CLOSE = 0.75
+"""Difference in points at which a figure counts as wide as its column."""
+ATTEMPTS = 4
+"""Number of times that a figure is laid out again."""
+
+
+def converter() -> Any:
+    """Return the module vl_convert; raise :class:`~harness.errors.MissingExtra` where it is not installed."""
+    return require("vl_convert", needed_by="drawing charts")
+
+
+def svg(spec: Spec, style: Name, layout: Layout) -> str:
+    """Return a chart as an ``<svg>`` element, the same text for the same chart."""
+    text: str = converter().vegalite_to_svg(
+        spec, vl_version=VEGA_LITE, config=config(style, layout), allowed_base_urls=NO_URLS
+    )
+    return _numbered(text)
+
+
+def _numbered(text: str) -> str:
+    """Return an SVG with the ids of clips and gradients counted from 0; those of the renderer go on from chart to chart."""
+    names = dict.fromkeys(re.findall(r'id="((?:clip|gradient_?)\d+)"', text))
+    table = {name: f"part{place}" for place, name in enumerate(names)}
+    return re.sub(
+        r'(id="|url\(#)((?:clip|gradient_?)\d+)', lambda match: match[1] + table.get(match[2], match[2]), text
+    )
+
+
+def fitted_svg(chart: Chart, layout: Layout, style: Name = "paper") -> str:
+    """Return a chart as SVG as wide as its layout, or narrower; labels are measured by drawing it.
+
+    A chart whose labels alone are wider than the layout stays wider.
+    """
+    text = svg(chart.build(layout), style, layout)
+    for _ in range(ATTEMPTS):
+        excess = width_of(text) - layout.width
+        if excess <= CLOSE:
+            break
+        layout = layout.trimmed(width_of(text))
+        narrower = svg(chart.build(layout), style, layout)
+        if width_of(narrower) >= width_of(text):
+            break
+        text = narrower
+    return text
+
+
+def width_of(text: str) -> float:
+    """Return the width of an SVG in its units.
+
+    >>> width_of('<svg class="marks" width="234.5" height="10">')
+    234.5
+    """
+    _, _, rest = text[: text.index(">")].partition(' width="')
+    return float(rest[: rest.index('"')])
+
+
+def pdf(text: str) -> bytes:
+    """Return an SVG as a PDF page of its size, one point per unit, with its fonts embedded."""
+    data: bytes = converter().svg_to_pdf(text)
+    return data
+
+
+def png(text: str, scale: float = 2.0) -> bytes:
+    """Return an SVG as a PNG image."""
+    data: bytes = converter().svg_to_png(text, scale=scale)
+    return data

@@ -1,0 +1,92 @@
+"""Heat map of all results: a column per metric with a scale of its own, dark for the best value whichever its direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from harness.reporting.charts.build import altair, finished, heading, system_names
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.style import SEQUENTIAL
+from harness.reporting.console import divided_metrics, grouped
+from harness.reporting.numbers import interval_text, number, size_text
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+
+MOST_SYSTEMS = 60
+"""Largest number of systems of which a heat map is drawn."""
+
+
+def overview(run: Run) -> list[Chart]:
+    """Return the heat map of a run; an empty list for a run of one system, of one metric or of very many systems."""
+    names = system_names(run.records)
+    cells = oriented_cells(run.records)
+    drawn = {cell["metric"] for cell in cells if math.isfinite(cell["value"])}
+    if not 2 <= len(names) <= MOST_SYSTEMS or len(drawn) < 2:
+        return []
+    caption = (
+        "Values by metric. The colour is the position between the worst (light) and the best (dark) value of the column, whichever the "
+        "direction of the metric; columns without a direction have no colour."
+    )
+    return [Chart("overview", "All results", caption, "overview", partial(build, cells))]
+
+
+def oriented_cells(records: Sequence[ResultRecord]) -> list[dict[str, Any]]:
+    """Return a row per record with ``position``: 0 for the worst and 1 for the best value of its metric (and set size)."""
+    names = system_names(records)
+    groups = grouped(records)
+    divided = divided_metrics(groups)
+    cells: list[dict[str, Any]] = []
+    for group in groups:
+        values = [record.value for record in group if math.isfinite(record.value)]
+        low, high = (min(values), max(values)) if values else (0.0, 0.0)
+        for record in group:
+            share = (record.value - low) / (high - low) if high > low else math.nan
+            direction = record.higher_is_better
+            size = f" ({size_text(record.sizes)})" if record.metric in divided else ""
+            cells.append({
+                "metric": heading(record.metric, direction) + size,
+                "system": names[record.model, record.decoding_key],
+                "position": math.nan if direction is None else share if direction else 1 - share,
+                "value": record.value, "text": number(record.value), "interval": interval_text(record.ci95),
+            })  # fmt: skip
+    order = {name: place for place, name in enumerate(names.values())}
+    return sorted(cells, key=lambda cell: order[cell["system"]])
+
+
+def build(cells: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+    """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows where the columns would be too narrow."""
+    alt = altair()
+    metrics, systems = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("metric", "system"))
+    widest = max(len(cell["text"]) for cell in cells)
+    needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(systems)
+    turned = needed > layout.width and len(systems) <= len(metrics)
+    across, down = (systems, metrics) if turned else (metrics, systems)
+    x, y = ("system", "metric") if turned else ("metric", "system")
+    width = layout.panel_width(1, layout.label_space(down))
+    base = alt.Chart(alt.NamedData(name="cells")).encode(
+        x=alt.X(
+            f"{x}:N", sort=across, title=None, axis=alt.Axis(orient="top", labelAngle=-35, ticks=False, domain=False)
+        ),
+        y=alt.Y(f"{y}:N", sort=down, title=None, axis=alt.Axis(ticks=False, domain=False)),
+    )
+    color = alt.Color(
+        "position:Q",
+        scale=alt.Scale(domain=[0, 1], range=list(SEQUENTIAL), interpolate="lab"),
+        legend=alt.Legend(
+            title=None, orient="bottom", values=[0, 1], labelExpr="datum.value ? 'best' : 'worst'", gradientLength=10 * layout.font,
+            gradientThickness=0.8 * layout.font,
+        ),
+    )  # fmt: skip
+    squares = base.mark_rect(stroke="white", strokeWidth=1).encode(
+        color=alt.condition("isValid(datum.position)", color, alt.value("#eeeeee")),
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("system", "metric", "text", "interval")],
+    )
+    texts = base.mark_text(fontSize=0.92 * layout.font).encode(
+        text="text:N", color=alt.condition("datum.position > 0.6", alt.value("white"), alt.value("#111111"))
+    )
+    chart = alt.layer(squares, texts).properties(width=width, height=alt.Step(2 * layout.font))
+    return finished(chart, cells=cells)

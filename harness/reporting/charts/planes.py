@@ -1,0 +1,211 @@
+"""Two questions against each other, such as quality against diversity, with the frontier of systems that no other one dominates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.registry import current
+from harness.reporting.charts.build import (
+    altair,
+    color_scale,
+    finished,
+    heading,
+    legend_columns,
+    padded,
+    shape_scale,
+    system_names,
+)  # fmt: skip
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.layout import Layout
+from harness.reporting.numbers import interval_text, number
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+
+MOST_PLANES = 3
+"""Largest number of planes of a run."""
+MOST_LABELS = 16
+"""Largest number of points that have their names beside them."""
+
+
+def planes(run: Run) -> list[Chart]:
+    """Return a plane for the first question of the run's metrics against each other question, by the first metric of each."""
+    questions = metric_questions(run)
+    first: dict[str, str] = {}
+    for metric, question in questions.items():
+        first.setdefault(question, metric)
+    if len(first) < 2 or len(system_names(run.records)) < 2:
+        return []
+    (asked, across), *others = first.items()
+    charts = [_plane(run, across, metric, asked, question) for question, metric in others]
+    return [
+        Chart(f"plane-{k}" if len(charts) > 1 else "plane", chart.title, chart.caption, chart.group, chart.build)
+        for k, chart in enumerate([chart for chart in charts if chart is not None][:MOST_PLANES], 1)
+    ]
+
+
+def metric_questions(run: Run) -> dict[str, str]:
+    """Return metric label -> question that it answers, for metrics with a direction whose component is known here."""
+    directed = {record.metric for record in run.records if record.higher_is_better is not None}
+    questions: dict[str, str] = {}
+    for item in run.provenance.metrics:
+        try:
+            question = current().get("metrics", item.name).question
+        except HarnessError:  # a plugin that is not installed here
+            continue
+        if question and item.label in directed:
+            questions[item.label] = question
+    return questions
+
+
+def _plane(run: Run, across: str, up: str, asked: str, question: str) -> Chart | None:
+    points = plane_points(run.records, across, up)
+    if len(points) < 2:
+        return None
+    directions = {record.metric: record.higher_is_better for record in run.records}
+    titles = (heading(across, directions[across]), heading(up, directions[up]))
+    caption = (
+        f"{asked.rstrip('?')}, by {across}, against: {question.rstrip('?').lower()}, by {up}. Better is to the right and up. Bars are "
+        "95 % intervals; the line joins the systems that no other one surpasses in both."
+    )
+    build = partial(build_plane, points, titles, (directions[across], directions[up]))
+    return Chart("plane", f"{across} against {up}", caption, "trade-offs", build)
+
+
+def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[dict[str, Any]]:
+    """Return a row per system with both values, their intervals, and ``frontier``: its place on the frontier, or None."""
+    names = system_names(records)
+    values = {metric: {(r.model, r.decoding_key): r for r in records if r.metric == metric} for metric in (across, up)}
+    points: list[dict[str, Any]] = []
+    for key, name in names.items():
+        x, y = values[across].get(key), values[up].get(key)
+        if x is None or y is None or not (math.isfinite(x.value) and math.isfinite(y.value)):
+            continue
+        point = {"system": name, "model": key[0], "frontier": None, "sx": _sign(x) * x.value, "sy": _sign(y) * y.value}
+        for axis, record in (("x", x), ("y", y)):
+            low, high = record.ci95 or (None, None)
+            point |= {axis: record.value, f"{axis}_low": low, f"{axis}_high": high}
+            point[f"{axis}_text"] = f"{number(record.value)} ({interval_text(record.ci95)})"
+        points.append(point)
+    best = -math.inf
+    for place, point in enumerate(sorted(points, key=lambda point: (-point["sx"], -point["sy"]))):
+        if point["sy"] > best:
+            point["frontier"], best = place, point["sy"]
+    return points
+
+
+def _sign(record: ResultRecord) -> float:
+    return -1.0 if record.higher_is_better is False else 1.0
+
+
+def build_plane(
+    points: Sequence[dict[str, Any]], titles: tuple[str, str], directions: tuple[bool | None, bool | None], layout: Layout
+) -> Spec:  # fmt: skip
+    """Return the plane; axes of metrics of which less is better are reversed."""
+    alt = altair()
+    width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
+    height = 0.72 * width
+    ends = [padded((point[f"{axis}{end}"] for point in points for end in ("", "_low", "_high")), 0.08) for axis in "xy"]
+    scales = [
+        alt.Scale(zero=False, nice=False, domain=domain, reverse=direction is False)
+        for domain, direction in zip(ends, directions)
+    ]
+    x_axis, y_axis = (alt.Axis(tickCount=5, format=".6~g", title=title) for title in titles)
+    x, y = alt.X("x:Q", scale=scales[0], axis=x_axis), alt.Y("y:Q", scale=scales[1], axis=y_axis)
+    models = list(dict.fromkeys(point["model"] for point in points))
+    labels = _labels(points, ends, directions, (width, height), layout) if len(points) <= MOST_LABELS else []
+    all_named = len(labels) == len(points) == len(models)
+    legend = None if all_named else alt.Legend(title=None, orient="bottom", columns=legend_columns(models, layout))
+    color = alt.Color("model:N", scale=color_scale(models), legend=legend)
+    base = alt.Chart(alt.NamedData(name="points"))
+    bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
+    layers = [
+        base.transform_filter("isValid(datum.frontier)")
+        .mark_line(strokeDash=[4, 2], strokeWidth=0.1 * layout.font, color="#808080")
+        .encode(x=x, y=y, order="frontier:Q"),
+        base.mark_rule(**bar).encode(x=alt.X("x_low:Q", scale=scales[0], axis=x_axis), x2="x_high:Q", y=y, color=color),
+        base.mark_rule(**bar).encode(y=alt.Y("y_low:Q", scale=scales[1], axis=y_axis), y2="y_high:Q", x=x, color=color),
+        base.mark_point(filled=True, opacity=1, size=0.7 * layout.font**2).encode(
+            x=x, y=y, color=color, shape=alt.Shape("model:N", scale=shape_scale(models), legend=legend),
+            tooltip=[alt.Tooltip("system:N"), *(alt.Tooltip(f"{axis}_text:N", title=title) for axis, title in zip("xy", titles))],
+        ),
+    ]  # fmt: skip
+    if labels:
+        names = alt.Chart(alt.NamedData(name="labels")).mark_text(fontSize=layout.font, baseline="middle")
+        layers.append(names.encode(x=x, y=y, text="system:N"))
+    return finished(alt.layer(*layers).properties(width=width, height=height), points=points, labels=labels)
+
+
+def _labels(
+    points: Sequence[dict[str, Any]], ends: Sequence[Sequence[float]], directions: Sequence[bool | None],
+    size: tuple[float, float], layout: Layout,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return the centre of the name of each point in the units of the axes; points without room for their name have none."""
+    places = np.array([[point["x"], point["y"]] for point in points])
+    low, high = np.array(ends).T
+    flip = np.array([direction is False for direction in directions])
+    share = (places - low) / (high - low)
+    share = np.where(flip, 1 - share, share)
+    boxes = label_places(
+        share * size, [layout.text_width(point["system"]) for point in points], 1.1 * layout.font, size
+    )
+    labels: list[dict[str, Any]] = []
+    for point, centre in zip(points, boxes):
+        if centre is not None:
+            back = np.asarray(centre) / size
+            x, y = low + np.where(flip, 1 - back, back) * (high - low)
+            labels.append({"system": point["system"], "x": float(x), "y": float(y)})
+    return labels
+
+
+def label_places(
+    points: np.ndarray, widths: Sequence[float], height: float, size: tuple[float, float]
+) -> list[tuple[float, float] | None]:
+    """Return the centres of labels beside their points, without overlaps of labels and points; None where there is no room.
+
+    Parameters
+    ----------
+    points : ndarray, shape (P, 2)
+        Points, from the lower left corner.
+    widths : sequence of float
+        Widths of the labels.
+    height : float
+        Height of a label.
+    size : tuple of float
+        Width and height of the plot.
+    """
+    placed: list[tuple[float, float, float, float]] = []
+    centres: list[tuple[float, float] | None] = []
+    for k, ((x, y), width) in enumerate(zip(points, widths)):
+        dx, dy = width / 2 + 0.6 * height, height
+        offsets = [
+            (0, dy),
+            (0, -dy),
+            (dx, 0),
+            (-dx, 0),
+            (dx, dy),
+            (-dx, dy),
+            (dx, -dy),
+            (-dx, -dy),
+            (0, 2 * dy),
+            (0, -2 * dy),
+        ]
+        choice = None
+        for ox, oy in offsets:
+            box = (x + ox - width / 2, y + oy - height / 2, x + ox + width / 2, y + oy + height / 2)
+            inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+            margin = 0.3 * height
+            hit = any(box[0] - margin < px < box[2] + margin and box[1] - margin < py < box[3] + margin
+                      for j, (px, py) in enumerate(points) if j != k)  # fmt: skip
+            overlap = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in placed)
+            if inside and not hit and not overlap:
+                choice = (x + ox, y + oy)
+                placed.append(box)
+                break
+        centres.append(choice)
+    return centres

@@ -1,0 +1,357 @@
+"""Charts of the numbers per example: distributions of scores, p-values beside the uniform distribution, correlations of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.reporting.captions import system_heads
+from harness.reporting.charts.build import altair, directions, finished, heading, label_list, padded, panels
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.style import DIVERGING, MILD
+from harness.reporting.numbers import number
+from harness.run.finished import Run
+from harness.rundir.samples import System
+
+MOST_SYSTEMS = 12
+"""Largest number of systems of a chart of numbers per example; further ones are left out, which the caption says."""
+BINS = 20
+"""Bins of a histogram of p-values."""
+CUT = 0.25
+"""Share at which bars of a histogram are cut off: five times the uniform one."""
+POINTS = 60
+"""Points of a density curve."""
+LEAST = 5
+"""Smallest number of examples of which a distribution is drawn."""
+
+
+def score_distributions(run: Run) -> list[Chart]:
+    """Return the distributions of the scores per example: a panel per metric, a curve per system."""
+    systems, names, note = _systems(run)
+    curves: list[dict[str, Any]] = []
+    marks: list[dict[str, Any]] = []
+    order = [metric for metric in directions(run.records) if metric in set(run.samples.metrics)]
+    for metric in order:
+        scores = [values[np.isfinite(values)] for values in (system.scores(metric) for system in systems)]
+        if not any(len(values) >= LEAST for values in scores):
+            continue
+        curves += _curves(metric, scores)
+        for row, (name, values) in enumerate(zip(names, scores)):
+            if len(values):
+                low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+                marks.append(
+                    {
+                        "metric": metric,
+                        "row": row,
+                        "system": name,
+                        "low": float(low),
+                        "median": float(middle),
+                        "high": float(high),
+                        "mean": float(values.mean()),
+                        "text": number(float(middle)),
+                        "mean_text": number(float(values.mean())),
+                    }
+                )
+    if not curves:
+        return []
+    caption = (
+        "Distribution of the scores per example (Gaussian kernel density, Silverman's bandwidth, each as high as its row). "
+        f"Bars are quartiles, white ticks medians.{note}"
+    )
+    build = partial(_build_scores, curves, marks, names, directions(run.records))
+    return [Chart("scores", "Scores per example", caption, "scores", build)]
+
+
+def _systems(run: Run) -> tuple[list[System], list[str], str]:
+    """Return the systems to draw, their names, and a sentence on those that are left out."""
+    every = list(run.samples.systems)
+    names = list(system_heads(every))
+    note = f" The first {MOST_SYSTEMS} of {len(every)} systems." if len(every) > MOST_SYSTEMS else ""
+    return every[:MOST_SYSTEMS], names[:MOST_SYSTEMS], note
+
+
+def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[dict[str, Any]]:
+    """Return points of the densities of one metric, as heights above and below the row of their system."""
+    drawn = [(row, values) for row, values in enumerate(scores) if len(values) >= LEAST]
+    low, high = min(values.min() for _, values in drawn), max(values.max() for _, values in drawn)
+    if low == high:
+        return []
+    grid = np.linspace(low, high, POINTS)
+    heights = {row: density(values, grid, (high - low) / POINTS) for row, values in drawn}
+    return [
+        {
+            "metric": metric,
+            "row": row,
+            "x": float(x),
+            "top": row - 0.42 * float(y) / float(curve.max()),
+            "bottom": row + 0.42 * float(y) / float(curve.max()),
+        }
+        for row, curve in heights.items()
+        for x, y in zip(grid, curve)
+    ]
+
+
+def density(values: np.ndarray, grid: np.ndarray, least: float) -> np.ndarray:
+    """Return the Gaussian kernel density of values (B,) at grid points (P,), by Silverman's rule, bandwidth at least ``least``."""
+    spread = min(float(values.std()), float(np.subtract(*np.quantile(values, [0.75, 0.25]))) / 1.34 or np.inf)
+    width = max(0.9 * spread * len(values) ** -0.2, least)
+    edges = np.linspace(grid[0], grid[-1], 8 * len(grid) + 1)
+    counts, _ = np.histogram(values, edges)  # binned: the cost does not grow with the number of examples
+    centres = (edges[1:] + edges[:-1]) / 2
+    kernel = np.exp(-0.5 * ((grid[:, None] - centres[None, :]) / width) ** 2)
+    return kernel @ counts / (len(values) * width * np.sqrt(2 * np.pi))
+
+
+def _build_scores(
+    curves: Sequence[dict[str, Any]],
+    marks: Sequence[dict[str, Any]],
+    names: Sequence[str],
+    direction: dict[str, bool | None],
+    layout: Layout,
+) -> Spec:
+    metrics = list(dict.fromkeys(curve["metric"] for curve in curves))
+    columns = layout.columns(len(metrics), layout.label_space(names))
+    width = layout.panel_width(columns, layout.label_space(names))
+    charts = [
+        _score_panel(
+            metric,
+            direction.get(metric),
+            names,
+            layout,
+            width,
+            padded((curve["x"] for curve in curves if curve["metric"] == metric), 0.02),
+            k % columns == 0,
+        )
+        for k, metric in enumerate(metrics)
+    ]
+    return finished(panels(charts, columns), curves=curves, marks=marks)
+
+
+def _score_panel(
+    metric: str,
+    direction: bool | None,
+    names: Sequence[str],
+    layout: Layout,
+    width: float,
+    ends: list[float],
+    first: bool,
+) -> Any:
+    alt = altair()
+    axis = alt.Axis(
+        values=list(range(len(names))),
+        labels=first,
+        labelExpr=label_list(names),
+        ticks=False,
+        domain=False,
+        title=None,
+        grid=False,
+    )
+    scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False, zero=False)
+    ticks = max(2, min(5, int(width // (4 * layout.font))))
+    x_axis = alt.Axis(title=None, tickCount=ticks, format=".6~g", labelFlush=True)
+    x = alt.X("x:Q", axis=x_axis, scale=alt.Scale(zero=False, nice=False, domain=ends))
+    only = alt.FieldEqualPredicate(field="metric", equal=metric)
+    shapes = (
+        alt.Chart(alt.NamedData(name="curves"))
+        .transform_filter(only)
+        .mark_area(color=MILD, interpolate="monotone")
+        .encode(x=x, y=alt.Y("top:Q", scale=scale, axis=axis), y2="bottom:Q", detail="row:N")
+    )
+    summary = alt.Chart(alt.NamedData(name="marks")).transform_filter(only)
+    tooltip = [alt.Tooltip("system:N"), alt.Tooltip("text:N", title="median"), alt.Tooltip("mean_text:N", title="mean")]
+    boxes = summary.mark_rule(strokeWidth=0.55 * layout.font, color="#17517f").encode(
+        x="low:Q", x2="high:Q", y=alt.Y("row:Q", scale=scale, axis=axis), tooltip=tooltip
+    )
+    medians = summary.mark_tick(color="white", thickness=0.2 * layout.font, height=0.55 * layout.font).encode(
+        x="median:Q", y=alt.Y("row:Q", scale=scale, axis=axis), tooltip=tooltip
+    )
+    return alt.layer(shapes, boxes, medians).properties(
+        width=width, height=2.3 * layout.font * len(names), title=heading(metric, direction)
+    )
+
+
+def p_histograms(run: Run) -> list[Chart]:
+    """Return histograms of the p-values per example beside the uniform distribution: a row per system, a column per metric."""
+    systems, names, note = _systems(run)
+    bars: list[dict[str, Any]] = []
+    for metric in directions(run.records):
+        for name, system in zip(names, systems):
+            p = system.p_values(metric)
+            p = np.zeros(0) if p is None else p[np.isfinite(p)]
+            if len(p) >= LEAST:
+                counts, edges = np.histogram(p, BINS, (0, 1))
+                bars += [
+                    {
+                        "metric": metric,
+                        "system": name,
+                        "low": float(a),
+                        "high": float(b),
+                        "share": c / len(p),
+                        "count": int(c),
+                    }
+                    for a, b, c in zip(edges, edges[1:], counts)
+                ]
+    if not bars:
+        return []
+    caption = (
+        "Shares of the p-values per example in twenty bins. The line is the uniform distribution, which p-values have where candidates "
+        f"and references come from one distribution. Bars beyond {CUT:.0%} are cut off; their share stands beside them.{note}"
+    )
+    return [Chart("p-values", "P-values per example", caption, "p-values", partial(_build_histograms, bars))]
+
+
+def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+    alt = altair()
+    metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
+    labels = layout.label_space(systems) + 3 * layout.font
+    columns = replace(layout, panel=5.5 * layout.font).columns(len(metrics), labels)
+    width = layout.panel_width(columns, labels, 0.8 * layout.font)
+    rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
+    charts = [_histogram_row(row, systems, layout, width) for row in rows]
+    return finished(charts[0] if len(charts) == 1 else alt.vconcat(*charts), bars=bars)
+
+
+def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Any:
+    alt = altair()
+    size = layout.font
+    header = alt.Header(
+        title=None, labelFontSize=size, labelFontWeight="bold", labelLimit=width, labelPadding=0.3 * size
+    )
+    side = alt.Header(title=None, labelFontSize=size, labelAngle=0, labelAlign="left", labelLimit=layout.label_limit)
+    x_axis = alt.Axis(title=None, values=[0, 0.5, 1], format=".6~g", labelFlush=True, grid=False)
+    y_axis = alt.Axis(title=None, values=[1 / BINS, CUT], format=".0%", grid=False)
+    y_scale = alt.Scale(domain=[0, CUT], nice=False)
+    bars = (
+        alt.Chart()
+        .transform_filter("datum.count > 0")
+        .mark_rect(color=MILD, clip=True)
+        .encode(
+            x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=x_axis),
+            x2="high:Q",
+            y=alt.Y("share:Q", scale=y_scale, axis=y_axis),
+            y2=alt.Y2(datum=0),
+            tooltip=[alt.Tooltip(f"{name}:N") for name in ("system", "metric", "low", "high", "count")],
+        )
+    )
+    uniform = (
+        alt.Chart()
+        .mark_rule(color="#CC5500", strokeWidth=0.1 * size)
+        .encode(y=alt.Y(datum=1 / BINS, scale=y_scale, axis=y_axis))
+    )
+    cut = (
+        alt.Chart()
+        .transform_filter(f"datum.share > {CUT}")
+        .mark_text(align="left", baseline="top", dx=0.5 * size, fontSize=0.85 * size)
+        .encode(x="high:Q", y=alt.Y(datum=CUT, scale=y_scale, axis=y_axis), text=alt.Text("share:Q", format=".0%"))
+    )
+    return (
+        alt.layer(bars, uniform, cut, data=alt.NamedData(name="bars"))
+        .properties(width=width, height=3 * size)
+        .facet(
+            column=alt.Column("metric:N", sort=list(metrics), header=header),
+            row=alt.Row("system:N", sort=list(systems), header=side),
+            spacing=0.8 * size,
+        )
+        .transform_filter(alt.FieldOneOfPredicate(field="metric", oneOf=list(metrics)))
+    )
+
+
+def metric_correlations(run: Run) -> list[Chart]:
+    """Return the matrix of rank correlations between metrics, over the examples of a system, averaged over systems."""
+    direction = directions(run.records)
+    metrics = [metric for metric in direction if metric in set(run.samples.metrics)]
+    if len(metrics) < 3 or not run.samples.systems:
+        return []
+    matrix = mean_rank_correlation(run.samples.systems, metrics, direction)
+    drawn = [k for k in range(len(metrics)) if np.isfinite(np.delete(matrix[k], k)).any()]
+    if len(drawn) < 3:
+        return []
+    matrix, labels = matrix[np.ix_(drawn, drawn)], [heading(metrics[k], direction[metrics[k]]) for k in drawn]
+    order = leaf_order(matrix)
+    cells = [
+        {"x": labels[j], "y": labels[i], "r": float(matrix[i, j]), "text": f"{round(matrix[i, j], 2) + 0.0:.2f}"}
+        for i in order
+        for j in order
+        if np.isfinite(matrix[i, j])
+    ]
+    caption = (
+        "Spearman's rank correlation of the scores per example, mean over the systems of the run; metrics of which less is better are "
+        "negated, so that 1 is agreement throughout. Similar metrics stand together (average linkage)."
+    )
+    build = partial(_build_matrix, cells, [labels[k] for k in order])
+    return [Chart("metric-correlations", "Agreement between metrics", caption, "metrics", build)]
+
+
+def mean_rank_correlation(
+    systems: Sequence[System], metrics: Sequence[str], direction: dict[str, bool | None]
+) -> np.ndarray:
+    """Return the mean over systems of the Spearman correlations (M, M) of oriented scores; NaN where none is defined."""
+    from scipy.stats import rankdata
+
+    total, count = np.zeros((len(metrics), len(metrics))), np.zeros((len(metrics), len(metrics)))
+    for system in systems:
+        scores = np.stack([system.scores(metric) * (-1 if direction[metric] is False else 1) for metric in metrics])
+        for i in range(len(metrics)):
+            for j in range(i + 1):
+                both = np.isfinite(scores[i]) & np.isfinite(scores[j])
+                a, b = scores[i][both], scores[j][both]
+                if both.sum() >= LEAST and np.ptp(a) > 0 and np.ptp(b) > 0:
+                    r = float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
+                    for at in {(i, j), (j, i)}:
+                        total[at] += r
+                        count[at] += 1
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+
+def leaf_order(matrix: np.ndarray) -> list[int]:
+    """Return an order of the rows of a correlation matrix (M, M) in which similar ones follow each other."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    distance = 1 - np.nan_to_num(matrix, nan=0.0)
+    condensed = distance[np.triu_indices(len(matrix), 1)]
+    return [int(k) for k in leaves_list(linkage(condensed, "average", optimal_ordering=True))]
+
+
+def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout: Layout) -> Spec:
+    alt = altair()
+    room = layout.panel_width(1, layout.label_space(labels))
+    side = min(room, 3.4 * layout.font * len(labels))
+    show_text = side / len(labels) >= 2.2 * layout.font
+    base = alt.Chart(alt.NamedData(name="cells")).encode(
+        x=alt.X("x:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=-45, ticks=False, domain=False)),
+        y=alt.Y("y:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, domain=False)),
+    )
+    color = alt.Color(
+        "r:Q",
+        scale=alt.Scale(domain=[-1, 1], range=list(DIVERGING), interpolate="lab"),
+        legend=alt.Legend(
+            title="rank correlation",
+            orient="right",
+            values=[-1, -0.5, 0, 0.5, 1],
+            format=".6~g",
+            gradientThickness=layout.font,
+            gradientLength=min(side, 12 * layout.font),
+        ),
+    )
+    squares = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
+        color=color,
+        tooltip=[
+            alt.Tooltip("y:N", title="metric"),
+            alt.Tooltip("x:N", title="with"),
+            alt.Tooltip("text:N", title="r"),
+        ],
+    )
+    layers = [squares]
+    if show_text:
+        layers.append(
+            base.mark_text(fontSize=0.9 * layout.font).encode(
+                text="text:N",
+                color=alt.condition("abs(datum.r) > 0.7", alt.value("white"), alt.value("#111111")),
+            )
+        )
+    return finished(alt.layer(*layers).properties(width=side, height=side), cells=cells)

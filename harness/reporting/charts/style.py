@@ -1,0 +1,72 @@
+"""Fonts and colours of charts: a light and a dark style for pages, and a style for papers.
+
+The category colours differ in lightness (CIE L*, 8 apart), so that they stay apart in grey, and under simulated protanopia and
+deuteranopia (Machado, Oliveira & Fernandes 2009). Shapes and dashes repeat what a colour says.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from harness.reporting.charts.layout import PAGE, Layout
+
+Name = Literal["light", "dark", "paper"]
+LIGHT = ("#332288", "#E69F00", "#AA3377", "#88CCEE", "#225522", "#EE6677", "#997700")
+"""Category colours on white."""
+DARK = ("#66CCEE", "#EE7733", "#9C8CFF", "#FFD92F", "#009988", "#E5C494", "#E8E8E8")
+"""Category colours on a dark page."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
+DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3])
+BETTER, WORSE, NEUTRAL = "#0077BB", "#CC5500", "#808080"
+"""Colours of significant and of other differences; each has a shape of its own."""
+MILD = "#7fb3d5"
+"""Colour of areas and bars that stand alone."""
+SEQUENTIAL = ("#f4f7fb", "#c6dcec", "#7fb3d5", "#3c84b8", "#17517f")
+"""Worst to best, light to dark."""
+DIVERGING = ("#b35806", "#f1a340", "#f7f7f7", "#6fa3cc", "#17517f")
+"""-1 to 1; both ends are dark, the middle is light."""
+FONT = "Arimo, 'Liberation Sans', Arial, Helvetica, sans-serif"
+"""Families of equal character widths: a figure has the same layout wherever one of them is installed."""
+_INK = {
+    "light": ("#1f2328", "#59636e", "#d8dee4"),
+    "dark": ("#e6edf3", "#9aa4af", "#30363d"),
+    "paper": ("#000000", "#333333", "#dddddd"),
+}
+"""Style -> colours of titles, labels and grid lines."""
+
+
+def config(name: Name = "light", layout: Layout = PAGE) -> dict[str, Any]:
+    """Return the Vega-Lite configuration of a style, for a layout's font size."""
+    strong, soft, grid = _INK[name]
+    size = layout.font
+    hairline = 0.5 if name == "paper" else 1
+    axis = {
+        "labelFont": FONT, "titleFont": FONT, "labelFontSize": size, "titleFontSize": size, "titleFontWeight": "normal",
+        "labelColor": strong, "titleColor": strong, "domainColor": soft, "tickColor": soft, "gridColor": grid, "gridWidth": hairline,
+        "domainWidth": hairline, "tickWidth": hairline, "tickSize": 0.4 * size, "labelLimit": layout.label_limit,
+        "titlePadding": 0.5 * size,
+        "labelPadding": 0.3 * size,
+    }  # fmt: skip
+    return {
+        "background": "transparent" if name == "dark" else "white",
+        "font": FONT,
+        "padding": 2 if name == "paper" else 5,
+        "range": {
+            "category": list(DARK if name == "dark" else LIGHT),
+            "symbol": list(SHAPES),
+        },
+        "axis": axis,
+        "legend": {
+            "labelFont": FONT, "titleFont": FONT, "labelFontSize": size, "titleFontSize": size, "titleFontWeight": "normal",
+            "labelColor": strong, "titleColor": strong, "labelLimit": 40 * size, "symbolSize": 5 * size, "rowPadding": 0.3 * size,
+            "columnPadding": 1.2 * size, "titlePadding": 0.4 * size, "offset": size,
+        },
+        "title": {
+            "font": FONT, "fontSize": size, "fontWeight": "bold", "color": strong, "subtitleFont": FONT, "subtitleFontSize": size,
+            "subtitleColor": soft, "anchor": "start", "frame": "group", "offset": 0.5 * size,
+        },
+        "text": {"font": FONT, "fontSize": size, "color": strong},
+        "rule": {"color": soft},
+        "view": {"stroke": None},
+        "concat": {"spacing": layout.gap},
+    }  # fmt: skip

@@ -1,0 +1,113 @@
+"""Lines over the fields of the decoding that vary: temperature, candidates, ...; a panel per metric, a band for the interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from harness.reporting.charts.build import (
+    altair,
+    color_scale,
+    dash_scale,
+    directions,
+    finished,
+    heading,
+    legend_columns,
+    panels,
+    shape_scale,
+)  # fmt: skip
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.layout import Layout
+from harness.reporting.numbers import interval_text, number
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord, decoding_text, lookup
+
+AXES = ("temperature", "top_p", "top_k", "beams", "length_penalty", "candidates", "references")
+"""Fields of a decoding that are numbers."""
+
+
+def sweeps(run: Run) -> list[Chart]:
+    """Return a chart per field of the decoding that has several values."""
+    charts: list[Chart] = []
+    for axis in AXES:
+        rows = sweep_rows(run.records, axis)
+        if not rows:
+            continue
+        title = f"Metrics over {axis.replace('_', ' ')}"
+        caption = f"{title}, with 95 % intervals as bands. The arrow of a metric shows the direction of better values."
+        build = partial(build_lines, rows, directions(run.records), axis.replace("_", " "))
+        charts.append(Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build))
+    return charts
+
+
+def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[dict[str, Any]]:
+    """Return a row per record with the field as ``x``; the other fields that vary belong to the name of the line."""
+    values = {_number(record, axis) for record in records} - {None}
+    if len(values) < 2:
+        return []
+    others = {name for record in records for name in record.decoding if name != axis}
+    varying = {name for name in others if len({repr(record.decoding.get(name)) for record in records}) > 1}
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        x = _number(record, axis)
+        if x is None or not math.isfinite(record.value):
+            continue
+        rest = decoding_text({name: value for name, value in record.decoding.items() if name in varying})
+        low, high = record.ci95 or (None, None)
+        rows.append({
+            "metric": record.metric, "line": f"{record.model} {rest}".strip(), "x": x, "y": record.value, "low": low, "high": high,
+            "text": number(record.value), "interval": interval_text(record.ci95),
+        })  # fmt: skip
+    return rows
+
+
+def _number(record: ResultRecord, axis: str) -> float | None:
+    value = lookup(record, f"decoding.{axis}")
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def build_lines(
+    rows: Sequence[dict[str, Any]], direction: dict[str, bool | None], x_title: str, layout: Layout
+) -> Spec:
+    """Return a panel per metric with a line per system; each metric has a scale of its own."""
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    lines = list(dict.fromkeys(row["line"] for row in rows))
+    columns = layout.columns(len(metrics))
+    width = layout.panel_width(columns, 0, layout.gap + 4 * layout.font) - 4 * layout.font / columns
+    charts = [_panel(metric, direction.get(metric), lines, x_title, layout, width) for metric in metrics]
+    return finished(panels(charts, columns), rows=rows)
+
+
+def _panel(
+    metric: str, direction: bool | None, lines: Sequence[str], x_title: str, layout: Layout, width: float
+) -> Any:
+    alt = altair()
+    y_scale = alt.Scale(zero=False, nice=True)
+    y_axis = alt.Axis(tickCount=4, title=None, format=".6~g")
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(zero=False, nice=False),
+        axis=alt.Axis(title=x_title, tickCount=5, grid=False, format=".6~g"),
+    )
+    legend = None if len(lines) == 1 else alt.Legend(title=None, orient="bottom", columns=legend_columns(lines, layout))
+    color = alt.Color("line:N", scale=color_scale(lines), legend=legend)
+    base = alt.Chart()
+    band = base.mark_area(opacity=0.18).encode(
+        x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=color
+    )
+    line = base.mark_line(strokeWidth=0.14 * layout.font).encode(
+        x=x, y=alt.Y("y:Q", scale=y_scale, axis=y_axis), color=color,
+        strokeDash=alt.StrokeDash("line:N", scale=dash_scale(lines), legend=legend),
+    )  # fmt: skip
+    point = base.mark_point(filled=True, opacity=1, size=0.3 * layout.font**2).encode(
+        x=x, y=alt.Y("y:Q", scale=y_scale, axis=y_axis), color=color,
+        shape=alt.Shape("line:N", scale=shape_scale(lines), legend=legend),
+        tooltip=[alt.Tooltip("line:N"), alt.Tooltip("x:Q", title=x_title), alt.Tooltip("text:N", title=metric), alt.Tooltip("interval:N")],
+    )  # fmt: skip
+    return (
+        alt.layer(band, line, point, data=alt.NamedData(name="rows"))
+        .transform_filter(alt.FieldEqualPredicate(field="metric", equal=metric))
+        .properties(width=width, height=min(0.7 * width, 14 * layout.font), title=heading(metric, direction))
+    )

@@ -1,0 +1,227 @@
+"""Views of a spec as charts: lines, points, bars and heat maps of the result records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from harness.reporting.charts.build import (
+    altair,
+    color_scale,
+    dash_scale,
+    directions,
+    finished,
+    legend_columns,
+    shape_scale,
+)
+from harness.reporting.charts.chart import Chart, Spec
+from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.style import SEQUENTIAL
+from harness.reporting.numbers import number
+from harness.reporting.views import Series, series, split_quantity
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+from harness.spec.models import ViewSpec
+
+DRAWN = ("line", "scatter", "bar", "heatmap")
+"""Kinds of views that are charts; the others are tables or texts."""
+
+
+def view_charts(run: Run) -> list[Chart]:
+    """Return the charts of the views of a run's spec, in their order."""
+    charts: list[Chart] = []
+    for index, view in enumerate(run.provenance.views, 1):
+        if view.plot in DRAWN:
+            chart = view_chart(view, run.records)
+            if chart is not None:
+                charts.append(Chart(f"view-{index}", chart.title, chart.caption, chart.group, chart.build))
+    return charts
+
+
+def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
+    """Return the chart of one view; None where the records have no values of it."""
+    groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
+    if not groups:
+        return None
+    build = partial(build_view, view, groups, directions(records))
+    return Chart("view", view.heading, view.note, "views", build)
+
+
+def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool | None], layout: Layout) -> Spec:
+    """Return the specification of a view."""
+    rows = [row for group in groups for row in _rows(group)]
+    if view.plot == "heatmap":
+        return _heatmap(view, rows, direction, layout)
+    return {"line": _lines, "scatter": _points, "bar": _bars}[view.plot](view, rows, layout)
+
+
+def _rows(group: Series) -> list[dict[str, Any]]:
+    low, high = (group.low, group.high) if group.low else ((None,) * len(group.x),) * 2
+    return [
+        {"series": group.label, "x": x if _is_number(x) else str(x), "y": y, "low": a, "high": b, "text": number(y)}
+        for x, y, a, b in zip(group.x, group.y, low, high)
+    ]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _titles(view: ViewSpec) -> tuple[str, str | None]:
+    x = view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
+    return x, view.y if isinstance(view.y, str) and view.y != "*" else None
+
+
+def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) -> Any:
+    """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
+    alt = altair()
+    title = _titles(view)[0]
+    if all(_is_number(row["x"]) for row in rows):
+        return alt.X("x:Q", scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(title=title, format=".6~g", **axis))
+    names = list(dict.fromkeys(str(row["x"]) for row in rows))
+    wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
+    return alt.X("x:N", sort=names, axis=alt.Axis(title=title, labelAngle=-35 if wide else 0, **axis))
+
+
+def _legend(rows: list[dict[str, Any]], layout: Layout) -> tuple[list[str], Any]:
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    if len(names) == 1 and not names[0]:
+        return names, None
+    return names, altair().Legend(title=None, orient="bottom", columns=legend_columns(names, layout))
+
+
+def _size(layout: Layout) -> dict[str, float]:
+    width = layout.panel_width(1, 5 * layout.font)
+    return {"width": width, "height": min(0.62 * width, 26 * layout.font)}
+
+
+def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
+    alt = altair()
+    names, legend = _legend(rows, layout)
+    x, y_title = _x(view, rows, layout, grid=False), _titles(view)[1]
+    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=y_title, format=".6~g", tickCount=5)
+    color = alt.Color("series:N", scale=color_scale(names), legend=legend)
+    base = alt.Chart(alt.NamedData(name="rows"))
+    y = alt.Y("y:Q", scale=scale, axis=axis)
+    layers = [
+        base.transform_filter("isValid(datum.low)")
+        .mark_area(opacity=0.18)
+        .encode(x=x, y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=color),
+        base.mark_line(strokeWidth=0.14 * layout.font).encode(
+            x=x, y=y, color=color, strokeDash=alt.StrokeDash("series:N", scale=dash_scale(names), legend=legend)
+        ),
+        base.mark_point(filled=True, opacity=1, size=0.35 * layout.font**2).encode(
+            x=x,
+            y=y,
+            color=color,
+            shape=alt.Shape("series:N", scale=shape_scale(names), legend=legend),
+            tooltip=_tooltip(),
+        ),
+    ]
+    return finished(alt.layer(*layers).properties(**_size(layout)), rows=rows)
+
+
+def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
+    alt = altair()
+    names, legend = _legend(rows, layout)
+    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=_titles(view)[1], format=".6~g", tickCount=5)
+    x, color = _x(view, rows, layout), alt.Color("series:N", scale=color_scale(names), legend=legend)
+    base = alt.Chart(alt.NamedData(name="rows"))
+    layers = [
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(opacity=0.55)
+        .encode(x=x, y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=color),
+        base.mark_point(filled=True, opacity=1, size=0.6 * layout.font**2).encode(
+            x=x,
+            y=alt.Y("y:Q", scale=scale, axis=axis),
+            color=color,
+            shape=alt.Shape("series:N", scale=shape_scale(names), legend=legend),
+            tooltip=_tooltip(),
+        ),
+    ]
+    return finished(alt.layer(*layers).properties(**_size(layout)), rows=rows)
+
+
+def _bars(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
+    alt = altair()
+    names, legend = _legend(rows, layout)
+    for row in rows:
+        row["x"] = str(row["x"])
+    axis = alt.Axis(title=_titles(view)[1], format=".6~g", tickCount=5)
+    base = alt.Chart(alt.NamedData(name="rows")).encode(
+        x=_x(view, rows, layout, ticks=False), xOffset=alt.XOffset("series:N", sort=names)
+    )
+    bars = base.mark_bar(opacity=0.85).encode(
+        y=alt.Y("y:Q", axis=axis),
+        color=alt.Color("series:N", scale=color_scale(names), legend=legend),
+        tooltip=_tooltip(),
+    )
+    ends = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=0.1 * layout.font)
+        .encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
+    )
+    return finished(alt.layer(bars, ends).properties(**_size(layout)), rows=rows)
+
+
+def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None], layout: Layout) -> Spec:
+    """Return a heat map whose colours run from worst to best of each metric; of all values where there is one metric."""
+    alt = altair()
+    _orient(view, rows, direction)
+    across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
+    base = alt.Chart(alt.NamedData(name="rows")).encode(
+        x=alt.X(
+            "x:N",
+            sort=across,
+            axis=alt.Axis(title=_titles(view)[0], labelAngle=0 if len(across) < 9 else -35, ticks=False, domain=False),
+        ),
+        y=alt.Y("series:N", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False)),
+    )
+    color = alt.Color(
+        "position:Q",
+        scale=alt.Scale(domain=[0, 1], range=list(SEQUENTIAL), interpolate="lab"),
+        legend=alt.Legend(
+            title=None,
+            orient="bottom",
+            values=[0, 1],
+            labelExpr="datum.value ? 'best' : 'worst'",
+            gradientLength=10 * layout.font,
+            gradientThickness=0.8 * layout.font,
+        ),
+    )
+    squares = base.mark_rect(stroke="white").encode(color=color, tooltip=_tooltip())
+    texts = base.mark_text(fontSize=0.92 * layout.font).encode(
+        text="text:N", color=alt.condition("datum.position > 0.6", alt.value("white"), alt.value("#111111"))
+    )
+    width = layout.panel_width(1, layout.label_space(down))
+    chart = alt.layer(squares, texts).properties(width=width, height=alt.Step(2 * layout.font))
+    return finished(chart, rows=rows)
+
+
+def _orient(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None]) -> None:
+    """Add ``position`` to the rows: 0 for the worst and 1 for the best value of the same metric."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(_metric_of(view, row, direction), []).append(row)
+    for metric, group in groups.items():
+        values = [row["y"] for row in group]
+        low, high = min(values), max(values)
+        for row in group:
+            share = (row["y"] - low) / (high - low) if high > low else 0.5
+            row["position"] = 1 - share if direction.get(metric) is False else share
+
+
+def _metric_of(view: ViewSpec, row: dict[str, Any], direction: dict[str, bool | None]) -> str:
+    if view.x == "metric":
+        return str(row["x"])
+    if view.metrics != ["*"] and len(view.metrics) == 1:
+        return split_quantity(view.metrics[0])[1]
+    label = str(row["series"])
+    matching = [name for name in direction if split_quantity(label)[1].startswith(name)]
+    return max(matching, key=len, default=label)
+
+
+def _tooltip() -> list[Any]:
+    alt = altair()
+    return [alt.Tooltip("series:N"), alt.Tooltip("x:N"), alt.Tooltip("text:N", title="value")]

@@ -1,0 +1,105 @@
+"""Files of the page: styles and scripts of the package, bundled libraries, and compressed data blocks."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+STYLES = ("base.css", "matrix.css", "examples.css")
+SCRIPTS = (
+    "start.js",
+    "data.js",
+    "matrix.js",
+    "charts.js",
+    "scores.js",
+    "examples.js",
+    "list.js",
+    "detail.js",
+    "main.js",
+)
+"""Scripts of the page, in their order; they share one scope."""
+HEAD_SCRIPT = 'document.documentElement.classList.add("js");'
+"""Script of the head: styles can tell a page with script from one without."""
+LEVEL = 6
+"""Level of gzip."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A compressed data block: gzip in base64, read by the script under its name."""
+
+    name: str
+    data: str
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> Block:
+        """Return the block of some bytes; the same for the same bytes."""
+        packed = gzip.compress(content, LEVEL, mtime=0)
+        return cls(name, base64.b64encode(packed).decode("ascii"))
+
+    @classmethod
+    def of_json(cls, name: str, value: object) -> Block:
+        """Return the block of a JSON value."""
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return cls.of(name, text.encode("utf-8", "replace"))
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of the page."""
+    return "\n".join((HERE / "assets" / name).read_text(encoding="utf-8") for name in STYLES)
+
+
+@cache
+def script() -> str:
+    """Return the script of the page: the library of tables and the scripts of the package in one function."""
+    parts = [(HERE / "vendor" / "tables.js").read_text(encoding="utf-8"), '(() => {\n"use strict";']
+    parts += [(HERE / "assets" / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return _inline("\n".join([*parts, "})();"]))
+
+
+@cache
+def charts_library() -> str:
+    """Return the library of charts, which the page starts when charts are first shown."""
+    return _inline((HERE / "vendor" / "charts.js").read_text(encoding="utf-8"))
+
+
+@cache
+def licences() -> str:
+    """Return the licences of the libraries."""
+    return (HERE / "vendor" / "LICENSES.txt").read_text(encoding="utf-8")
+
+
+def policy(scripts: Sequence[str]) -> str:
+    """Return the content security policy of the page: it loads nothing, and runs these scripts alone.
+
+    Parameters
+    ----------
+    scripts : sequence of str
+        Texts of the inline scripts.
+
+    References
+    ----------
+    W3C, *Content Security Policy Level 3*, section 8.3 (hashes of scripts).
+    """
+    sources = " ".join(f"'sha256-{_sha256(text)}'" for text in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _inline(text: str) -> str:
+    """Return a script that no part of ends the element that holds it."""
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")

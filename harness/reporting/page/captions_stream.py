@@ -1,0 +1,49 @@
+"""Captions of one system, read from samples.parquet by row group, so that memory holds one row group."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import InputError
+from harness.run.finished import Run
+from harness.rundir.format import SAMPLES
+from harness.rundir.samples import System
+
+COLUMNS = ("example", "candidates", "references")
+
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """Captions of one example."""
+
+    example: str
+    candidates: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+def stream(run: Run, system: System) -> Iterator[Captions]:
+    """Yield the captions of a system, in the order of its rows; raise :class:`InputError` for a damaged file."""
+    path = None if run.path is None else run.path / SAMPLES
+    if path is None or not path.is_file():
+        for item in system.caption_sets():
+            yield Captions(item.id, item.candidates, item.references)
+        return
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    first, last = int(system.rows.min()), int(system.rows.max())
+    rows = set(system.rows.tolist())
+    start = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                length = file.metadata.row_group(group).num_rows
+                if start <= last and start + length > first:
+                    columns = file.read_row_group(group, columns=list(COLUMNS)).to_pydict()
+                    for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
+                        if start + k in rows:
+                            yield Captions(example, tuple(candidates), tuple(references))
+                start += length
+    except (OSError, ValueError) as error:
+        raise InputError(f"is damaged ({error}); run the spec again to rebuild it", str(path)) from None

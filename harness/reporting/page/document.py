@@ -1,0 +1,189 @@
+"""The page as a whole: values of the template, data blocks, scripts, and the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.analysis.comparison_budget import BUDGET
+from harness.errors import HarnessError, InputError, require
+from harness.registry import current
+from harness.registry.hooks import Plugins
+from harness.reporting.captions import texts_table
+from harness.reporting.charts import PAGE, Chart, charts_for
+from harness.reporting.charts.style import config
+from harness.reporting.console import SIZE_NOTE
+from harness.reporting.interval_notes import interval_notes
+from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
+from harness.reporting.page import assets
+from harness.reporting.page.assets import Block
+from harness.reporting.page.dataset import examples_of
+from harness.reporting.page.examples import example_blocks
+from harness.reporting.page.explanations import explanations
+from harness.reporting.page.groups import Group, groups_of, open_run
+from harness.reporting.page.images import Thumbnails, thumbnails
+from harness.reporting.page.matrix import matrix_of, table_rows
+from harness.reporting.page.notices import notices_of
+from harness.reporting.page.provenance import command, listings
+from harness.reporting.page.significance import clusters_of
+from harness.reporting.tables import to_csv
+from harness.reporting.verdicts import METHOD_NOTE, verdict_table
+from harness.reporting.views import view_table
+from harness.run.finished import Run
+from harness.rundir.format import write_atomically
+from harness.rundir.records import decoding_text
+from harness.spec.models import ViewSpec
+
+TEMPLATES = Path(__file__).parent / "templates"
+TABLE_VIEWS = ("table", "verdicts", "texts")
+"""Kinds of views that are tables of the overview; the others are charts."""
+STATIC_EXAMPLES = 6
+"""Number of examples that the page shows without script."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the page."""
+
+    title: str = ""
+    examples: int | None = None
+    """Maximum number of examples of a group, evenly spread; None: all."""
+    images: bool = True
+    """Embed thumbnails of the examples' images where their files are there."""
+    explain: int | None = None
+    """Number of examples whose scores of each metric are explained; None: some, by metrics without embeddings; 0: none."""
+    compare: bool = False
+    """Compute all comparisons of systems, however long they take."""
+
+
+def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
+    """Return the HTML of a report on finished runs; raise :class:`InputError` for a run that is not finished.
+
+    The same runs give the same text.
+    """
+    require("jinja2", needed_by="harness report")
+    import jinja2
+
+    options = options or Options()
+    if options.examples is not None and options.examples < 1:
+        raise HarnessError(
+            f"examples is {options.examples}; expected at least 1", parameter="examples", value=options.examples
+        )
+    names = list(dict.fromkeys(str(path) for path in paths))
+    groups = groups_of([(name, open_run(name)) for name in names])
+    runs = [run for group in groups for run in group.runs]
+    blocks: list[Block] = []
+    parts = [_group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)]
+    charts = charts_for(runs)
+    blocks.append(Block.of_json("charts", _charts(charts)))
+    blocks.append(Block.of("charts-library", assets.charts_library().encode("utf-8")))
+    blocks.append(Block.of("licences", assets.licences().encode("utf-8")))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    environment.filters.update(number=number, p_text=p_text, interval=interval_text, sizes=size_text)
+    environment.globals["arrow"] = ARROWS.__getitem__
+    environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
+    return environment.get_template("page.html").render(
+        title=options.title or ", ".join(dict.fromkeys(group.title for group in groups)),
+        groups=parts, charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks,
+        style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
+        policy=assets.policy([assets.HEAD_SCRIPT, assets.script(), assets.charts_library()]),
+    )  # fmt: skip
+
+
+def write(paths: Sequence[str | Path], output: Path | None = None, options: Options | None = None) -> Path:
+    """Write the report (default: ``report.html`` in the first run) and return its path.
+
+    Raises :class:`InputError` where the folder cannot be written.
+    """
+    target = output or Path(paths[0]) / "report.html"
+    text = build(paths, options)
+    try:
+        write_atomically(target, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror or error}); give another file with -o FILE", str(target)
+        ) from None
+    return target
+
+
+def _charts(charts: Sequence[Chart]) -> dict[str, object]:
+    """Return specifications and styles of the charts for the script."""
+    return {
+        "specs": {chart.id: chart.spec for chart in charts},
+        "styles": {theme: config(theme, PAGE) for theme in ("light", "dark")},
+    }
+
+
+def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> dict[str, object]:
+    """Return the template's values of one group, and add its blocks."""
+    clusters = clusters_of(group, None if options.compare else BUDGET)
+    matrix = matrix_of(group, clusters)
+    examples = example_blocks(group, name, options.examples)
+    data = next(filter(None, map(examples_of, group.runs)), [])
+    pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
+    explained = explanations(group, examples.ids, data, options.explain)
+    blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
+    blocks.append(Block.of(f"{name}-csv", to_csv(table_rows(group)).encode("utf-8", "replace")))
+    return {
+        "name": name,
+        "group": group,
+        "matrix": matrix,
+        "notices": notices_of(group, clusters),
+        "notes": [line for run in group.runs for line in interval_notes(run.records)],
+        "records": [(group.sides[k].name, record) for k, record in group.records],
+        "examples": examples.count,
+        "remarks": [note for note in (pictures.note, explained.note) if note],
+        "static_examples": _static_examples(group),
+        "runs": [_run(side.name, side.run) for side in group.sides],
+    }
+
+
+def _run(name: str, run: Run) -> dict[str, object]:
+    """Return the template's values of one run: table views, sections of plugins, provenance."""
+    content, results = run.provenance.content, [record.to_dict() for record in run.records]
+    plugins = Plugins().load(current())
+    sections = plugins.call("harness_report_sections", manifest=content, results=results)
+    return {
+        "name": name,
+        "run": run,
+        "views": [_view(view, run) for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records],
+        "sections": [item for part in sections for item in part],
+        "listings": listings(run),
+        "command": command(run),
+        "json": json.dumps(content, indent=1, ensure_ascii=False),
+    }
+
+
+def _view(view: ViewSpec, run: Run) -> dict[str, Any]:
+    """Return the template's values of a view that is a table."""
+    values: dict[str, Any] = {"title": view.heading, "note": view.note, "table": None, "texts": None}
+    if view.plot == "table":
+        values["table"] = view_table(view, run.records)
+    elif view.plot == "verdicts":
+        values["table"] = verdict_table(view, run)
+        values["note"] = f"{view.note} ({METHOD_NOTE})".strip()
+    else:
+        values["texts"] = texts_table(view, run.samples)
+    return values
+
+
+def _static_examples(group: Group) -> list[dict[str, object]]:
+    """Return the first examples with the captions of every system, for a page without script."""
+    from itertools import islice
+
+    from harness.reporting.page.captions_stream import stream
+
+    examples: dict[str, dict[str, Any]] = {}
+    for side, system in group.systems:
+        for item in islice(stream(side.run, system), STATIC_EXAMPLES):
+            entry = examples.setdefault(
+                item.example, {"id": item.example, "references": item.references, "systems": []}
+            )
+            entry["systems"].append((side.label(system), item.candidates))
+    return list(examples.values())[:STATIC_EXAMPLES]

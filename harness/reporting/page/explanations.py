@@ -1,0 +1,131 @@
+"""Explanations of scores: the texts of an example on which a metric depends most, for the examples that stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from harness.contracts import CaptionSet, Example, Explains, Metric
+from harness.registry import current
+from harness.reporting.page.assets import Block
+from harness.reporting.page.captions_stream import stream
+from harness.reporting.page.groups import Group
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.rundir.provenance import MetricEntry
+from harness.rundir.samples import System
+
+DEFAULT_EXAMPLES = 40
+"""Number of examples that are explained by metrics without embeddings, where none is given."""
+TOLERANCE = 1e-5
+"""Largest difference between a score of the run and the score that is explained."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Explanations by example id, one list per system."""
+
+    data: dict[str, list[list[dict[str, object]]]] = field(default_factory=dict[str, list[list[dict[str, object]]]])
+    note: str = ""
+
+    def blocks(self, name: str) -> list[Block]:
+        """Return the block of a group's explanations; none without explanations."""
+        return [Block.of_json(f"{name}-explain", self.data)] if self.data else []
+
+
+def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], count: int | None = None) -> Explained:
+    """Return the explanations of the examples with the largest scores of each metric that explains its scores.
+
+    Parameters
+    ----------
+    group : Group
+        Runs of common data.
+    ids : sequence of str
+        Examples on the page.
+    examples : sequence of Example
+        The data set, for corpus statistics; empty where it is not there: the references of the captions then stand for it.
+    count : int, optional
+        Number of examples for each metric; default: 40 for metrics without embeddings, none for the others.
+    """
+    data: dict[str, list[list[dict[str, object]]]] = {}
+    lines: list[str] = []
+    for entry in _entries(group):
+        metric: Metric = current().create("metrics", entry.name, entry.params)
+        amount = count if count is not None else 0 if "embeddings" in metric.spec.needs else DEFAULT_EXAMPLES
+        if not isinstance(metric, Explains) or not amount:
+            continue
+        selected = _selected(group, entry.label, ids, amount)
+        if selected and _explain(group, metric, entry.label, selected, examples, data):
+            lines.append(f"{entry.label} ({len(selected)})")
+    note = f"Explained, for the examples with the largest scores: {', '.join(lines)}." if lines else ""
+    return Explained(data, note)
+
+
+def _entries(group: Group) -> list[MetricEntry]:
+    """Return the metrics of all runs, one per label."""
+    entries = {entry.label: entry for run in group.runs for entry in run.provenance.metrics}
+    return [entry for entry in entries.values() if entry.label in group.metrics]
+
+
+def _selected(group: Group, label: str, ids: Sequence[str], count: int) -> list[str]:
+    """Return the examples with the largest score of any system."""
+    largest = dict.fromkeys(ids, -np.inf)
+    for _, system in group.systems:
+        if label in system.table.metrics:
+            for example, value in zip(system.examples, system.scores(label)):
+                if example in largest and value > largest[example]:
+                    largest[example] = float(value)
+    ordered = sorted((example for example in ids if largest[example] > -np.inf), key=lambda example: -largest[example])
+    return ordered[:count]
+
+
+def _explain(
+    group: Group, metric: Metric, label: str, selected: Sequence[str], examples: Sequence[Example],
+    data: dict[str, list[list[dict[str, object]]]],
+) -> bool:  # fmt: skip
+    """Add the explanations of one metric; return False where its scores are not those of the run."""
+    parts: list[tuple[str, int, dict[str, object]]] = []
+    corpus = [example.references for example in examples]
+    members = set(selected)
+    features: FeatureCache | None = FeatureCache(corpus) if corpus else None
+    for number, (side, system) in enumerate(group.systems):
+        if label not in system.table.metrics:
+            continue
+        sets: dict[str, CaptionSet] = {}
+        references: list[tuple[str, ...]] = []
+        for item in stream(side.run, system):
+            if item.example in members:
+                sets[item.example] = CaptionSet(item.example, item.candidates, item.references)
+            if features is None:
+                references.append(item.references)
+        features = features or FeatureCache(references)
+        explained = _of_system(metric, label, system, [sets[name] for name in selected if name in sets], features)
+        if explained is None:
+            return False
+        parts += [(example, number, part) for example, part in explained.items()]
+    for example, number, part in parts:
+        data.setdefault(example, [[] for _ in group.systems])[number].append(part)
+    return bool(parts)
+
+
+def _of_system(
+    metric: Metric, label: str, system: System, sets: Sequence[CaptionSet], features: FeatureCache
+) -> dict[str, dict[str, object]] | None:
+    """Return example -> explanation; None where a score differs from that of the run."""
+    scores = system.scores(label)
+    explained: dict[str, dict[str, object]] = {}
+    state = scoring.fitted(metric, features)
+    for positions, batch in scoring.batches(sets, features):
+        if not scoring.can_score(metric, batch) or not isinstance(metric, Explains):
+            continue
+        values = metric.per_example(metric.stats(batch, features, state))
+        expected = np.array([scores[system.row_of[sets[k].id]] for k in positions.tolist()])
+        if not np.allclose(values, expected, atol=TOLERANCE, rtol=TOLERANCE, equal_nan=True):
+            return None
+        for k, explanation in zip(positions.tolist(), metric.explain(batch, features, state)):
+            if explanation is not None:
+                texts = [list(text) for text in explanation.texts]
+                explained[sets[k].id] = {"metric": label, "title": f"{label}: {explanation.title}", "texts": texts}
+    return explained

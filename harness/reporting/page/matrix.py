@@ -1,0 +1,315 @@
+"""The matrix of the overview: a row per model and decoding, a column per metric, grouped by the question that the metric answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.registry import current
+from harness.registry.manifest_schema import Entry
+from harness.reporting.numbers import interval_text, number, p_text, size_text
+from harness.reporting.page.groups import Group
+from harness.reporting.page.significance import Clusters, size_key, system_key
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord, decoding_text
+
+OTHER = "Other"
+"""Heading of the metrics without a question."""
+SCALES = ("people", "floor")
+"""Roles of adapters whose rows are the ends of the scale: held-out people, and captions of other examples."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One metric."""
+
+    metric: str
+    question: str
+    summary: str
+    signature: str
+    higher_is_better: bool | None
+    has_p: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value with its place on the scale of its column."""
+
+    record: ResultRecord
+    letters: str = ""
+    best: bool = False
+    low: float = 0.0
+    """Left end of the interval, in per cent of the range of the column."""
+    width: float = 0.0
+    dot: float = 0.0
+    ticks: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Role -> place of its value, in per cent."""
+    share: float | None = None
+    """Share of the way from the floor to people; None without both."""
+
+    @property
+    def share_text(self) -> str:
+        """The share in per cent; empty without one."""
+        return "" if self.share is None else f"{round(100 * self.share)} %"
+
+    @property
+    def hint(self) -> str:
+        """Text of the tooltip: interval, p-values, counts."""
+        record = self.record
+        parts = [f"{record.metric} {number(record.value)}"]
+        if record.ci95:
+            parts.append(f"95 % interval {interval_text(record.ci95)}")
+        elif record.interval_note:
+            parts.append(f"no interval: {record.interval_note}")
+        if record.p_value is not None:
+            parts.append(f"p {p_text(record.p_value)}" + (f" ({record.p_method})" if record.p_method else ""))
+        elif record.p_note:
+            parts.append(f"no p-value: the metric {record.p_note}")
+        if record.harmonic_p is not None:
+            parts.append(f"harmonic p {number(record.harmonic_p)}")
+        parts.append(f"{record.n} examples" + (f", {record.skipped} without a score" if record.skipped else ""))
+        if self.share is not None:
+            parts.append(f"{self.share_text} of the way from shuffled captions to people")
+        if self.letters:
+            parts.append(f"cluster {self.letters}")
+        return " · ".join(parts)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model under one decoding."""
+
+    key: str
+    model: str
+    run: str
+    decoding: str
+    sizes: str
+    role: str
+    cells: tuple[Cell | None, ...]
+    """One entry per column of the matrix; None where the metric has no result."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """Rows whose values compare: one set size where the run has several and a metric depends on it."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Columns, and rows in facets."""
+
+    title: str
+    columns: tuple[Column, ...]
+    facets: tuple[Facet, ...]
+    has_runs: bool
+    has_decodings: bool
+    has_sizes: bool
+    clusters: Clusters
+
+    @property
+    def questions(self) -> list[tuple[str, int]]:
+        """Heads of the column groups with their numbers of columns."""
+        counts: dict[str, int] = {}
+        for column in self.columns:
+            counts[column.question] = counts.get(column.question, 0) + 1
+        return list(counts.items())
+
+    @property
+    def has_questions(self) -> bool:
+        """True when some metric has a question."""
+        return any(column.question != OTHER for column in self.columns)
+
+    @property
+    def has_shares(self) -> bool:
+        """True when some value has a share of the way from the floor to people."""
+        return any(cell is not None and cell.share is not None for row in self.rows for cell in row.cells)
+
+    @property
+    def has_p(self) -> bool:
+        """True when some value has a p-value."""
+        return any(column.has_p for column in self.columns)
+
+    @property
+    def rows(self) -> list[Row]:
+        """Rows of all facets."""
+        return [row for facet in self.facets for row in facet.rows]
+
+
+def matrix_of(group: Group, clusters: Clusters) -> Matrix:
+    """Return the matrix of a group."""
+    columns = _columns(group)
+    systems = _systems(group)
+    roles = _roles(group)
+    sizes = {key: _sizes(records.values()) for key, records in systems.items()}
+    divided = len({size_key(record) for _, record in group.records if record.level == "set" and record.sizes}) > 1
+    facets: list[Facet] = []
+    for title in dict.fromkeys(sizes.values()) if divided else [""]:
+        members = {key: records for key, records in systems.items() if not divided or sizes[key] == title}
+        cells = {column.metric: _cells(column, members, roles, clusters) for column in columns}
+        rows = tuple(
+            Row(
+                key=key,
+                model=key.split("|", 1)[1].rsplit("|", 1)[0],
+                run=group.sides[int(key.split("|", 1)[0])].name,
+                decoding=_decoding(members[key].values()),
+                sizes=sizes[key],
+                role=roles.get(key, ""),
+                cells=tuple(cells[column.metric].get(key) for column in columns),
+            )
+            for key in members
+        )
+        facets.append(Facet(f"sets of {title} (candidates + references)" if divided and title else "", rows))
+    rows = [row for facet in facets for row in facet.rows]
+    return Matrix(
+        title=group.title,
+        columns=columns,
+        facets=tuple(facets),
+        has_runs=group.several_runs,
+        has_decodings=len({row.decoding for row in rows}) > 1,
+        has_sizes=len({row.sizes for row in rows}) > 1 and not divided,
+        clusters=clusters,
+    )
+
+
+def _columns(group: Group) -> tuple[Column, ...]:
+    """Return the columns, ordered by the questions of the registry."""
+    entries = {metric: _entry(group.runs[index].provenance, record) for index, record in group.records
+               for metric in [record.metric]}  # fmt: skip
+    ordered = dict.fromkeys(entry.question for manifest in current().manifests for entry in manifest.entries)
+    places = {question: place for place, question in enumerate(question for question in ordered if question)}
+    first = {record.metric: record for _, record in reversed(group.records)}
+    tested = {record.metric for _, record in group.records if record.p_value is not None}
+    columns = [
+        Column(
+            metric=metric,
+            question=(entry.question if entry else "") or OTHER,
+            summary=entry.summary if entry else "",
+            signature=first[metric].signature,
+            higher_is_better=first[metric].higher_is_better,
+            has_p=metric in tested,
+        )
+        for metric, entry in ((metric, entries[metric]) for metric in group.metrics)
+    ]
+    return tuple(sorted(columns, key=lambda column: places.get(column.question, len(places))))
+
+
+def _entry(provenance: Provenance, record: ResultRecord) -> Entry | None:
+    """Return the registry entry of the metric of a record; None where this installation has none."""
+    for metric in provenance.metrics:
+        if record.metric == metric.label or record.signature == metric.signature:
+            return next(iter(current().called("metrics", metric.name)), None)
+    return None
+
+
+def _systems(group: Group) -> dict[str, dict[str, ResultRecord]]:
+    """Return system -> metric -> record; results of token scores, which have no decoding, join the first system of their model."""
+    systems: dict[str, dict[str, ResultRecord]] = {}
+    rest: list[tuple[int, ResultRecord]] = []
+    for index, record in group.records:
+        if record.level == "model":
+            rest.append((index, record))
+        else:
+            key = system_key(index, record.model, record.decoding_key)
+            systems.setdefault(key, {})[record.metric] = record
+    for index, record in rest:
+        prefix = f"{index}|{record.model}|"
+        key = next((key for key in systems if key.startswith(prefix)), prefix + record.decoding_key)
+        systems.setdefault(key, {})[record.metric] = record
+    return systems
+
+
+def _roles(group: Group) -> dict[str, str]:
+    """Return system -> role, for the first system of each role and decoding in each run."""
+    names = {role: {entry.name for entry in current().all_with_role("adapters", role)} for role in SCALES}
+    roles: dict[str, str] = {}
+    for index, run in enumerate(group.runs):
+        adapters = {model.label: model.adapter.removeprefix("harness/") for model in run.provenance.models}
+        for record in run.records:
+            for role in SCALES:
+                if adapters.get(record.model) in names[role]:
+                    roles[system_key(index, record.model, record.decoding_key)] = role
+    return roles
+
+
+def _cells(
+    column: Column, systems: Mapping[str, Mapping[str, ResultRecord]], roles: Mapping[str, str], clusters: Clusters
+) -> dict[str, Cell]:
+    """Return system -> cell of one metric, on one common scale."""
+    records = {key: row[column.metric] for key, row in systems.items() if column.metric in row}
+    ends = [x for record in records.values() for x in (*(record.ci95 or ()), record.value) if math.isfinite(x)]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    span = (high - low) or 1.0
+    scale = _scale(records, roles)
+
+    def place(value: float) -> float:
+        return round(min(100.0, max(0.0, 100 * (value - low) / span)), 1) if math.isfinite(value) else 0.0
+
+    cells: dict[str, Cell] = {}
+    for key, record in records.items():
+        letters = clusters.of(column.metric, key)
+        left, right = (place(end) for end in record.ci95 or (record.value, record.value))
+        cells[key] = Cell(
+            record=record,
+            letters=letters,
+            best=_leads(letters) and not all(_leads(clusters.of(column.metric, other)) for other in records),
+            low=left,
+            width=round(right - left, 1),
+            dot=place(record.value),
+            ticks={role: place(value) for role, value in scale.items()},
+            share=_share(record.value, scale),
+        )
+    return cells
+
+
+def _leads(letters: str) -> bool:
+    """Return True for letters with the one of the best system's cluster."""
+    return "a" in (letters.split() if any(c.isdigit() or c == " " for c in letters) else letters)
+
+
+def _scale(records: Mapping[str, ResultRecord], roles: Mapping[str, str]) -> dict[str, float]:
+    """Return role -> value of its first system."""
+    scale: dict[str, float] = {}
+    for key, record in records.items():
+        role = roles.get(key)
+        if role and math.isfinite(record.value):
+            scale.setdefault(role, record.value)
+    return scale
+
+
+def _share(value: float, scale: Mapping[str, float]) -> float | None:
+    """Return the share of the way from the floor to people; None without both ends, or where they are equal."""
+    if set(scale) != set(SCALES) or scale["people"] == scale["floor"] or not math.isfinite(value):
+        return None
+    return (value - scale["floor"]) / (scale["people"] - scale["floor"])
+
+
+def _sizes(records: Iterable[ResultRecord]) -> str:
+    return next((text for record in records if (text := size_text(record.sizes))), "")
+
+
+def _decoding(records: Iterable[ResultRecord]) -> str:
+    return next((text for record in records if (text := decoding_text(record.decoding))), "")
+
+
+def table_rows(group: Group) -> list[Sequence[object]]:
+    """Return a header and every record with numbers in full, for CSV."""
+    head = (
+        "run", "task", "model", "decoding", "metric", "higher_is_better", "value", "ci_low", "ci_high", "p_value",
+        "p_method", "harmonic_p", "n", "skipped", "sizes", "seconds", "signature",
+    )  # fmt: skip
+    rows: list[Sequence[object]] = [head]
+    for number_of_run, record in group.records:
+        low, high = record.ci95 or (None, None)
+        value = None if math.isnan(record.value) else record.value
+        rows.append(
+            (
+                group.sides[number_of_run].name, record.task, record.model, decoding_text(record.decoding), record.metric,
+                record.higher_is_better, value, low, high, record.p_value, record.p_method, record.harmonic_p, record.n,
+                record.skipped, size_text(record.sizes), record.seconds, record.signature,
+            )
+        )  # fmt: skip
+    return rows

@@ -1,0 +1,112 @@
+"""Provenance of the runs as tables: data, models, metrics, versions, times, and the command that runs them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from harness.reporting.numbers import number
+from harness.run.finished import Run
+from harness.rundir.format import LOG
+
+DELIMITER = "SPEC"
+"""Word that ends the spec in the command."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One table of the provenance."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def listings(run: Run) -> list[Listing]:
+    """Return the tables of a run; those without rows are left out."""
+    content, data = run.provenance.content, run.provenance.data
+    facts = {
+        "task": run.provenance.task,
+        "signature": run.provenance.signature,
+        "digest": run.provenance.digest,
+        "variant": run.provenance.variant,
+        "reader": data.get("reader"),
+        "data fingerprint": data.get("fingerprint"),
+        "source": data.get("source"),
+        "examples": data.get("examples"),
+        "references per example": ", ".join(map(str, data.get("references") or ())),
+        "seed": content.get("seed"),
+        "schema of the manifest": content.get("schema"),
+        "directory": run.path,
+    }
+    models = [(m.label, m.adapter, _json(m.params), m.fingerprint) for m in run.provenance.models]
+    metrics = [(m.label, m.name, _json(m.params), m.signature) for m in run.provenance.metrics]
+    versions = cast("Mapping[str, object]", content.get("versions") or {})
+    local = cast("Sequence[Mapping[str, object]]", content.get("local_code") or ())
+    tables = [
+        Listing("Run", ("", "value"), tuple((k, str(v)) for k, v in facts.items() if v not in (None, ""))),
+        Listing("Models", ("model", "adapter", "parameters", "fingerprint"), tuple(models)),
+        Listing("Metrics", ("metric", "component", "parameters", "signature"), tuple(metrics)),
+        Listing("Time per stage", ("stage", "seconds"), tuple(_times(run))),
+        Listing("Versions", ("package", "version"), tuple((k, str(v)) for k, v in versions.items())),
+        Listing(
+            "Local code", ("registry", "provider", "modules"),
+            tuple((str(x.get("registry")), str(x.get("provider")), _json(x.get("modules"))) for x in local),
+        ),
+        Listing("Failures", ("model and example", "reason"), tuple((k, v) for k, v in run.failed.items())),
+    ]  # fmt: skip
+    return [table for table in tables if table.rows]
+
+
+def command(run: Run) -> str:
+    """Return a shell command that runs the resolved spec again; empty for a run without one."""
+    spec = run.provenance.spec
+    if not spec:
+        return ""
+    text = json.dumps(spec, indent=1, ensure_ascii=False)
+    word = DELIMITER
+    while word in text:
+        word += "_"
+    return f"cat > again.yaml <<'{word}'\n{text}\n{word}\nharness run again.yaml --output again"
+
+
+def _times(run: Run) -> list[tuple[str, str]]:
+    """Return the seconds of captions per model and of scores per metric, and of the whole run where its log has them."""
+    events = _events(run.path)
+    captions: dict[str, float] = {}
+    for event in events:
+        if event.get("event") == "captions" and isinstance(event.get("seconds"), (int, float)):
+            model = str(event.get("model"))
+            captions[model] = captions.get(model, 0.0) + float(event["seconds"])
+    rows = [(f"captions of {model}", number(value)) for model, value in captions.items()]
+    seconds: dict[str, float] = {}
+    for record in run.records:
+        seconds[record.metric] = seconds.get(record.metric, 0.0) + record.seconds
+    rows += [(f"scores of {metric}", number(value)) for metric, value in seconds.items()]
+    started = [event["time"] for event in events if event.get("event") == "started"]
+    finished = [event["time"] for event in events if event.get("event") == "finished"]
+    if len(started) == 1 and finished:
+        rows.append(("whole run", number(float(finished[-1] - started[0]))))
+    return rows
+
+
+def _events(path: Path | None) -> list[dict[str, Any]]:
+    """Return the events of a run's log; torn or foreign lines are left out."""
+    if path is None or not (path / LOG).is_file():
+        return []
+    events: list[dict[str, Any]] = []
+    for line in (path / LOG).read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("time"), (int, float)):
+            events.append(event)
+    return events
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if value else ""

@@ -1,0 +1,95 @@
+"""Significance clusters of the systems of a group, from comparisons that are stored or cost little."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.analysis.clusters import rankings
+from harness.analysis.compare import DRAWS, LEVEL, Pair, adjusted
+from harness.analysis.comparison_budget import BUDGET, Affordable, affordable, compare_affordable
+from harness.contracts import Values
+from harness.reporting.page.groups import Group
+from harness.rundir.records import ResultRecord
+
+
+def system_key(run: int, model: str, decoding_key: str) -> str:
+    """Return the name of a system within a group: number of the run, model, decoding as sorted JSON."""
+    return f"{run}|{model}|{decoding_key}"
+
+
+def size_key(record: ResultRecord) -> str:
+    """Return the set sizes within which the values of a metric compare; empty where sizes do not matter."""
+    sizes = record.sizes or {}
+    names = ("candidates", "references") if record.level == "set" else ("references",)
+    return " + ".join(str(list(sizes[name])) for name in names if name in sizes)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Letters of systems by metric: two systems that share a letter are not told apart."""
+
+    letters: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    note: str = ""
+    """Description of the tests."""
+    warning: str = ""
+    """Reason why there are no tests, with the remedy."""
+
+    def of(self, metric: str, key: str) -> str:
+        """Return the letters of a system; empty without a ranking."""
+        return self.letters.get(metric, {}).get(key, "")
+
+
+def clusters_of(group: Group, budget: int | None = BUDGET) -> Clusters:
+    """Return the clusters of the metrics of a group whose tests are stored or within the budget; None: of all metrics."""
+    pairs = [Pair(*one, *other) for one, other in itertools.combinations(group.systems, 2)]
+    pairs = [pair for pair in pairs if pair.metrics and pair.shares_examples]
+    if not pairs:
+        return Clusters()
+    plan = affordable(pairs, budget)
+    compared = compare_affordable(pairs, plan.metrics)
+    rows = adjusted([row for _, row in compared])
+    letters = _letters(group, [pair for pair, _ in compared], rows)
+    note = (
+        f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
+        f"randomisation, {DRAWS:,} draws). Marked values share the letter a with the best one."
+    )
+    return Clusters(letters, note if letters else "", _postponed(group, plan))
+
+
+def _postponed(group: Group, plan: Affordable) -> str:
+    """Return the warning about metrics without tests; empty where all are tested."""
+    if not plan.postponed:
+        return ""
+    name = group.sides[0].name
+    remedy = (
+        "write the report with --compare to compute them"
+        if group.several_runs
+        else f"'harness report {name} --compare' computes and keeps them"
+    )
+    return (
+        f"No significance clusters, and no value marked as best, for {', '.join(plan.postponed)}: "
+        f"{plan.missing:,} tests take too long for a page; {remedy}."
+    )
+
+
+def _letters(group: Group, compared: list[Pair], rows: list[Values]) -> dict[str, dict[str, str]]:
+    """Return metric -> system -> letters; systems of one set size are ranked among themselves."""
+    number = {id(side): index for index, side in enumerate(group.sides)}
+    by_size: dict[tuple[str, str], list[Values]] = {}
+    for pair, row in zip(compared, rows):
+        record = pair.one.record(pair.a, row["metric"])
+        if record is None or row["sizes_differ"]:
+            continue
+        keys = [
+            system_key(number[id(side)], system.model, system.decoding_key)
+            for side, system in ((pair.one, pair.a), (pair.other, pair.b))
+        ]
+        entry = {**row, "system_a": keys[0], "system_b": keys[1]}
+        by_size.setdefault((row["metric"], size_key(record)), []).append(entry)
+    letters: dict[str, dict[str, str]] = {}
+    for (metric, _), part in by_size.items():
+        for system in rankings(part).get(metric, ()):
+            letters.setdefault(metric, {})[system.system] = system.letters
+    return letters

@@ -1,0 +1,74 @@
+"""Rows of published values in a table view: theirs below ours, and the difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from harness.reporting.numbers import signed
+from harness.spec.published import EVERY, PublishedRow, PublishedTable
+
+NOT_PUBLISHED = "not published"
+"""Cell without a published value."""
+Row = tuple[str, tuple[object, ...]]
+
+
+def rows_with_published(
+    rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
+) -> tuple[Row, ...]:
+    """Return the rows of a view, each followed by the published values and by ours minus theirs.
+
+    Parameters
+    ----------
+    rows : sequence of (label, values)
+        Rows of the view, a value per column.
+    heads : sequence of str
+        Columns of the view.
+    table : PublishedTable
+        Published rows. Rows of another task are left out; those that name no row of the view follow at the end, without a difference.
+    task : str
+        Task of the run.
+    """
+    published = [row for row in table.rows if row.task in (None, task)]
+    out: list[Row] = []
+    compared: set[int] = set()
+    for label, values in rows:
+        out.append((label, tuple(values)))
+        matches = [(index, row) for index, row in enumerate(published) if row.label in (label, EVERY)]
+        compared.update(index for index, _ in matches)
+        for _, row in matches:
+            out.append((_title(row), _cells(row, heads)))
+            differences = tuple(_difference(value, row.values.get(head)) for value, head in zip(values, heads))
+            if any(differences):
+                out.append(("ours − published", differences))
+        if not matches:
+            out.append(("published", (NOT_PUBLISHED,) * len(heads)))
+    out += [(_title(row), _cells(row, heads)) for i, row in enumerate(published) if i not in compared]
+    return tuple(out)
+
+
+def largest_difference(
+    rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
+) -> float:
+    """Return the largest absolute difference between ours and theirs; NaN where nothing can be compared."""
+    found = [
+        abs(value - theirs)
+        for label, values in rows
+        for row in table.rows
+        if row.label in (label, EVERY) and row.task in (None, task)
+        for value, head in zip(values, heads)
+        if isinstance(theirs := row.values.get(head), float) and not math.isnan(value)
+    ]
+    return max(found, default=math.nan)
+
+
+def _title(row: PublishedRow) -> str:
+    return f"published: {row.title}" if row.title else "published"
+
+
+def _cells(row: PublishedRow, heads: Sequence[str]) -> tuple[object, ...]:
+    return tuple(row.values.get(head, NOT_PUBLISHED) for head in heads)
+
+
+def _difference(ours: float, theirs: float | str | None) -> str:
+    return signed(ours - theirs) if isinstance(theirs, float) and not math.isnan(ours) else ""

@@ -1,0 +1,152 @@
+"""Conditions of a spec: the key ``when`` of variants, and of single models and metrics.
+
+``when: {exists: PATH}`` holds where the path exists, ``when: {installed: NAME}`` where the distribution is installed; both keys
+take lists, all of whose items must hold.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import starmap
+from pathlib import Path
+from typing import Any, cast
+
+from harness.contracts import Values
+from harness.errors import InputError, did_you_mean
+from harness.files.yaml_source import Located, YamlValue
+
+VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+"""``${NAME}``, ``${NAME:-default}`` and ``${secret:NAME}``."""
+KEYS = ("exists", "installed")
+"""Keys of a condition."""
+CONDITIONAL = ("models", "metrics")
+"""Keys of a spec whose items may have a condition."""
+
+
+def holds(when: YamlValue, folder: Path, where: str) -> bool:
+    """Return True when every part of a condition holds; None is no condition.
+
+    Parameters
+    ----------
+    when : mapping or None
+        ``exists``: one path or several, in the working directory or in ``folder``; one with an environment variable that is
+        not set does not exist. ``installed``: one distribution or several.
+    folder : Path
+        Folder of the spec.
+    where : str
+        Place of the condition, for messages.
+
+    Raises
+    ------
+    InputError
+        Anything else.
+    """
+    return when is None or not _unmet(when, folder, where)
+
+
+def drop_unmet(tree: Located, folder: Path) -> None:
+    """Remove the models and metrics whose condition does not hold, and ``when`` from the others; extend the notice.
+
+    Parameters
+    ----------
+    tree : Located
+        The spec as loaded; changed in place.
+    folder : Path
+        Folder of the spec.
+
+    Raises
+    ------
+    InputError
+        A condition that is none, or a list of which no item remains.
+    """
+    for key in CONDITIONAL:
+        items = tree.data.get(key)
+        if isinstance(items, list) and any(_has_condition(item) for item in cast("list[YamlValue]", items)):
+            _filter(tree, key, cast("list[YamlValue]", items), folder)
+
+
+def _has_condition(item: YamlValue) -> bool:
+    return isinstance(item, dict) and "when" in item and len(cast("Values", item)) > 1
+
+
+def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> None:
+    """Replace the list of a key by the items whose condition holds, with their places."""
+    places = tree.part((key,))
+    left: list[tuple[str, list[str]]] = []
+    remaining: list[YamlValue] = []
+    new_places = {(): places[()]} if () in places else {}
+    for index, item in enumerate(items):
+        if _has_condition(item):
+            component = dict(cast("Values", item))
+            unmet = _unmet(component.pop("when"), folder, tree.where((key, index, "when")))
+            if unmet:
+                left.append((", ".join(starmap(_name, component.items())), unmet))
+                continue
+            item = component
+        new_places |= {(len(remaining), *path[1:]): place for path, place in places.items() if path[:1] == (index,)}
+        remaining.append(item)
+    if not remaining:
+        raise InputError(f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,)))
+    tree.put((key,), remaining, new_places)
+    if left:
+        notice = f"{tree.data.get('notice', '')} {_note(key, left)}".strip()
+        tree.put(("notice",), notice, {(): tree.places.get(("notice",), places.get((), ("spec", 0)))})
+
+
+def _name(name: str, params: YamlValue) -> str:
+    """Return a component's name with its parameters: ``trm(distance: bert)``."""
+    if not isinstance(params, dict) or not params:
+        return name
+    return f"{name}({', '.join(f'{key}: {value}' for key, value in cast('Values', params).items())})"
+
+
+def _note(key: str, left: Sequence[tuple[str, list[str]]]) -> str:
+    """Return the sentences that name the items left out, grouped by what they lack."""
+    groups: dict[str, list[str]] = {}
+    for name, unmet in left:
+        names = groups.setdefault("; ".join(unmet), [])
+        if name not in names:
+            names.append(name)
+    return " ".join(f"Left out of the {key}: {', '.join(names)} ({reason})." for reason, names in groups.items())
+
+
+def _unmet(when: YamlValue, folder: Path, where: str) -> list[str]:
+    """Return one phrase for each part of a condition that does not hold."""
+    if not isinstance(when, dict) or not when:
+        raise InputError("when is a mapping 'exists: PATH' or 'installed: PACKAGE'", where)
+    conditions = cast("Values", when)
+    for name in conditions:
+        if name not in KEYS:
+            hint = did_you_mean(str(name), KEYS)
+            raise InputError(f"when has no key '{name}'{hint}; keys are {', '.join(KEYS)}", where)
+    out = [f"{value} does not exist" for value in _texts(conditions, "exists", where) if not _exists(value, folder)]
+    packages = [name for name in _texts(conditions, "installed", where) if not _installed(name)]
+    return out + ([f"not installed: pip install {' '.join(packages)}"] if packages else [])
+
+
+def _texts(conditions: Values, key: str, where: str) -> Iterator[str]:
+    """Yield the texts of one key of a condition."""
+    value: YamlValue = conditions.get(key, [])
+    for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        if not isinstance(item, str):
+            raise InputError(f"when: {key} is a text or a list of texts; found {item!r:.80}", where)
+        yield item
+
+
+def _exists(value: str, folder: Path) -> bool:
+    for match in VARIABLE.finditer(value):
+        if match["default"] is None and not os.environ.get(match["name"]):
+            return False
+    text = VARIABLE.sub(lambda match: os.environ.get(match["name"]) or match["default"] or "", value)
+    return Path(text).exists() or (folder / text).exists()
+
+
+def _installed(name: str) -> bool:
+    try:
+        importlib.metadata.version(name)
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return False
+    return True

@@ -1,0 +1,60 @@
+"""Loggers in the environment variable ``HARNESS_LOGGERS``: ``tensorboard:folder=out/tb,wandb:project=captions,mode=offline``."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+
+from harness.contracts import Values
+from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
+from harness.files.yaml_source import parse_value
+
+VARIABLE = "HARNESS_LOGGERS"
+
+
+def loggers_of(text: str) -> list[tuple[str, Values]]:
+    """Return the names and parameters of a comma-separated list; a part ``PARAMETER=VALUE`` belongs to the logger before it.
+
+    Raises :class:`HarnessError` for a parameter without a logger.
+
+    >>> loggers_of("mlflow:uri=sqlite:///a.db,experiment=x,trackio")
+    [('mlflow', {'uri': 'sqlite:///a.db', 'experiment': 'x'}), ('trackio', {})]
+    """
+    loggers: list[tuple[str, Values]] = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        head, equals, value = part.partition("=")
+        name, colon, parameter = head.partition(":")
+        if colon or not equals:
+            loggers.append((name.strip(), {}))
+        elif loggers:
+            parameter = head
+        else:
+            raise HarnessError(f"{VARIABLE}: '{part}' belongs to no logger; expected NAME:PARAMETER=VALUE", value=part)
+        if equals:
+            loggers[-1][1][parameter.strip()] = parse_value(value)
+    return loggers
+
+
+def requested(services: Mapping[str, type]) -> list[tuple[type, Values]]:
+    """Return the loggers that the environment requests, with parameters that their constructors take.
+
+    Raises :class:`UnknownName` with the nearest name for an unknown logger or parameter.
+    """
+    chosen: list[tuple[type, Values]] = []
+    for name, params in loggers_of(os.environ.get(VARIABLE, "")):
+        if name not in services:
+            raise UnknownName(
+                f"{VARIABLE}: no logger '{name}'{did_you_mean(name, services)}; loggers are {', '.join(services)}",
+                value=name, expected=services, nearest=nearest_name(name, services),
+            )  # fmt: skip
+        accepted = list(inspect.signature(services[name]).parameters)
+        for parameter in params:
+            if parameter not in accepted:
+                raise UnknownName(
+                    f"{VARIABLE}: {name} has no parameter '{parameter}'{did_you_mean(parameter, accepted)}; parameters are "
+                    f"{', '.join(accepted)}",
+                    value=parameter, expected=accepted, nearest=nearest_name(parameter, accepted),
+                )  # fmt: skip
+        chosen.append((services[name], params))
+    return chosen

@@ -1,0 +1,33 @@
+"""Opening of media files: messages."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from harness.adapters.shared.media.container import name_of, opened
+from harness.errors import InputError, MissingExtra
+
+pytest.importorskip("av")
+
+
+def test_sources_are_named_by_path_or_size():
+    assert (name_of("a.mp4"), name_of(b"abc")) == ("a.mp4", "3 bytes")
+
+
+def test_errors_while_decoding_are_messages(tmp_path):
+    (tmp_path / "a.mp4").write_bytes(b"0" * 500)
+    with (
+        pytest.raises(InputError, match=r"a\.mp4: the video does not decode \(Invalid data"),
+        opened(tmp_path / "a.mp4", "video"),
+    ):
+        pass
+    with pytest.raises(InputError, match="no such sound"), opened(tmp_path, "sound"):
+        pass
+
+
+def test_a_missing_package_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(MissingExtra, match=r"reading a video file needs the package 'av', .*caption-harness\[media\]"):
+        opened(tmp_path / "a.mp4", "video").__enter__()

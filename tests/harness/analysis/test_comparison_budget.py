@@ -1,0 +1,38 @@
+"""Comparisons that are stored or cheap are computed; the others are postponed."""
+
+from __future__ import annotations
+
+import harness
+from harness.analysis.compare import ComparedRun, compare_pairs, pairs
+from harness.analysis.comparison_budget import GENERAL, affordable, compare_affordable
+
+SPEC = {
+    "task": "t",
+    "dataset": {"reader": "words"},
+    "models": [{"echo": {"label": "a"}}, {"echo": {"label": "b", "n": 3}}, {"echo": {"label": "c", "n": 1}}],
+    "metrics": ["length", {"distinct": {"n": 1}}],
+    "bootstrap": {"samples": 20},
+}
+
+
+def test_sums_come_first_and_stored_tests_cost_nothing(project):
+    harness.evaluate(SPEC, output="r")
+    compared = pairs([ComparedRun.open("r")])
+    assert affordable(compared).metrics == ("length", "distinct1")
+    assert affordable(compared, 18).metrics == ("length",)
+    plan = affordable(compared, 17)
+    assert (plan.metrics, plan.postponed, plan.missing) == ((), ("length", "distinct1"), 6)
+    assert affordable(compared, 18 + 18 * GENERAL).postponed == ()
+    compare_pairs(compared, metrics=["distinct1"])
+    assert affordable(compared, 0).metrics == ("distinct1",)
+    assert affordable(compared, None).metrics == ("length", "distinct1")
+
+
+def test_rows_follow_their_pairs(project):
+    harness.evaluate(SPEC, output="r")
+    compared = pairs([ComparedRun.open("r")])
+    rows = compare_affordable(compared, ["length"])
+    assert [(row["system_a"], row["system_b"], row["metric"]) for _, row in rows] == [
+        ("a", "b", "length"), ("a", "c", "length"), ("b", "c", "length"),
+    ]  # fmt: skip
+    assert [pair.labels for pair, _ in rows] == [("a", "b"), ("a", "c"), ("b", "c")]

@@ -1,0 +1,99 @@
+"""Logs of lm-eval and inspect as records."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from harness.errors import InputError
+from harness.files.forms import read_form
+from harness.files.neighbours import inspect_rows, is_archive, lm_eval_rows
+from harness.files.records import Record
+
+
+def lm_eval(doc, texts, name="none"):
+    return Record(
+        f"f:{doc}",
+        {
+            "doc_id": doc,
+            "doc": {"q": "?"},
+            "target": "a dog",
+            "resps": [texts],
+            "filtered_resps": texts,
+            "filter": name,
+        },
+    )
+
+
+def test_samples_of_lm_eval():
+    (row,) = lm_eval_rows([lm_eval(7, ["a", "b"])])
+    assert row == Record("f:7", {"id": "7", "candidates": ["a", "b"], "references": "a dog"})
+
+
+def test_filters_are_systems():
+    (row,) = lm_eval_rows([lm_eval(7, ["a"], "strict"), lm_eval(7, ["b"], "flexible")])
+    assert row.fields["candidates"] == {"strict": ["a"], "flexible": ["b"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([lm_eval(1, [[-2.5, False]])], "f:1: a response is the number -2.5; expected text"),
+        ([lm_eval(1, ["a"]), lm_eval(1, ["b"])], "f:1: the document '1' occurs twice with the filter 'none'"),
+    ],
+)
+def test_samples_that_are_no_texts(rows, message):
+    with pytest.raises(InputError) as caught:
+        list(lm_eval_rows(rows))
+    assert str(caught.value).startswith(message)
+
+
+def sample(key, content, epoch=1):
+    choices = [{"message": {"role": "assistant", "content": text}} for text in content]
+    return {"id": key, "epoch": epoch, "input": "describe", "target": "a dog", "output": {"choices": choices}}
+
+
+def test_epochs_and_choices_of_inspect_are_candidates():
+    parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "c"}]
+    log = {"eval": {}, "samples": [sample(1, ["a"]), sample(2, ["b"]), sample(1, [parts, "d"], epoch=2)]}
+    rows = list(inspect_rows(log, "log.json"))
+    assert [(row.fields["id"], row.fields["candidates"]) for row in rows] == [("1", ["a", "c", "d"]), ("2", ["b"])]
+    assert rows[0].fields["references"] == "a dog"
+    assert rows[0].fields["source"] == "describe"
+
+
+def test_a_sample_with_an_error_has_no_prediction():
+    (row,) = inspect_rows({"eval": {}, "samples": [{**sample(1, []), "error": {"message": "x"}}]}, "log.json")
+    assert row.fields["candidates"] is None
+
+
+def test_logs_without_samples():
+    for log in ({"eval": {}, "samples": None, "status": "error"}, {"eval": {}, "samples": []}):
+        with pytest.raises(InputError, match=r"log\.json: the log has no samples \(status"):
+            list(inspect_rows(log, "log.json"))
+    with pytest.raises(InputError, match="found the number 3; expected a sample of inspect"):
+        list(inspect_rows({"eval": {}, "samples": [3]}, "log.json"))
+
+
+def test_the_archive_of_inspect(tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"eval": {}}))
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, ["a dog"])))
+        archive.writestr("samples/1_epoch_2.json", json.dumps(sample(1, ["a cat"], epoch=2)))
+    assert is_archive(path)
+    form = read_form(path, "candidates")
+    assert (form.name, [row.fields["candidates"] for row in form.rows]) == ("inspect", [["a dog", "a cat"]])
+
+
+def test_other_archives_are_refused(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "a dog")
+    with pytest.raises(InputError, match="is a zip archive without samples of inspect"):
+        list(read_form(path, "candidates").rows)
+    path.write_bytes(path.read_bytes()[:30])
+    with pytest.raises(InputError, match="not a complete log of inspect"):
+        list(read_form(path, "candidates").rows)

@@ -1,0 +1,67 @@
+"""The heat map of all results."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.overview import build, oriented_cells, overview
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+
+RECORDS = [
+    ResultRecord(model=model, metric=metric, value=value, higher_is_better=direction)
+    for metric, direction, values in (("up", True, (1.0, 3.0, 2.0)), ("down", False, (10.0, 30.0, 15.0)), ("none", None, (1, 2, 3)))
+    for model, value in zip("abc", values)
+]  # fmt: skip
+
+
+def test_the_best_value_has_the_darkest_colour_whichever_the_direction():
+    cells = {(cell["system"], cell["metric"]): cell["position"] for cell in oriented_cells(RECORDS)}
+    assert [cells[model, "up ↑"] for model in "abc"] == [0, 1, 0.5]
+    assert [cells[model, "down ↓"] for model in "abc"] == [1, 0, 0.75]
+    assert all(math.isnan(cells[model, "none"]) for model in "abc")
+
+
+def test_equal_and_undefined_values_have_no_colour():
+    same = [replace(record, value=1.0) for record in RECORDS[:2]] + [replace(RECORDS[2], value=math.nan)]
+    assert all(math.isnan(cell["position"]) for cell in oriented_cells(same))
+
+
+def test_sets_of_different_sizes_have_columns_of_their_own():
+    records = [
+        ResultRecord(
+            model=model,
+            metric="mmd",
+            value=1.0,
+            level="set",
+            higher_is_better=False,
+            sizes={"candidates": [n], "references": [5]},
+        )
+        for model, n in (("a", 1), ("b", 10))
+    ]
+    assert [cell["metric"] for cell in oriented_cells(records)] == ["mmd ↓ (1 + 5)", "mmd ↓ (10 + 5)"]
+
+
+def test_systems_keep_the_order_of_the_run(captions_run):
+    (chart,) = overview(captions_run)
+    assert list(dict.fromkeys(cell["system"] for cell in chart.spec["datasets"]["cells"])) == [
+        "people",
+        "central",
+        "other <b>scene</b>",
+    ]
+
+
+def test_metrics_become_rows_in_a_narrow_figure():
+    cells = oriented_cells(RECORDS)
+    wide, narrow = (
+        build(cells, Layout(width=width, panel=50, font=8))["layer"][0]["encoding"]["x"]["field"] for width in (500, 60)
+    )
+    assert (wide, narrow) == ("metric", "system")
+
+
+def test_a_single_system_or_metric_has_no_heat_map(captions_run):
+    one = Run(captions_run.provenance, captions_run.records[:4], captions_run.samples)
+    assert overview(one) == []
+    assert overview(Run(captions_run.provenance, RECORDS[:3], captions_run.samples)) == []

@@ -1,0 +1,84 @@
+"""Planes of two questions, and the places of labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.reporting.charts.planes import label_places, metric_questions, plane_points, planes
+from harness.rundir.records import ResultRecord
+
+
+def records(points, directions=(True, True)):
+    return [
+        ResultRecord(model=model, metric=metric, value=value, higher_is_better=direction, ci95=(value - 1, value + 1))
+        for model, values in points.items()
+        for metric, value, direction in zip(("x", "y"), values, directions)
+    ]
+
+
+def frontier(points, directions=(True, True)):
+    rows = plane_points(records(points, directions), "x", "y")
+    return {row["system"] for row in rows if row["frontier"] is not None}
+
+
+def test_the_frontier_has_the_systems_that_no_other_surpasses_in_both():
+    points = {"a": (1, 9), "b": (5, 5), "c": (4, 4), "d": (9, 1), "e": (9, 0.5)}
+    assert frontier(points) == {"a", "b", "d"}
+    assert frontier(points, (False, False)) == {"a", "c", "e"}
+    assert frontier(points, (True, False)) == {"e"}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=2, max_size=12))
+def test_the_frontier_is_that_of_the_definition(values):
+    points = {str(k): tuple(map(float, value)) for k, value in enumerate(values)}
+    best = frontier(points)
+    for name, (x, y) in points.items():
+        dominated = any((a >= x and b >= y) and (a > x or b > y) for a, b in points.values())
+        assert not (dominated and name in best)
+        if not dominated:
+            assert any(points[other] == (x, y) for other in best)
+
+
+def test_systems_without_both_values_are_left_out():
+    rows = plane_points(
+        [*records({"a": (1, 2)}), *records({"b": (float("nan"), 2)}), *records({"c": (1, 2)})[:1]], "x", "y"
+    )
+    assert [row["system"] for row in rows] == ["a"]
+
+
+def test_every_question_stands_against_the_first(captions_run):
+    assert list(metric_questions(captions_run)) == ["bleu1", "rouge", "mbleu4", "trm(bleu)"]
+    assert [(chart.id, chart.title) for chart in planes(captions_run)] == [
+        ("plane-1", "bleu1 against mbleu4"),
+        ("plane-2", "bleu1 against trm(bleu)"),
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 200)), min_size=1, max_size=10), st.integers(1, 12))
+def test_labels_overlap_neither_labels_nor_points(places, length):
+    points, size, height = np.array(places), (300.0, 200.0), 9.0
+    widths = [4.0 * length] * len(points)
+    boxes = [
+        None
+        if centre is None
+        else (centre[0] - w / 2, centre[1] - height / 2, centre[0] + w / 2, centre[1] + height / 2)
+        for centre, w in zip(label_places(points, widths, height, size), widths)
+    ]
+    drawn = [box for box in boxes if box is not None]
+    for k, a in enumerate(drawn):
+        assert a[0] >= 0 and a[1] >= 0 and a[2] <= 300 and a[3] <= 200
+        assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in drawn[k + 1 :])
+    for k, box in enumerate(boxes):
+        if box is not None:
+            assert not any(box[0] < x < box[2] and box[1] < y < box[3] for j, (x, y) in enumerate(points) if j != k)
+
+
+def test_a_point_alone_has_its_label_above():
+    ((x, y),) = label_places(np.array([[100.0, 100.0]]), [40.0], 10.0, (200.0, 200.0))
+    assert x == pytest.approx(100)
+    assert y > 100

@@ -1,0 +1,83 @@
+"""Charts of the numbers per example."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from harness.reporting.charts.samples import (
+    BINS,
+    density,
+    leaf_order,
+    mean_rank_correlation,
+    metric_correlations,
+    p_histograms,
+    score_distributions,
+)  # fmt: skip
+
+
+def test_a_density_has_area_one_and_follows_the_values():
+    values = np.random.default_rng(0).normal(3, 2, 2000)
+    grid = np.linspace(-8, 14, 400)
+    curve = density(values, grid, 1e-6)
+    area = float(np.trapezoid(curve, grid))
+    assert area == pytest.approx(1, abs=0.01)
+    normal = np.exp(-0.5 * ((grid - 3) / 2) ** 2) / (2 * np.sqrt(2 * np.pi))
+    assert np.abs(curve - normal).max() < 0.02
+
+
+def test_equal_values_have_a_density():
+    curve = density(np.full(10, 0.5), np.linspace(0, 1, 50), 0.02)
+    assert np.isfinite(curve).all()
+    assert np.argmax(curve) in (24, 25)
+
+
+def test_scores_have_a_curve_and_quartiles_per_system_and_metric(captions_run):
+    (chart,) = score_distributions(captions_run)
+    data = chart.spec["datasets"]
+    system = captions_run.samples.systems[1]
+    mark = next(mark for mark in data["marks"] if mark["metric"] == "rouge" and mark["row"] == 1)
+    scores = system.scores("rouge")
+    assert mark["median"] == pytest.approx(np.median(scores))
+    assert mark["mean"] == pytest.approx(scores.mean())
+    assert (mark["low"], mark["high"]) == pytest.approx(tuple(np.quantile(scores, [0.25, 0.75])))
+    assert {curve["row"] for curve in data["curves"] if curve["metric"] == "rouge"} == {0, 1, 2}
+    assert all(curve["top"] <= curve["row"] <= curve["bottom"] for curve in data["curves"])
+
+
+def test_histograms_count_every_p_value(captions_run):
+    (chart,) = p_histograms(captions_run)
+    bars = chart.spec["datasets"]["bars"]
+    groups = {(bar["metric"], bar["system"]) for bar in bars}
+    assert len(bars) == BINS * len(groups)
+    for metric, name in groups:
+        system = next(system for system in captions_run.samples.systems if system.model == name)
+        p = system.p_values(metric)
+        counts = [bar["count"] for bar in bars if (bar["metric"], bar["system"]) == (metric, name)]
+        assert counts == list(np.histogram(p[np.isfinite(p)], BINS, (0, 1))[0])
+
+
+def test_correlations_are_spearmans_oriented_and_averaged(captions_run):
+    systems = captions_run.samples.systems
+    direction = {"bleu1": True, "trm(bleu)": False}
+    matrix = mean_rank_correlation(systems, ["bleu1", "trm(bleu)"], direction)
+    expected = np.mean([spearmanr(s.scores("bleu1"), -s.scores("trm(bleu)")).statistic for s in systems])
+    assert matrix[0, 1] == pytest.approx(expected)
+    assert matrix[1, 0] == matrix[0, 1]
+    assert np.diag(matrix) == pytest.approx([1, 1])
+
+
+def test_similar_metrics_stand_together():
+    matrix = np.array([[1, 0.1, 0.9, 0.0], [0.1, 1, 0.0, 0.8], [0.9, 0.0, 1, 0.1], [0.0, 0.8, 0.1, 1]])
+    order = leaf_order(matrix)
+    assert abs(order.index(0) - order.index(2)) == 1
+    assert abs(order.index(1) - order.index(3)) == 1
+
+
+def test_the_matrix_has_a_cell_per_pair(captions_run):
+    (chart,) = metric_correlations(captions_run)
+    cells = chart.spec["datasets"]["cells"]
+    labels = {cell["x"] for cell in cells}
+    assert {"bleu1 ↑", "rouge ↑", "trm(bleu) ↓"} <= labels
+    assert all(cell["text"] != "-0.00" for cell in cells)

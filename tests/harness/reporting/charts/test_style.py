@@ -1,0 +1,65 @@
+"""Colours of charts stay apart in grey and for colour-blind readers."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from harness.reporting.charts.layout import PAGE
+from harness.reporting.charts.style import BETTER, DARK, DIVERGING, LIGHT, NEUTRAL, SEQUENTIAL, SHAPES, WORSE, config
+
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+MACHADO = {  # Machado, Oliveira & Fernandes 2009, severity 1.0
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+}
+
+
+def linear(colour: str) -> np.ndarray:
+    c = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    t = XYZ @ rgb / np.array([0.95047, 1, 1.08883])
+    f = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def lightness(colour: str) -> float:
+    return float(lab(linear(colour))[0])
+
+
+def test_category_colours_differ_in_grey():
+    for a, b in itertools.combinations(LIGHT, 2):
+        assert abs(lightness(a) - lightness(b)) > 7
+
+
+@pytest.mark.parametrize("kind", MACHADO)
+@pytest.mark.parametrize("colours", [LIGHT, DARK, (BETTER, WORSE, NEUTRAL)], ids=["light", "dark", "verdicts"])
+def test_category_colours_differ_for_colour_blind_readers(kind, colours):
+    for a, b in itertools.combinations(colours, 2):
+        seen = [lab(np.clip(np.array(MACHADO[kind]) @ linear(colour), 0, 1)) for colour in (a, b)]
+        assert np.linalg.norm(seen[0] - seen[1]) > 11, (a, b)
+
+
+def test_category_colours_stand_out_from_their_background():
+    assert all(lightness(colour) < 82 for colour in LIGHT)
+    assert all(lightness(colour) > 55 for colour in DARK)
+
+
+def test_scales_of_values_are_monotone_in_grey():
+    steps = [lightness(colour) for colour in SEQUENTIAL]
+    assert steps == sorted(steps, reverse=True)
+    ends = [lightness(colour) for colour in DIVERGING]
+    assert ends[0] < ends[1] < ends[2] > ends[3] > ends[4]
+
+
+def test_styles_differ_in_background_and_inks():
+    light, dark, paper = (config(name, PAGE) for name in ("light", "dark", "paper"))
+    assert dark["background"] == "transparent"
+    assert lightness(dark["axis"]["labelColor"]) > 80 > lightness(light["axis"]["labelColor"])
+    assert paper["axis"]["labelColor"] == "#000000"
+    assert len(set(SHAPES)) == len(LIGHT)

@@ -1,0 +1,39 @@
+"""Bundled libraries are those of the recorded checksums; blocks and scripts cannot end the element that holds them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from harness.reporting.page import assets
+
+
+def test_libraries_have_the_recorded_checksums():
+    folder = assets.HERE / "vendor"
+    sums = [line.split() for line in (folder / "SHA256SUMS").read_text().splitlines()]
+    assert [name for _, name in sums] == ["tables.js", "charts.js", "LICENSES.txt"]
+    for digest, name in sums:
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, f"run 'make vendor' for {name}"
+
+
+def test_every_library_is_pinned_and_has_its_licence():
+    folder = assets.HERE / "vendor"
+    package = json.loads((folder / "package.json").read_text())
+    licences = assets.licences()
+    for name, version in package["dependencies"].items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+        assert f"{name} {version} (" in licences
+    lock = json.loads((folder / "package-lock.json").read_text())["packages"]
+    assert all("integrity" in entry for name, entry in lock.items() if name)
+
+
+def test_scripts_end_no_element():
+    for text in (assets.script(), assets.charts_library()):
+        assert "</script" not in text and "<!--" not in text and "\r" not in text
+
+
+def test_a_block_is_the_same_for_the_same_content():
+    first, second = (assets.Block.of_json("x", {"a": ["é", "</script>"]}) for _ in range(2))
+    assert first == second and re.fullmatch(r"[A-Za-z0-9+/=]+", first.data)
+    assert assets.Block.of_json("x", "\ud800").data, "lone surrogates are replaced"

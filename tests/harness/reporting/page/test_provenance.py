@@ -1,0 +1,43 @@
+"""Provenance as tables, and the command that runs a spec again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+from harness.cli.main import main
+from harness.reporting.page.provenance import command, listings
+from harness.run.finished import Run
+
+
+def test_tables_hold_facts_models_metrics_times_and_failures(finished):
+    tables = {table.title: table for table in listings(Run.open(finished()))}
+    assert list(tables)[:3] == ["Run", "Models", "Metrics"]
+    assert dict(tables["Run"].rows)["data fingerprint"] == "words-6"
+    assert [row[0] for row in tables["Models"].rows][1:] == ["two", "people", "others"]
+    stages = [row[0] for row in tables["Time per stage"].rows]
+    assert "captions of two" in stages and "scores of length" in stages and "whole run" in stages
+    assert tables["Failures"].rows == (("two/e1", "could not read it"),)
+
+
+def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):
+    log = project / finished() / "log.jsonl"
+    log.write_text(log.read_text() + '{"time": 1, "eve')
+    assert any(table.title == "Time per stage" for table in listings(Run.open("r")))
+    log.unlink()
+    assert any(table.title == "Time per stage" for table in listings(Run.open("r")))
+
+
+def test_the_command_runs_the_same_spec(finished, project, monkeypatch):
+    run = Run.open(finished(views=[]))
+    lines = command(run).splitlines()
+    assert lines[-1] == "harness run again.yaml --output again"
+    subprocess.run(["sh", "-c", "\n".join(lines[:-1])], check=True, cwd=project)
+    assert json.loads((project / "again.yaml").read_text()) == run.provenance.spec
+    assert main(["run", "again.yaml", "--output", "again"]) in (0, 1)
+    assert Run.open("again").provenance.digest == run.provenance.digest
+
+
+def test_the_delimiter_is_no_line_of_the_spec(finished):
+    text = command(Run.open(finished(description="SPEC\nSPEC", views=[])))
+    assert text.splitlines()[0] == "cat > again.yaml <<'SPEC_'"

@@ -1,0 +1,54 @@
+"""Charts as files for papers."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.errors import InputError
+from harness.reporting.charts import DOUBLE, SINGLE, charts_for
+from harness.reporting.charts.drawing import width_of
+from harness.reporting.figures import write_figures
+
+
+@pytest.fixture(scope="module")
+def figures(captions_run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("figures") / "new"
+    return folder, write_figures([captions_run.path], folder)
+
+
+def test_every_chart_is_four_files(captions_run, figures):
+    folder, files = figures
+    names = {
+        f"{chart.id}-{width}.{suffix}"
+        for chart in charts_for([captions_run])
+        for width in ("single", "double")
+        for suffix in ("svg", "pdf")
+    }
+    assert {file.name for file in files} == {*names, "figures.md"}
+    assert {file.name for file in folder.iterdir()} == {file.name for file in files}
+
+
+def test_figures_fit_their_columns(figures):
+    folder, _ = figures
+    for layout, name in ((SINGLE, "single"), (DOUBLE, "double")):
+        for file in folder.glob(f"*-{name}.svg"):
+            assert width_of(file.read_text(encoding="utf-8")) <= layout.width + 1, file.name
+
+
+def test_the_list_has_titles_and_captions(figures):
+    text = (figures[0] / "figures.md").read_text(encoding="utf-8")
+    assert "## differences" in text
+    assert "approximate randomisation" in text
+
+
+def test_files_are_the_same_when_written_again(captions_run, figures, tmp_path):
+    folder, _ = figures
+    for file in write_figures([captions_run.path], tmp_path):
+        if file.suffix != ".pdf":
+            assert file.read_bytes() == (folder / file.name).read_bytes(), file.name
+
+
+def test_a_folder_without_a_run_is_an_error(tmp_path):
+    with pytest.raises(InputError):
+        write_figures([tmp_path], tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()

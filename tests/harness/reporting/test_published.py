@@ -1,0 +1,41 @@
+"""Published rows of a table view."""
+
+import math
+
+from harness.reporting.published import NOT_PUBLISHED, largest_difference, rows_with_published
+from harness.spec.published import PublishedTable
+
+TABLE = PublishedTable.model_validate(
+    {
+        "source": "a paper",
+        "rows": [
+            {"label": "A", "title": "theirs", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}},
+            {"label": "A", "title": "of another set", "task": "u", "values": {"x": 9.0}},
+            {"title": "alone", "values": {"y": 2.0}},
+        ],
+    }
+)
+ROWS = [("A", (1.5, 0.2)), ("B", (3.0, math.nan))]
+
+
+def test_theirs_below_ours_with_the_difference():
+    labels = [label for label, _ in rows_with_published(ROWS, ("x", "y"), TABLE, "t")]
+    assert labels == ["A", "published: theirs", "ours − published", "B", "published", "published: alone"]
+    rows = rows_with_published(ROWS, ("x", "y"), TABLE, "t")
+    assert rows[1][1] == (1.0, "< 0.5")
+    assert rows[2][1] == ("+0.5000", "")
+    assert rows[4][1] == (NOT_PUBLISHED, NOT_PUBLISHED)
+    assert rows[5][1] == (NOT_PUBLISHED, 2.0)
+
+
+def test_a_row_for_every_row():
+    table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]})
+    rows = rows_with_published(ROWS, ("x", "y"), table, "t")
+    assert [values[0] for label, values in rows if label.startswith("ours")] == ["-0.5000", "+1.0000"]
+    assert largest_difference(ROWS, ("x", "y"), table, "t") == 1.0
+
+
+def test_the_largest_difference_is_of_one_task():
+    assert largest_difference(ROWS, ("x", "y"), TABLE, "t") == 0.5
+    assert largest_difference(ROWS, ("x", "y"), TABLE, "u") == 7.5
+    assert math.isnan(largest_difference(ROWS, ("y",), TABLE, "t"))

@@ -1,0 +1,47 @@
+"""The heaviest triangle, against a loop over all triangles."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.plugins.trm.triangles import heaviest_triangle
+
+
+def loop(d: np.ndarray, n: int) -> tuple[int, float]:
+    """Most frequent rank and the largest margin within it."""
+    counts, margins = [0, 0, 0], [-np.inf] * 3
+    for a, b, x in permutations(range(len(d)), 3):
+        if (a < n) != (b < n) or (x < n) == (a < n):
+            continue
+        low, high = sorted((d[x, a], d[x, b]))
+        kinds = (d[a, b] <= low, low <= d[a, b] <= high, d[a, b] >= high)
+        values = (low - d[a, b], min(d[a, b] - low, high - d[a, b]), d[a, b] - high)
+        for rank in range(3):
+            counts[rank] += kinds[rank]
+            if kinds[rank]:
+                margins[rank] = max(margins[rank], values[rank])
+    rank = int(np.argmax(counts))
+    return rank, margins[rank]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 10_000))
+def test_rank_and_margin_are_those_of_a_loop(n, m, seed):
+    d = np.random.default_rng(seed).integers(0, 5, (n + m, n + m)).astype(float)
+    best = heaviest_triangle(d, n)
+    if n + m < 3:
+        assert best is None
+        return
+    assert best is not None
+    rank, margin = loop(d, n)
+    low, high = sorted((best.to_a, best.to_b))
+    assert best.rank == rank
+    assert margin == pytest.approx(
+        (low - best.inner, min(best.inner - low, high - best.inner), best.inner - high)[rank]
+    )
+    assert (best.inner, best.to_a, best.to_b) == (d[best.a, best.b], d[best.x, best.a], d[best.x, best.b])
