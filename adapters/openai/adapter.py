@@ -41,9 +41,14 @@ class OpenAI:
     images
         Folder of ``Example.media``; images are sent as data URLs.
     image
-        If true, each request has an image; default: if the example names one.
+        If true, each request has media; default: if the example names one.
+    medium
+        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image.
+    frames, frame_choice
+        Number of frames of a video that are sent as images, and ``uniform`` or ``key``
+        (:func:`~harness.adapters.shared.media.video.video_frames`); 0 sends the whole file, which vLLM and SGLang accept.
     max_side
-        Maximum width and height of images in pixels; larger ones are reduced.
+        Maximum width and height of images and frames in pixels; larger ones are reduced.
     api_key_env
         Name of the environment variable that holds the API key.
     log_probs
@@ -77,6 +82,9 @@ class OpenAI:
         system: str | None = None,
         images: PathParam | None = None,
         image: bool | None = None,
+        medium: str = "auto",
+        frames: int = 8,
+        frame_choice: str = "uniform",
         max_side: int | None = None,
         api_key_env: str | None = None,
         log_probs: bool = True,
@@ -101,7 +109,10 @@ class OpenAI:
             timeout=timeout, connect_timeout=connect_timeout, retries=retries, first_wait=first_wait, proxy=proxy,
         )  # fmt: skip
         folder = Path(images) if images is not None else None
-        self.messages = Messages(prompt=prompt, system=system, folder=folder, image=image, max_side=max_side)
+        self.messages = Messages(
+            prompt=prompt, system=system, folder=folder, image=image, medium=medium, frames=frames, frame_choice=frame_choice,
+            max_side=max_side,
+        )  # fmt: skip
         self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
         self.parameters, self.price, self.extra = _renames(parameters), _prices(price), dict(extra or {})
         self._answered, self._failed = False, 0
@@ -112,8 +123,11 @@ class OpenAI:
             "url": self.client.base_url, "model": self.model, "prompt": self.messages.prompt, "system": self.messages.system,
             "length": self.max_length, "image": self.messages.image, "seed": self.seed, "extra": self.extra,
         }  # fmt: skip
-        optional = {"parameters": self.parameters, "max_side": self.messages.max_side}
-        settings.update({name: value for name, value in optional.items() if value})
+        optional = {
+            "parameters": (self.parameters, {}), "max_side": (self.messages.max_side, None), "frames": (self.messages.frames, 8),
+            "medium": (self.messages.medium, "auto"), "frame_choice": (self.messages.frame_choice, "uniform"),
+        }  # fmt: skip
+        settings.update({name: value for name, (value, default) in optional.items() if value != default})
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:

@@ -6,6 +6,8 @@ import mimetypes
 from pathlib import Path
 from typing import Literal
 
+from harness.files.media import media_file
+
 Medium = Literal["image", "video", "audio"]
 _MORE: dict[str, Medium] = {
     ".mkv": "video", ".webm": "video", ".avi": "video", ".m4v": "video", ".mts": "video", ".ts": "video", ".gif": "video",
@@ -47,7 +49,7 @@ def media_path(name: str, folder: Path | None, medium: Medium) -> Path:
     medium
         Kind of file to look for; the path of a file that does not exist is returned as it is.
     """
-    path = folder / name if folder is not None else Path(name)
+    path = media_file(name, folder)  # of a cell of a data set: a file of the cache
     if path.is_file() or kind_of_name(path) is not None:
         return path
     return next((other for suffix in SUFFIXES[medium] if (other := Path(f"{path}{suffix}")).is_file()), path)
