@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hub_server import Hub, hub
+from dataset_hub import Hub, hub
 
 import harness
 from harness.errors import HarnessError, InputError
