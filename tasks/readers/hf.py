@@ -172,6 +172,7 @@ class HuggingFaceDataset:
         if names is None:  # a stream without a declared schema
             names = list(next(iter(dataset), {}))
         columns = self._columns(names, media_columns(dataset))
+        self._check_media(dataset, columns.media)
         reader = RowReader(columns, self.allow_empty, self.limit_references, consecutive=self.source.streaming)
         yield from reader.examples(self._rows(dataset, columns))
 
@@ -243,6 +244,24 @@ class HuggingFaceDataset:
         if media:
             usual["media"] = media[0]
         return find_columns({**usual, **self.columns}, present, self.path)
+
+    def _check_media(self, dataset: Any, column: str | None) -> None:
+        """Raise :class:`InputError` for a media column that holds neither names nor one image, video or sound per row."""
+        feature = (dataset.features or {}).get(column)
+        if (
+            feature is None
+            or column in media_columns(dataset)
+            or getattr(feature, "dtype", "") in ("string", "large_string", "null")
+        ):
+            return
+        kind = type(feature).__name__
+        raise InputError(
+            f"the column '{column}' is of the type {kind}; expected names, or one image, video or sound per row "
+            "(columns: {media: null} reads none)",
+            self.path,
+            parameter="columns",
+            value=column,
+        )
 
     def _alternative(self, name: str, alternatives: list[str], present: list[str]) -> str | None:
         """Return the first alternative of the mapping that is present; None for an absent media column."""
