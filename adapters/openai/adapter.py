@@ -17,7 +17,7 @@ from harness.errors import HarnessError, did_you_mean, require
 from harness.files.http_client import RequestFailed
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
-_PRICES = ("prompt", "completion", "cached")
+_PRICES = ("input", "output", "cached")
 _HOPELESS = 3
 """Number of first examples without answer after which no further request is sent; later, that number times ``concurrency``."""
 
@@ -66,9 +66,9 @@ class OpenAI:
     parameters
         Field of the request -> its name on this server, or null for a field that it does not accept:
         ``{max_tokens: max_completion_tokens, logprobs: null}``.
-    price
-        Price of a million tokens: ``prompt``, ``completion``, ``cached`` (tokens of prompts that the server had cached). The cost of
-        a run is then recorded beside its tokens.
+    prices
+        Price of a million tokens in any currency: ``input``, ``output``, and ``cached`` (input that the server had cached). The cost
+        of a run is then recorded beside its tokens.
     extra
         Further fields of every request. ``top_k`` is sent without it.
     """
@@ -98,7 +98,7 @@ class OpenAI:
         max_length: int = 64,
         seed: bool = True,
         parameters: Mapping[str, str | None] | None = None,
-        price: Mapping[str, float] | None = None,
+        prices: Mapping[str, float] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         key = os.environ.get(api_key_env) if api_key_env else None
@@ -114,7 +114,7 @@ class OpenAI:
             max_side=max_side,
         )  # fmt: skip
         self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
-        self.parameters, self.price, self.extra = _renames(parameters), _prices(price), dict(extra or {})
+        self.parameters, self.prices, self.extra = _renames(parameters), _prices(prices), dict(extra or {})
         self._answered, self._failed = False, 0
 
     def fingerprint(self) -> str:
@@ -138,7 +138,7 @@ class OpenAI:
             self.messages.text(example)
 
     def usage(self) -> dict[str, object]:
-        """Return the requests and tokens since the adapter was created, and their cost where ``price`` is given.
+        """Return the requests and tokens since the adapter was created, and their cost where ``prices`` are given.
 
         ``replies_without_counts`` is the number of replies whose tokens the server did not count; it is left out at 0.
         """
@@ -149,8 +149,8 @@ class OpenAI:
         }  # fmt: skip
         if usage.uncounted:
             values["replies_without_counts"] = usage.uncounted
-        if self.price:
-            values["cost"] = usage.cost(self.price)
+        if self.prices:
+            values["cost"] = usage.cost(self.prices)
         return values
 
     def generate(
@@ -266,25 +266,25 @@ def _renames(parameters: object) -> dict[str, str | None]:
     return dict(parameters)
 
 
-def _prices(price: object) -> dict[str, float]:
-    """Return the parameter ``price``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
-    if price is None:
+def _prices(prices: object) -> dict[str, float]:
+    """Return the parameter ``prices``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
+    if prices is None:
         return {}
-    if not isinstance(price, Mapping):
+    if not isinstance(prices, Mapping):
         raise HarnessError(
-            f"openai: price is a mapping such as {{prompt: 0.15, completion: 0.6}}, per million tokens; found {price!r:.60}",
-            parameter="price",
+            f"openai: prices is a mapping such as {{input: 0.15, output: 0.6}}, per million tokens; found {prices!r:.60}",
+            parameter="prices",
         )
-    for name, value in price.items():
+    for name, value in prices.items():
         if name not in _PRICES:
             raise HarnessError(
-                f"openai: price has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
-                parameter="price",
+                f"openai: prices has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
+                parameter="prices",
                 value=name,
                 expected=_PRICES,
             )
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
             raise HarnessError(
-                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="price"
+                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="prices"
             )
-    return {str(name): float(value) for name, value in price.items()}
+    return {str(name): float(value) for name, value in prices.items()}

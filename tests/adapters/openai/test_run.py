@@ -28,7 +28,7 @@ def spec(server, tmp_path) -> dict[str, Any]:
     cells = [{"bytes": png(k) if k != 2 else png(k)[:30], "path": f"{k}.png"} for k in range(6)]
     data = datasets.Dataset.from_dict({"id": list(range(6)), "captions": [["a dog", "one dog"]] * 6, "image": cells})
     data.cast_column("image", datasets.Image()).save_to_disk(str(tmp_path / "saved"))
-    model = {"base_url": server.url, "model": "m", "prompt": "say {id}", "price": {"prompt": 1.0, "completion": 2.0}}
+    model = {"base_url": server.url, "model": "m", "prompt": "say {id}", "prices": {"input": 1.0, "output": 2.0}}
     return {
         "task": "served",
         "dataset": {"reader": "hf", "path": str(tmp_path / "saved"), "split": "train[:5]"},
