@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -85,8 +86,9 @@ def reader(folder: Path) -> None:
     started = time.perf_counter()
     examples = list(HuggingFaceDataset(path=str(folder / "saved")))
     ours = time.perf_counter() - started
+    rows: Any = datasets.load_from_disk(str(folder / "saved"))
     started = time.perf_counter()
-    for row in datasets.load_from_disk(str(folder / "saved")):
+    for row in rows:
         assert row["image"].size == (256, 256)
     theirs = time.perf_counter() - started
     started = time.perf_counter()
