@@ -19,7 +19,7 @@ from harness.cli.main import commands
 ROOT = Path(__file__).resolve().parent.parent
 TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "specs.md": "Specs", "data-formats.md": "Data formats",
-    "report-page.md": "Report page",
+    "report-page.md": "Report page", "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate",
     "comparisons.md": "Comparisons", "power.md": "Power",
     "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",
@@ -36,6 +36,7 @@ API = {
     ],
     "Plugins": ["harness.registry.catalogue", "harness.registry.hooks", "harness.testing"],
     "Statistics": [f"harness.stats.{name}" for name in ("bootstrap", "combine", "permutation", "significance", "correlation")],
+    "Other libraries": ["harness.wrappers.torch_metric", "harness.wrappers.evaluate_module", "harness.files.media"],
     "Errors": ["harness.errors"],
 }  # fmt: skip
 """Title -> modules of the API reference."""

@@ -28,13 +28,14 @@ __all__ = [
     "metric",
     "metric_function",
     "power",
+    "push",
     "report",
     "rescore",
     "score",
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, report, rescore, score
+    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, push, report, rescore, score
     from harness.errors import HarnessError
     from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
@@ -50,6 +51,7 @@ _PLACES = {
     "compare": "harness.api",
     "correlate": "harness.api",
     "power": "harness.api",
+    "push": "harness.api",
     "report": "harness.api",
     "export": "harness.api",
     "rescore": "harness.api",

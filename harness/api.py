@@ -18,7 +18,7 @@ from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_batches, sets_of
-from harness.verbs import compare, correlate, export, power, report, rescore
+from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.plan import JudgmentPlan
@@ -41,6 +41,7 @@ __all__ = [
     "metric",
     "plans",
     "power",
+    "push",
     "report",
     "rescore",
     "score",

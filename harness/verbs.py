@@ -273,3 +273,51 @@ def correlate(
         sources, x, y, rows=rows, by=by, groups=groups, drop=drop, strata=strata, strata_by=strata_by,
         judgments=judgments, sort=sort,
     )  # fmt: skip
+
+
+def push(
+    *runs: str | Path | Run,
+    to: str | Path | None = None,
+    repo: str | None = None,
+    private: bool = False,
+    references: bool = True,
+    overwrite: bool = False,
+    title: str = "",
+    license: str | None = None,
+    language: str | None = None,
+    task_type: str = "image-to-text",
+) -> str:
+    """Write finished runs as a data set with a card and return its folder, or its address on the hub.
+
+    The data set has the configurations ``samples`` and ``results``; the card has the results as ``model-index`` metadata.
+
+    Parameters
+    ----------
+    *runs : str, Path or Run
+        Run directories, folders of run directories, or runs.
+    to : str or Path, optional
+        Folder.
+    repo : str, optional
+        Name of the data set on the hub, ``owner/name``.
+    private, references, overwrite
+        See :func:`harness.reporting.hub_folder.push`.
+    title, license, language, task_type
+        See :class:`harness.reporting.hub_card.CardOptions`.
+
+    Raises
+    ------
+    HarnessError
+        See :func:`harness.reporting.hub_folder.push`.
+    """
+    from harness.judgments.suite import refuse_judgments, run_folders
+    from harness.reporting import hub_folder
+    from harness.reporting.hub_card import CardOptions
+
+    opened: list[str | Path | Run] = []
+    for item in runs:
+        opened += run_folders(item)[0] if isinstance(item, (str, Path)) else [item]
+    refuse_judgments("push", [item for item in opened if isinstance(item, (str, Path))])
+    options = CardOptions(title, license, language, task_type)
+    return hub_folder.push(
+        opened, to=to, repo=repo, private=private, references=references, overwrite=overwrite, options=options
+    )

@@ -17,7 +17,7 @@ from harness.errors import HarnessError, did_you_mean, require
 from harness.files.http_client import RequestFailed
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
-_PRICES = ("prompt", "completion", "cached")
+_PRICES = ("input", "output", "cached")
 _HOPELESS = 3
 """Number of first examples without answer after which no further request is sent; later, that number times ``concurrency``."""
 
@@ -41,9 +41,14 @@ class OpenAI:
     images
         Folder of ``Example.media``; images are sent as data URLs.
     image
-        If true, each request has an image; default: if the example names one.
+        If true, each request has media; default: if the example names one.
+    medium
+        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image.
+    frames, frame_choice
+        Number of frames of a video that are sent as images, and ``uniform`` or ``key``
+        (:func:`~harness.adapters.shared.media.video.video_frames`); 0 sends the whole file, which vLLM and SGLang accept.
     max_side
-        Maximum width and height of images in pixels; larger ones are reduced.
+        Maximum width and height of images and frames in pixels; larger ones are reduced.
     api_key_env
         Name of the environment variable that holds the API key.
     log_probs
@@ -61,9 +66,9 @@ class OpenAI:
     parameters
         Field of the request -> its name on this server, or null for a field that it does not accept:
         ``{max_tokens: max_completion_tokens, logprobs: null}``.
-    price
-        Price of a million tokens: ``prompt``, ``completion``, ``cached`` (tokens of prompts that the server had cached). The cost of
-        a run is then recorded beside its tokens.
+    prices
+        Price of a million tokens in any currency: ``input``, ``output``, and ``cached`` (input that the server had cached). The cost
+        of a run is then recorded beside its tokens.
     extra
         Further fields of every request. ``top_k`` is sent without it.
     """
@@ -77,6 +82,9 @@ class OpenAI:
         system: str | None = None,
         images: PathParam | None = None,
         image: bool | None = None,
+        medium: str = "auto",
+        frames: int = 8,
+        frame_choice: str = "uniform",
         max_side: int | None = None,
         api_key_env: str | None = None,
         log_probs: bool = True,
@@ -90,7 +98,7 @@ class OpenAI:
         max_length: int = 64,
         seed: bool = True,
         parameters: Mapping[str, str | None] | None = None,
-        price: Mapping[str, float] | None = None,
+        prices: Mapping[str, float] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         key = os.environ.get(api_key_env) if api_key_env else None
@@ -101,9 +109,12 @@ class OpenAI:
             timeout=timeout, connect_timeout=connect_timeout, retries=retries, first_wait=first_wait, proxy=proxy,
         )  # fmt: skip
         folder = Path(images) if images is not None else None
-        self.messages = Messages(prompt=prompt, system=system, folder=folder, image=image, max_side=max_side)
+        self.messages = Messages(
+            prompt=prompt, system=system, folder=folder, image=image, medium=medium, frames=frames, frame_choice=frame_choice,
+            max_side=max_side,
+        )  # fmt: skip
         self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
-        self.parameters, self.price, self.extra = _renames(parameters), _prices(price), dict(extra or {})
+        self.parameters, self.prices, self.extra = _renames(parameters), _prices(prices), dict(extra or {})
         self._answered, self._failed = False, 0
 
     def fingerprint(self) -> str:
@@ -112,8 +123,11 @@ class OpenAI:
             "url": self.client.base_url, "model": self.model, "prompt": self.messages.prompt, "system": self.messages.system,
             "length": self.max_length, "image": self.messages.image, "seed": self.seed, "extra": self.extra,
         }  # fmt: skip
-        optional = {"parameters": self.parameters, "max_side": self.messages.max_side}
-        settings.update({name: value for name, value in optional.items() if value})
+        optional = {
+            "parameters": (self.parameters, {}), "max_side": (self.messages.max_side, None), "frames": (self.messages.frames, 8),
+            "medium": (self.messages.medium, "auto"), "frame_choice": (self.messages.frame_choice, "uniform"),
+        }  # fmt: skip
+        settings.update({name: value for name, (value, default) in optional.items() if value != default})
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
@@ -124,7 +138,7 @@ class OpenAI:
             self.messages.text(example)
 
     def usage(self) -> dict[str, object]:
-        """Return the requests and tokens since the adapter was created, and their cost where ``price`` is given.
+        """Return the requests and tokens since the adapter was created, and their cost where ``prices`` are given.
 
         ``replies_without_counts`` is the number of replies whose tokens the server did not count; it is left out at 0.
         """
@@ -135,8 +149,8 @@ class OpenAI:
         }  # fmt: skip
         if usage.uncounted:
             values["replies_without_counts"] = usage.uncounted
-        if self.price:
-            values["cost"] = usage.cost(self.price)
+        if self.prices:
+            values["cost"] = usage.cost(self.prices)
         return values
 
     def generate(
@@ -252,25 +266,25 @@ def _renames(parameters: object) -> dict[str, str | None]:
     return dict(parameters)
 
 
-def _prices(price: object) -> dict[str, float]:
-    """Return the parameter ``price``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
-    if price is None:
+def _prices(prices: object) -> dict[str, float]:
+    """Return the parameter ``prices``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
+    if prices is None:
         return {}
-    if not isinstance(price, Mapping):
+    if not isinstance(prices, Mapping):
         raise HarnessError(
-            f"openai: price is a mapping such as {{prompt: 0.15, completion: 0.6}}, per million tokens; found {price!r:.60}",
-            parameter="price",
+            f"openai: prices is a mapping such as {{input: 0.15, output: 0.6}}, per million tokens; found {prices!r:.60}",
+            parameter="prices",
         )
-    for name, value in price.items():
+    for name, value in prices.items():
         if name not in _PRICES:
             raise HarnessError(
-                f"openai: price has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
-                parameter="price",
+                f"openai: prices has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
+                parameter="prices",
                 value=name,
                 expected=_PRICES,
             )
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
             raise HarnessError(
-                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="price"
+                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="prices"
             )
-    return {str(name): float(value) for name, value in price.items()}
+    return {str(name): float(value) for name, value in prices.items()}

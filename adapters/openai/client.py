@@ -57,12 +57,12 @@ class Usage:
         self.completion_tokens += _count(usage.get("completion_tokens"))
         self.cached_tokens += _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
 
-    def cost(self, price: Mapping[str, float]) -> float:
-        """Return the cost at prices per million tokens: ``prompt``, ``completion``, and ``cached`` (default: as ``prompt``)."""
-        prompt = price.get("prompt", 0.0)
-        cached = self.cached_tokens * price.get("cached", prompt)
-        fresh = (self.prompt_tokens - self.cached_tokens) * prompt
-        return (fresh + cached + self.completion_tokens * price.get("completion", 0.0)) / 1e6
+    def cost(self, prices: Mapping[str, float]) -> float:
+        """Return the cost at prices per million tokens: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
+        fresh = prices.get("input", 0.0)
+        cached = self.cached_tokens * prices.get("cached", fresh)
+        read = (self.prompt_tokens - self.cached_tokens) * fresh + cached
+        return (read + self.completion_tokens * prices.get("output", 0.0)) / 1e6
 
 
 def _count(value: object) -> int:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.openai.content import Part, image_file_part
+from harness.adapters.openai.content import Part, frame_parts, image_file_part, sound_part, video_file_part
+from harness.adapters.shared.media.kinds import kind_of_name, media_path
+from harness.adapters.shared.media.sound import read_sound, wav_bytes
+from harness.adapters.shared.media.video import check_frames, video_frames
 from harness.contracts import Example
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 from harness.files.http_client import RequestFailed
 from harness.files.media import media_label, open_media
+
+_RATE = 16000
+"""Samples per second of sound that is sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +32,21 @@ class Messages:
     """Folder of ``Example.media``."""
     image: bool | None = None
     """True: each request has media; None: those whose example names media; False: none."""
+    medium: str = "auto"
+    """``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image."""
+    frames: int = 8
+    """Number of frames of a video; 0 sends the whole file."""
+    frame_choice: str = "uniform"
     max_side: int | None = None
-    """Maximum width and height of images in pixels."""
+    """Maximum width and height of images and frames in pixels."""
+
+    def __post_init__(self) -> None:
+        if self.medium not in ("auto", "image", "video", "audio"):
+            raise HarnessError(
+                f"openai: medium is one of auto, image, video, audio; found {self.medium!r}", parameter="medium"
+            )
+        if self.frames != 0:
+            check_frames(self.frames, self.frame_choice, "openai")
 
     def of(self, example: Example) -> list[dict[str, Any]]:
         """Return the messages of an example.
@@ -58,9 +78,23 @@ class Messages:
 
     def _media(self, example: Example) -> list[Part]:
         if example.media is None:
-            raise RequestFailed("the example names no image")
+            raise RequestFailed(f"the example names no {'image' if self.medium == 'auto' else self.medium}")
         media, label = example.media, media_label(example.media, self.folder)
-        return self._read(label, "image", lambda: [image_file_part(self._content(media), label, self.max_side)])
+        medium = self.medium if self.medium != "auto" else kind_of_name(media) or "image"
+        if medium == "video":
+            return self._read(label, medium, lambda: self._video(media_path(media, self.folder, "video")))
+        if medium == "audio":
+            return self._read(label, medium, lambda: self._sound(media_path(media, self.folder, "audio")))
+        return self._read(label, medium, lambda: [image_file_part(self._content(media), label, self.max_side)])
+
+    def _video(self, path: Path) -> list[Part]:
+        if self.frames == 0:
+            return [video_file_part(path.read_bytes(), mimetypes.guess_type(path.name)[0] or "video/mp4")]
+        return frame_parts(video_frames(path, self.frames, self.frame_choice).images, self.max_side)
+
+    @staticmethod
+    def _sound(path: Path) -> list[Part]:
+        return [sound_part(wav_bytes(read_sound(path, _RATE), _RATE))]
 
     def _content(self, media: str) -> bytes:
         with open_media(media, self.folder) as file:

@@ -30,8 +30,9 @@ class Refusal:
 
     @property
     def text(self) -> str:
-        """Status and message."""
-        return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
+        """Status and message, without a full stop."""
+        message = self.message.rstrip(". ")
+        return f"HTTP {self.status}: {message}" if message else f"HTTP {self.status}"
 
     @classmethod
     def of(cls, status: int, headers: Mapping[str, str], content: bytes) -> Refusal:

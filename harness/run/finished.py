@@ -97,6 +97,17 @@ class Run:
         return self.samples.to_arrow().to_pandas()
 
     def to_dataset(self) -> Any:
-        """Return the samples as a ``datasets.Dataset``, one row per (model, decoding, example)."""
+        """Return the samples as a ``datasets.Dataset``, one row per (model, decoding, example).
+
+        Columns: ``model``, ``decoding`` (JSON), ``example``, ``candidates`` and ``references`` (lists of texts), ``meta`` (JSON) where
+        examples have metadata, and as float64 with null for undefined the scores of each metric and its p-values ``p:METRIC``.
+        """
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
-        return module.Dataset(self.samples.to_arrow())
+        text, number = module.Value("string"), module.Value("float64")
+        types = {
+            **dict.fromkeys(("model", "decoding", "example", "meta"), text),
+            "candidates": [text],
+            "references": [text],
+        }
+        features = module.Features({name: types.get(name, number) for name in self.samples.names})
+        return module.Dataset(self.samples.to_arrow()).cast(features)

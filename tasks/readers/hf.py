@@ -17,7 +17,7 @@ from harness.files import records as files
 from harness.files.columns import Columns, check_mapping, find_columns
 from harness.files.dataset_source import DatasetSource, loaded_commit
 from harness.files.examples import RowReader
-from harness.files.media import MediaCell, encoded_content, keep_open, stored
+from harness.files.media import MediaCell, encoded_content, keep_open, stored, suffix_of
 
 MAPPINGS: Mapping[str, Mapping[str, Any]] = {
     # Karpathy splits with a list of sentences per row or one sentence per row, or the benchmark layout with `answer`.
@@ -37,8 +37,8 @@ MAPPINGS: Mapping[str, Mapping[str, Any]] = {
 }
 """Column mappings of the usual hub layouts; of a list of alternatives the first column present is used."""
 
-_MEDIA_TYPES = ("Image", "Video", "Audio")
-"""Types of media columns of the library."""
+_MEDIA_TYPES = {"Image": ".png", "Video": ".mp4", "Audio": ".wav"}
+"""Types of media columns of the library -> suffix of a cell without a file name, by which adapters know its kind."""
 _ROWS = 256
 """Rows whose file names are read at a time."""
 
@@ -172,6 +172,7 @@ class HuggingFaceDataset:
         if names is None:  # a stream without a declared schema
             names = list(next(iter(dataset), {}))
         columns = self._columns(names, media_columns(dataset))
+        self._check_media(dataset, columns.media)
         reader = RowReader(columns, self.allow_empty, self.limit_references, consecutive=self.source.streaming)
         yield from reader.examples(self._rows(dataset, columns))
 
@@ -180,6 +181,7 @@ class HuggingFaceDataset:
         media = columns.media if columns.media in media_columns(dataset) else None
         used = list(dict.fromkeys([*columns.used(), *self.where]))
         cells: Iterable[str | None] | None = None
+        suffix = _usual_suffix(dataset, media) if media else ""
         if media and self.source.streaming:
             dataset = dataset.cast_column(media, _undecoded(dataset, media))
         elif media:
@@ -192,13 +194,24 @@ class HuggingFaceDataset:
             if any(row[name] != value for name, value in self.where.items()):
                 continue
             if media:
-                row[media] = text if cells is not None else _streamed(row[media], f"{self.path}: row {number}")
+                row[media] = text if cells is not None else self._streamed(row[media], number, suffix)
             for name in columns.captions:
                 row[name] = _sentences(row[name])
             yield files.Record(f"{self.path}: row {number}", row)
 
+    def _streamed(self, cell: Any, number: int, suffix: str) -> str | None:
+        """Return the media text of a cell of a stream: the path of a file, or of a new file in the cache."""
+        if not isinstance(cell, Mapping) or (cell.get("bytes") is None and not cell.get("path")):
+            return None
+        path = str(cell.get("path") or "")
+        if cell.get("bytes") is None:
+            return path
+        content = encoded_content(cell, f"{self.path}: row {number}")
+        return str(stored(content, _file_name(path, number - 1, suffix_of(content) or suffix)))
+
     def _cells(self, dataset: Any, column: str) -> Iterator[str | None]:
         """Yield one media text per row: the path of a file, or the place of a cell; only file names are read here."""
+        suffix = _usual_suffix(dataset, column)
         table = dataset.with_format("arrow").select_columns([column])
         for start in range(0, len(dataset), _ROWS):
             part = table[start : start + _ROWS].column(column).combine_chunks()
@@ -211,7 +224,7 @@ class HuggingFaceDataset:
                 elif not embedded[offset]:
                     yield str(path)
                 else:
-                    yield MediaCell(self.source, column, row, Path(path or str(row)).name).text
+                    yield MediaCell(self.source, column, row, _file_name(path, row, suffix)).text
 
     def _columns(self, present: list[str], media: Sequence[str]) -> Columns:
         """Return the columns to read, from ``mapping`` and ``columns``; ``media`` are the columns of images, videos and sound."""
@@ -231,6 +244,24 @@ class HuggingFaceDataset:
         if media:
             usual["media"] = media[0]
         return find_columns({**usual, **self.columns}, present, self.path)
+
+    def _check_media(self, dataset: Any, column: str | None) -> None:
+        """Raise :class:`InputError` for a media column that holds neither names nor one image, video or sound per row."""
+        feature = (dataset.features or {}).get(column)
+        if (
+            feature is None
+            or column in media_columns(dataset)
+            or getattr(feature, "dtype", "") in ("string", "large_string", "null")
+        ):
+            return
+        kind = type(feature).__name__
+        raise InputError(
+            f"the column '{column}' is of the type {kind}; expected names, or one image, video or sound per row "
+            "(columns: {media: null} reads none)",
+            self.path,
+            parameter="columns",
+            value=column,
+        )
 
     def _alternative(self, name: str, alternatives: list[str], present: list[str]) -> str | None:
         """Return the first alternative of the mapping that is present; None for an absent media column."""
@@ -261,14 +292,14 @@ def _undecoded(dataset: Any, column: str) -> Any:
     return replace(dataset.features[column], decode=False)
 
 
-def _streamed(cell: Any, where: str) -> str | None:
-    """Return the media text of a cell of a stream: the path of a file, or of a new file in the cache."""
-    if not isinstance(cell, Mapping) or (cell.get("bytes") is None and not cell.get("path")):
-        return None
-    path = str(cell.get("path") or "")
-    if cell.get("bytes") is None:
-        return path
-    return str(stored(encoded_content(cell, where), Path(path).name))
+def _usual_suffix(dataset: Any, column: str) -> str:
+    return _MEDIA_TYPES[type(dataset.features[column]).__name__]
+
+
+def _file_name(path: str | None, row: int, suffix: str) -> str:
+    """Return the file name of a cell; one without a suffix gets the usual suffix of its column."""
+    name = Path(path or str(row)).name
+    return name if Path(name).suffix else f"{name}{suffix}"
 
 
 def _sentences(value: Any) -> Any:

@@ -165,7 +165,7 @@ def test_a_dead_server_is_not_asked_for_every_example(server):
 def test_usage_and_cost(server):
     counts = {"usage": {"prompt_tokens": 100, "completion_tokens": 10}}
     server.answer = lambda body: {**captions(body, 1), **counts}
-    model = adapter(server, price={"prompt": 1.0, "completion": 4.0})
+    model = adapter(server, prices={"input": 1.0, "output": 4.0})
     list(model.generate(EXAMPLES, Decoding("sample"), range(6)))
     assert model.usage() == {
         "requests": 6, "repeated": 0, "prompt_tokens": 600, "cached_tokens": 0, "completion_tokens": 60,
@@ -222,12 +222,12 @@ def test_invalid_parameters_are_refused(server, monkeypatch):
         with pytest.raises(HarnessError, match="parameters maps fields|the field 'model' has the same name") as caught:
             adapter(server, parameters=parameters)
         assert caught.value.parameter == "parameters"
-    with pytest.raises(HarnessError, match="price has no 'input'; expected some of prompt, completion, cached"):
-        adapter(server, price={"input": 1})
-    with pytest.raises(HarnessError, match="the price of prompt tokens is a number from 0, found -1"):
-        adapter(server, price={"prompt": -1})
-    with pytest.raises(HarnessError, match="price is a mapping such as"):
-        adapter(server, price=3)
+    with pytest.raises(HarnessError, match="prices has no 'prompt'; expected some of input, output, cached"):
+        adapter(server, prices={"prompt": 1})
+    with pytest.raises(HarnessError, match="the price of input tokens is a number from 0, found -1"):
+        adapter(server, prices={"input": -1})
+    with pytest.raises(HarnessError, match="prices is a mapping such as"):
+        adapter(server, prices=3)
     with pytest.raises(HarnessError, match="strategy is one of greedy, sample, nucleus; found 'beam'"):
         adapter(server).prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(InputError, match="example 'x' has no source text"):

@@ -240,5 +240,5 @@ def test_tokens_and_their_cost():
     usage.add([])
     assert (usage.replies, usage.uncounted) == (4, 2)
     assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
-    assert usage.cost({"prompt": 2.0, "completion": 10.0}) == pytest.approx((1500 * 2 + 50 * 10) / 1e6)
-    assert usage.cost({"prompt": 2.0, "cached": 0.5}) == pytest.approx((1100 * 2 + 400 * 0.5) / 1e6)
+    assert usage.cost({"input": 2.0, "output": 10.0}) == pytest.approx((1500 * 2 + 50 * 10) / 1e6)
+    assert usage.cost({"input": 2.0, "cached": 0.5}) == pytest.approx((1100 * 2 + 400 * 0.5) / 1e6)

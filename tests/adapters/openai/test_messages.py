@@ -6,7 +6,7 @@ import pytest
 
 from harness.adapters.openai.messages import Messages
 from harness.contracts import Example
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 from harness.files.http_client import RequestFailed
 
 Image = pytest.importorskip("PIL.Image")
@@ -55,3 +55,67 @@ def test_files_that_cannot_be_read(tmp_path):
         messages.of(Example("x", ("r",), media="gone.png"))
     with pytest.raises(RequestFailed, match=r"broken.png: the image does not decode"):
         messages.of(Example("x", ("r",), media="broken.png"))
+
+
+def kinds(message) -> list[str]:
+    return [part["type"] for part in message["content"]]
+
+
+def test_videos_are_sent_as_frames_or_whole(tmp_path):
+    pytest.importorskip("av")
+    from media_files import write_video
+
+    write_video(tmp_path / "a.mp4", 20)
+    example = Example("x", ("r",), media="a.mp4")
+    (message,) = Messages(prompt="what", folder=tmp_path, frames=3, max_side=32).of(example)
+    assert kinds(message) == ["image_url"] * 3 + ["text"]
+    (message,) = Messages(prompt="what", folder=tmp_path, frames=0).of(example)
+    assert kinds(message) == ["video_url", "text"]
+    assert message["content"][0]["video_url"]["url"].startswith("data:video/mp4;base64,")
+    (tmp_path / "a.mp4").write_bytes((tmp_path / "a.mp4").read_bytes()[:900])
+    with pytest.raises(RequestFailed, match=r"a\.mp4: ") as caught:
+        Messages(prompt="what", folder=tmp_path).of(example)
+    assert "\n" not in str(caught.value)
+
+
+def test_sound_is_sent_as_wav(tmp_path):
+    pytest.importorskip("av")
+    from media_files import write_sound
+
+    write_sound(tmp_path / "rain.wav", 0.1)
+    (message,) = Messages(prompt="what", folder=tmp_path).of(Example("x", ("r",), media="rain.wav"))
+    assert kinds(message) == ["input_audio", "text"] and message["content"][0]["input_audio"]["format"] == "wav"
+    (message,) = Messages(prompt="what", folder=tmp_path, medium="audio").of(Example("x", ("r",), media="rain"))
+    assert kinds(message) == ["input_audio", "text"]
+    with pytest.raises(RequestFailed, match=r"gone\.wav: no such sound"):
+        Messages(prompt="what", folder=tmp_path).of(Example("x", ("r",), media="gone.wav"))
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("kind, part", [("video", "image_url"), ("audio", "input_audio")])
+def test_columns_of_videos_and_sound_are_sent(tmp_path, monkeypatch, streaming, kind, part):
+    pytest.importorskip("av")
+    datasets = pytest.importorskip("datasets")
+    from media_files import write_sound, write_video
+
+    from harness.tasks.readers.hf import HuggingFaceDataset
+
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    file = write_video(tmp_path / "a.mp4", 20) if kind == "video" else write_sound(tmp_path / "a.wav", 0.1)
+    data = datasets.Dataset.from_dict(
+        {"id": [1], "captions": [["a"]], kind: [{"bytes": file.read_bytes(), "path": None}]}
+    )
+    data = data.cast_column(kind, datasets.Video() if kind == "video" else datasets.Audio())
+    data.save_to_disk(str(tmp_path / "saved"))
+    (example,) = HuggingFaceDataset(path=str(tmp_path / "saved"), streaming=streaming)
+    (message,) = Messages(prompt="what", frames=2).of(example)
+    assert kinds(message) == [part] * (2 if kind == "video" else 1) + ["text"]
+
+
+def test_settings_out_of_range():
+    with pytest.raises(HarnessError, match="medium is one of auto, image, video, audio; found 'picture'"):
+        Messages(prompt="what", medium="picture")
+    with pytest.raises(HarnessError, match="openai: frames is a number from 1"):
+        Messages(prompt="what", frames=-1)
+    with pytest.raises(HarnessError, match="openai: frame_choice is one of uniform, key"):
+        Messages(prompt="what", frame_choice="random")

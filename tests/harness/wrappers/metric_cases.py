@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from harness.contracts import CaptionSet, TokenScores
+from harness.plugins.judges import judge
+from harness.plugins.judges.replies import Reply
 from harness.registry import current, parameters
 from harness.tasks.readers.a3ds import ReferenceGames
 from harness.testing.metric_subject import token_scores
@@ -16,11 +19,36 @@ from harness.testing.sample_captions import SCENES, caption_sets
 CANNOT_RUN = {
     "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",
     "spice": "Stanford CoreNLP", "spider": "Stanford CoreNLP", "spider-max": "Stanford CoreNLP", "listener-accuracy": "a listener",
-    "text-space": "an oracle", "text-space-qdisc": "an oracle", "clair": "a judge", "rubric": "a judge", "win-rate": "a judge",
+    "text-space": "an oracle", "text-space-qdisc": "an oracle",
 }  # fmt: skip
 """Metrics that need what no package contains."""
 SLOW = {"bertscore", "wmd", "object-match", "mauve"}
-PARAMETERS: dict[str, dict[str, Any]] = {"best": {"metric": "bleu"}, "redundant-mention": {"feature": "shape"}}
+
+
+class Backend:
+    """The model of a judge, whose answers depend on the length of the question."""
+
+    def signature(self) -> str:
+        """Return its name."""
+        return "length"
+
+    def complete(self, conversations: Any, store: Any) -> None:
+        """Answer in the forms of all judge metrics."""
+        for index, talk in enumerate(conversations):
+            size = len(talk[0]["content"])
+            grades = dict.fromkeys(("correctness", "completeness", "fluency"), 1 + size % 5)
+            answer = {"score": size % 100, "better": ("A", "B", "tie")[size % 3], **grades}
+            store(index, Reply(json.dumps(answer), "stop", 10, 5))
+
+
+JUDGE: dict[str, Any] = {"judge": judge.Judge(Backend(), cache=False)}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "best": {"metric": "bleu"},
+    "redundant-mention": {"feature": "shape"},
+    "clair": JUDGE,
+    "rubric": JUDGE,
+    "win-rate": JUDGE,
+}
 OF_GAMES = {
     "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features", "false-features",
     "redundant-mention",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hub_server import Hub, hub
+from dataset_hub import Hub, hub
 
 pytest.importorskip("datasets")
 __all__ = ["hub"]

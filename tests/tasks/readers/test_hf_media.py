@@ -185,3 +185,15 @@ def test_a_data_set_that_is_gone(tmp_path):
         open_media(example.media)
     failure = open_picture(example, None)
     assert isinstance(failure, Failure) and "no such file or folder" in failure.reason
+
+
+def test_a_column_of_lists_of_images_is_refused(tmp_path):
+    cells = [[{"bytes": png((1, 2, 3)), "path": None}] * 2]
+    data = datasets.Dataset.from_dict({"id": [1], "captions": [["a"]], "media": cells})
+    data.cast_column("media", datasets.List(datasets.Image())).save_to_disk(str(tmp_path / "data"))
+    with pytest.raises(
+        InputError, match="the column 'media' is of the type List; expected names, or one image, video or sound"
+    ):
+        list(HuggingFaceDataset(path=str(tmp_path / "data")))
+    (example,) = HuggingFaceDataset(path=str(tmp_path / "data"), columns={"media": None})
+    assert example.media is None

@@ -28,6 +28,8 @@ class Hub(ThreadingHTTPServer):
         self.requests: list[str] = []
         self.created: list[dict[str, Any]] = []
         """Bodies of the requests that create a repository."""
+        self.refuse_creation = 0
+        """Status with which such requests are refused; 0: they are accepted."""
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -78,10 +80,16 @@ class Handler(BaseHTTPRequestHandler):
         self.server.requests.append(f"{self.command} {path}")
         if path == "/api/repos/create":
             values = json.loads(body)
+            if self.server.refuse_creation:
+                self._json({"error": "no"}, self.server.refuse_creation)
+                return
             self.server.created.append(values)
             name = "/".join(filter(None, (values.get("organization"), values["name"])))
             self.server.add(name)
             self._json({"url": f"{self.server.url}/datasets/{name}", "name": name, "id": name})
+            return
+        if path == "/api/validate-yaml":
+            self._json({"errors": [], "warnings": []})
             return
         if path == "/api/whoami-v2":
             self._json({"name": "someone", "type": "user", "orgs": []})

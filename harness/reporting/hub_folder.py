@@ -1,0 +1,211 @@
+"""Finished runs as a data set: a folder with a card, or a repository of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError, InputError, require
+from harness.reporting.hub_card import MARK, CardOptions, card, check_text
+from harness.run.finished import Run
+from harness.rundir.format import SAMPLES, to_json, write_atomically
+from harness.rundir.records import ResultRecord
+
+CARD = "README.md"
+_TEXTS = ("model", "task", "decoding", "metric", "params", "level", "signature", "p_method", "interval_note")
+_NUMBERS = ("value", "ci95_low", "ci95_high", "p_value", "seconds")
+_COUNTS = ("n", "skipped")
+
+
+def push(
+    runs: Sequence[str | Path | Run],
+    *,
+    to: str | Path | None = None,
+    repo: str | None = None,
+    private: bool = False,
+    references: bool = True,
+    overwrite: bool = False,
+    options: CardOptions | None = None,
+) -> str:
+    """Write finished runs as a data set with a card, to a folder, to the hub, or to both; return the address or the folder.
+
+    Parameters
+    ----------
+    runs : sequence of str, Path or Run
+        Finished runs.
+    to : str or Path, optional
+        Folder; created when missing.
+    repo : str, optional
+        Name on the hub, ``owner/name``; the repository is created when missing.
+    private : bool
+        Create a private repository.
+    references : bool
+        False leaves the column ``references`` out of the samples, where a licence forbids to publish them.
+    overwrite : bool
+        Replace the files of an earlier push in the folder.
+    options : CardOptions, optional
+        Title, licence, language and type of the task for the card.
+
+    Raises
+    ------
+    InputError
+        For a path without a finished run, a folder with other files, a name that is none, and a hub that refuses.
+    HarnessError
+        Without ``to`` and ``repo``, and for ``repo`` where HF_HUB_OFFLINE is set.
+    """
+    options = options or CardOptions()
+    check_text(options)
+    if to is None and repo is None:
+        raise HarnessError("no target: give a folder (--to DIR) or a repository of the hub (--repo OWNER/NAME)")
+    if repo is not None:
+        _check_repo(repo)
+    opened = _named([run if isinstance(run, Run) else Run.open(run) for run in runs])
+    with ExitStack() as stack:
+        options = replace(options, repo=repo)
+        folder = Path(to) if to is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if to is not None:
+            _take_folder(folder, overwrite=overwrite)
+        write_folder(folder, opened, options, references=references)
+        return str(folder) if repo is None else _upload(folder, repo, private=private)
+
+
+def write_folder(folder: Path, runs: Mapping[str, Run], options: CardOptions, *, references: bool = True) -> list[Path]:
+    """Write runs by name as Parquet files, results, manifests and the card into a folder; return the files."""
+    files: dict[str, str] = {}
+    written: list[Path] = []
+    rows = 0
+    for name, run in runs.items():
+        place = folder if len(runs) == 1 else folder / name
+        prefix = "" if len(runs) == 1 else f"{name}-"
+        place.mkdir(parents=True, exist_ok=True)
+        rows += _write_samples(place / "samples.parquet", run, references=references)
+        _write_results(place / "results.parquet", run.records)
+        write_atomically(place / "results.json", to_json({"results": run.results, "failed": dict(run.failed)}))
+        write_atomically(place / "manifest.json", to_json(run.manifest))
+        for kind in ("samples", "results"):
+            files[f"{prefix}{kind}"] = (place / f"{kind}.parquet").relative_to(folder).as_posix()
+        written += [place / name for name in ("samples.parquet", "results.parquet", "results.json", "manifest.json")]
+    write_atomically(folder / CARD, card(runs, files, rows, options).encode("utf-8"))
+    return [*written, folder / CARD]
+
+
+def _write_samples(path: Path, run: Run, *, references: bool) -> int:
+    """Write the samples of a run as Parquet and return the number of rows."""
+    arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    texts, lists = arrow.string(), arrow.list_(arrow.string())
+    types = {
+        "model": texts,
+        "decoding": texts,
+        "example": texts,
+        "meta": texts,
+        "candidates": lists,
+        "references": lists,
+    }
+    names = [name for name in run.samples.names if references or name != "references"]
+    if run.path is not None and (run.path / SAMPLES).is_file():
+        with (
+            parquet.ParquetFile(run.path / SAMPLES) as source,
+            parquet.ParquetWriter(
+                path, arrow.schema([source.schema_arrow.field(name) for name in names]), compression="zstd"
+            ) as writer,
+        ):
+            for group in range(source.num_row_groups):
+                writer.write_table(source.read_row_group(group, columns=names).select(names))
+        return len(run.samples)
+    columns = [arrow.array(list(run.samples[name]), type=types.get(name, arrow.float64())) for name in names]
+    parquet.write_table(arrow.table(columns, names=names), path, compression="zstd")
+    return len(run.samples)
+
+
+def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
+    arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    fields = [(name, arrow.string()) for name in _TEXTS] + [(name, arrow.float64()) for name in _NUMBERS]
+    fields += [(name, arrow.int64()) for name in _COUNTS] + [("higher_is_better", arrow.bool_())]
+    parquet.write_table(arrow.Table.from_pylist([_result_row(r) for r in records], arrow.schema(fields)), path)
+
+
+def _result_row(record: ResultRecord) -> dict[str, Any]:
+    """Return a record as a flat row; mappings are JSON texts."""
+    row = {
+        name: getattr(record, name) for name in (*_TEXTS, "value", "p_value", "seconds", *_COUNTS, "higher_is_better")
+    }
+    low, high = record.ci95 or (None, None)
+    params = json.dumps(record.to_dict()["params"], sort_keys=True, default=str)
+    return {**row, "decoding": record.decoding_key, "params": params, "ci95_low": low, "ci95_high": high}
+
+
+def _named(runs: Sequence[Run]) -> dict[str, Run]:
+    """Return runs by name: their tasks, numbered where two are equal."""
+    if not runs:
+        raise HarnessError("no run to push")
+    named: dict[str, Run] = {}
+    for run in runs:
+        task = run.provenance.task.replace("/", "-") or "run"
+        count = sum(name == task or name.rpartition("-")[0] == task for name in named)
+        named[task if not count else f"{task}-{count + 1}"] = run
+    return named
+
+
+def _take_folder(folder: Path, *, overwrite: bool) -> None:
+    """Create the folder; raise :class:`InputError` for one with other files."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; expected a folder for the data set", str(folder), parameter="to")
+    if folder.is_dir() and any(folder.iterdir()):
+        file = folder / CARD
+        ours = file.is_file() and f"- {MARK}" in file.read_text(encoding="utf-8", errors="replace")
+        if not ours:
+            raise InputError("is not empty and no earlier push; give another folder", str(folder), parameter="to")
+        if not overwrite:
+            raise InputError("holds an earlier push; --overwrite replaces its files", str(folder), parameter="to")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+# --------------------------------------------------------------------------- the hub
+def _check_repo(repo: str) -> None:
+    hub = require("huggingface_hub.utils", extra="datasets", needed_by="harness push --repo")
+    try:
+        hub.validate_repo_id(repo)
+    except ValueError as error:
+        raise InputError(
+            f"'{repo}' is no name of a data set (OWNER/NAME): {error}", parameter="repo", value=repo
+        ) from error
+    if importlib.import_module("huggingface_hub.constants").HF_HUB_OFFLINE:
+        raise HarnessError(
+            f"HF_HUB_OFFLINE is set: write a folder (--to DIR) and push it with network: "
+            f"hf upload {repo} DIR . --repo-type dataset",
+            parameter="repo",
+            value=repo,
+        )
+
+
+def _upload(folder: Path, repo: str, *, private: bool) -> str:
+    """Upload a folder to the hub and return the address of the data set."""
+    hub = require("huggingface_hub", extra="datasets", needed_by="harness push --repo")
+    api = hub.HfApi()
+    try:
+        name = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True).repo_id
+        api.upload_folder(repo_id=name, repo_type="dataset", folder_path=str(folder), commit_message="harness push")
+    except Exception as error:  # errors of the hub and of its HTTP client have no common class
+        raise _upload_error(repo, error) from error
+    return f"{api.endpoint}/datasets/{name}"
+
+
+def _upload_error(repo: str, error: Exception) -> InputError:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    later = "; --to DIR writes a folder that can be pushed later"
+    if status == 401 or type(error).__name__ == "LocalTokenNotFoundError":
+        message = f"the hub does not know you: log in with 'hf auth login', or set HF_TOKEN{later}"
+    elif status == 403:
+        message = f"the token has no permission to write there{later}"
+    elif status is None:
+        message = f"the hub cannot be reached ({reason}){later}"
+    else:
+        message = f"the hub refuses: HTTP {status} ({reason}){later}"
+    return InputError(message, repo, parameter="repo", value=repo)
