@@ -35,7 +35,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from harness.api import MetricResult, compare, correlate, evaluate, export, metric, power, push, report, rescore, score
+    from harness.api import (
+        MetricResult,
+        compare,
+        correlate,
+        evaluate,
+        export,
+        metric,
+        power,
+        push,
+        report,
+        rescore,
+        score,
+    )
     from harness.errors import HarnessError
     from harness.registry.function_plugins import distance_function, embedding_function, metric_function
     from harness.registry.hooks import hookimpl
