@@ -44,9 +44,10 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
     parts: list[str] = []
     least: list[int] = []
     for axis, noun in enumerate(("candidate", "reference")):
-        smallest = {}
+        smallest: dict[str, int] = {}
         for label, sizes in entries:
-            smallest[label] = min(smallest.get(label, sizes[axis].max()), sizes[axis].min())
+            least_here = int(sizes[axis].min())
+            smallest[label] = min(smallest.get(label, least_here), least_here)
         label = min(smallest, key=lambda name: smallest[name])
         size = int(smallest[label])
         least.append(size)

@@ -35,18 +35,24 @@ class Run:
     """Examples that a model could not process: ``model/example`` -> reason."""
     notes: Sequence[str] = ()
     """Remarks on the numbers, such as sizes beyond the data."""
-    costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
-    """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
     path: Path | None = None
     """The run directory, if there is one."""
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, "np.ndarray"])
     """Sufficient statistics (B, d) of a run without a directory, by the name in ``ResultRecord.statistics``."""
+    costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
+    """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
 
     @classmethod
     def of(cls, rundir: RunDir) -> Run:
         """Return the run of a finished directory."""
         return cls(
-            rundir.provenance, rundir.records, rundir.samples, rundir.failed, rundir.notes, rundir.path, rundir.costs
+            rundir.provenance,
+            rundir.records,
+            rundir.samples,
+            rundir.failed,
+            rundir.notes,
+            rundir.path,
+            costs=rundir.costs,
         )
 
     @classmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError
@@ -21,8 +20,6 @@ TEXTS = (
 )
 NO_FILES = frozenset({"references"})
 """Needs of metrics that no model, image or program has to be there for."""
-COMBINED_OF = ("trm", "pairwise")
-"""Metrics over a distance: warmed over the distances whose metric is warmed."""
 
 
 def built_in_metrics() -> list[MetricPlan]:
@@ -50,7 +47,7 @@ def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):  # what compiles meanwhile comes last
         started, reason = time.perf_counter(), ""
         try:
-            scored = scoring.score(cast(Metric, plan.metric), parts, features, significance, 0)
+            scored = scoring.score(plan.metric, parts, features, significance, 0)
             scored.per_example(plan.metric)
         except HarnessError as error:
             reason = str(error)

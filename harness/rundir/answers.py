@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, cast
 
 from harness.rundir.format import plain
 
@@ -176,7 +176,7 @@ def _parsed(line: bytes) -> tuple[str, Row] | None:
         row = json.loads(text)
     except ValueError:
         return None
-    return (key.decode("ascii", "replace"), row) if isinstance(row, dict) else None
+    return (key.decode("ascii", "replace"), cast(Row, row)) if isinstance(row, dict) else None
 
 
 def _lacks_newline(path: Path) -> bool:

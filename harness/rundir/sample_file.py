@@ -92,10 +92,8 @@ class SampleWriter:
             return
         try:
             if kind is None:
-                if self._writer is None:
-                    arrow: Any = importlib.import_module("pyarrow")
-                    self._open(arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS]))
-                self._writer.close()
+                arrow: Any = importlib.import_module("pyarrow")
+                self._open(arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])).close()
                 with open(self._temporary, "rb") as file:
                     os.fsync(file.fileno())
                 os.replace(self._temporary, self._path)

@@ -76,7 +76,8 @@ def _poisson_counts() -> np.ndarray:
     """Return the Poisson count of mean 1 of each 16-bit number, float64, shape (65536,); the counts sum to 65536."""
     from scipy.stats import poisson  # pyright: ignore[reportMissingTypeStubs]
 
-    ends = np.rint(poisson.cdf(np.arange(9), 1.0) * 65536).astype(int)
+    probabilities: np.ndarray = poisson.cdf(np.arange(9), 1.0)  # pyright: ignore[reportUnknownMemberType]
+    ends = np.rint(probabilities * 65536).astype(int)
     counts = np.searchsorted(ends, np.arange(65536), side="right").astype(np.float64)
     surplus = int(counts.sum()) - 65536  # rounding of the probabilities
     ones = np.flatnonzero(counts == 1)[: abs(surplus)]
