@@ -1,8 +1,8 @@
 """Cost of large runs: time and memory by the number of examples, executors, kills, resume.
 
-python benchmarks/scale.py --examples 1000000      # the goals; about an hour on two cores
-python benchmarks/scale.py --examples 20000        # the same figures, small
-python benchmarks/scale.py --only growth,disk
+    python -m benchmarks.scale [--examples 1000000] [--only growth,sets,digits,ray,kills,resume] [--work FOLDER]
+
+A million examples take about an hour on two cores; the default, 20,000, prints the same figures in some minutes.
 
 Data are captions of the COCO test images (the shipped sample without them), drawn with replacement by a seed. Every run is a
 process of its own, whose peak memory is read from the operating system. Times are of one session: compare them by ratios alone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from harness.contracts import CaptionSet, Metric
+from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring

@@ -177,7 +177,10 @@ def test_finished_runs_are_compared_and_reported(project):
     (row,) = harness.compare("r")
     assert (row["system_a"], row["system_b"], row["better"], row["difference"]) == ("short", "long", "B", -1.0)
     files = harness.report("r", output="page.html", tables="tables", title="A title")
-    assert [file.name for file in files] == ["page.html", "01-all.csv", "01-all.md"]
+    assert [file.name for file in files] == [
+        "page.html",
+        *(f"{name}.{end}" for name in ("results", "01-all") for end in ("csv", "md", "tex")),
+    ]
     assert "A title" in files[0].read_text()
     study = harness.power("r", target_p=1.0)
     assert {size.metric for size in study.sizes} == {"length"}

@@ -234,7 +234,7 @@ def test_metric_from_python(project):
     [
         ([["a"]], [["b"], ["c"]], "1 examples have candidates but 2 have references"),
         ([["a"], []], [["b"], ["c"]], "candidates: example 1: the list is empty"),
-        ([["a"], "text"], [["b"], ["c"]], "candidates: example 1: expected a list of texts"),
+        ([["a"], "text"], [["b"], ["c"]], "candidates: example 1: is a text, example 0 is a list; expected one kind"),
         ([["a"]], [[3]], "references: example 0: the caption is the number 3; expected text"),
         ([["a"], ["b \ud800"]], [["b"], ["c"]], "candidates: example 1: the caption holds an unpaired surrogate"),
         ([], [], "there are no examples"),

@@ -1,0 +1,87 @@
+"""Parts of a run joined: the same digits in any order, and what is not a part."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.errors import InputError
+from harness.run.execute import Options
+from harness.run.merge import merge
+from harness.run.shard_grid import Part
+
+SPEC = {
+    "task": "words",
+    "dataset": {"reader": "words", "count": 9},
+    "models": [{"echo": {"fail": ["e3"]}}],
+    "metrics": ["length", "cider", "distinct"],
+    "significance": "exact",
+}
+
+
+def parts(count: int = 3, spec=SPEC, size: int | None = None) -> list[Path]:
+    folders = [Path(f"p{k}") for k in range(1, count + 1)]
+    for k, folder in enumerate(folders, 1):
+        harness.api.evaluate_all(spec, output=folder, options=Options(shard_size=size, part=Part(k, count)))
+    return folders
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_merged_parts_are_the_run(project, count):
+    whole = harness.evaluate(SPEC, output="whole")
+    folders = parts(count)
+    merged = merge(folders[::-1], Path("merged"))
+    assert merged.samples.to_dict() == whole.samples.to_dict()
+    assert [(r.value, r.ci95, r.p_value, r.n) for r in merged.records] == [
+        (r.value, r.ci95, r.p_value, r.n) for r in whole.records
+    ]
+    assert merged.failed == whole.failed
+    assert merge(folders, Path("merged")).results == merged.results, "merging again reads the finished run"
+
+
+def test_nothing_is_generated_again(project):
+    spec = {**SPEC, "models": [{"echo": {"log": "calls.txt"}}]}
+    merge(parts(3, spec), Path("merged"))
+    calls = [line.split()[0] for line in Path("calls.txt").read_text().splitlines()]
+    assert sorted(calls) == [f"e{k}" for k in range(9)]
+
+
+def test_a_part_has_no_results(project):
+    parts(2)
+    with pytest.raises(InputError, match="it is part 1/2 of a run; join the parts with harness merge"):
+        harness.Run.open("p1")
+    with pytest.raises(InputError, match="holds part 1/2, and this is the whole run"):
+        harness.evaluate(SPEC, output="p1")
+
+
+def test_mistakes(project):
+    folders = parts(3)
+    harness.evaluate(SPEC, output="whole")
+    other = Path("other")
+    harness.api.evaluate_all({**SPEC, "seed": 1}, output=other, options=Options(part=Part(3, 3)))
+    sized = Path("sized")
+    harness.api.evaluate_all(SPEC, output=sized, options=Options(shard_size=1, part=Part(3, 3)))
+    for chosen, output, message in (
+        (folders[:2], "m", "p1: part 3/3 of 3 is missing"),
+        (folders[:1], "m", "parts 2/3, 3/3 of 3 are missing"),
+        ([*folders, folders[0]], "m", "p1: is part 1/3, as p1 is"),
+        ([*folders[:2], other], "m", "other: is part of another run than p1"),
+        (
+            [*folders[:2], sized],
+            "m",
+            "sized: has shards of 1 examples, and p1 of 3; give all parts the same --shard-size",
+        ),
+        ([*folders[:2], Path("whole")], "m", "whole: is a whole run, not a part"),
+        ([*folders[:2], Path("none")], "m", "none: no run here"),
+        (folders, "p2", "p2: is a part of the run; give another --output"),
+    ):
+        with pytest.raises(InputError, match=message):
+            merge(chosen, Path(output))
+        assert not Path("m").exists()
+    state = json.loads(Path("p2/shards.json").read_text())
+    Path("p2/shards.json").write_text(json.dumps({**state, "finished": False}))
+    with pytest.raises(InputError, match="p2: part 2/3 has not finished; run its command again"):
+        merge(folders, Path("m"))

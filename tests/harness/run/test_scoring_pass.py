@@ -1,0 +1,111 @@
+"""Runs in shards: the digits of one shard, lost files, extended runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.run.execute import Options
+
+SAMPLE = str(Path(__file__).parents[3] / "tasks" / "sample" / "captions.json")
+SPEC = {
+    "task": "sample",
+    "dataset": {"reader": "coco", "path": SAMPLE},
+    "references": 4,
+    "limit": 23,
+    "models": [{"human": {"held_out": 3}}, "shuffled"],
+    "decoding": {"candidates": [1, 3]},
+    "metrics": ["bleu4", "rouge", "cider", "novelty", "distinct", {"best": {"metric": "cider"}}, {"trm": {"distance": "cider"}},
+                {"mmd": {"embedding": "bow"}}, "ms-jaccard", "cnd"],
+    "significance": "exact",
+    "bootstrap": {"samples": 50},
+}  # fmt: skip
+
+
+def numbers(run):
+    return [
+        (r.model, r.decoding_key, r.metric, r.value, r.ci95, r.p_value, r.n, r.skipped, r.sizes, r.statistics)
+        for r in run.records
+    ]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return harness.evaluate(SPEC, output=tmp_path_factory.mktemp("whole") / "r")
+
+
+def sharded(folder, size, spec=SPEC, mode="auto"):
+    return harness.api.evaluate_all(spec, output=folder, mode=mode, options=Options(shard_size=size))[0]
+
+
+@pytest.mark.parametrize("size", [12, 6, 4, 1])
+def test_the_number_of_shards_changes_no_digit(whole, tmp_path, size):
+    run = sharded(tmp_path / "r", size)
+    assert repr(numbers(run)) == repr(numbers(whole))
+    assert run.samples.to_dict() == whole.samples.to_dict()
+    for record in run.records:
+        mine, other = run.statistics(record), whole.statistics(record)
+        assert mine is not None
+        assert mine.tobytes() == other.tobytes() or repr(mine.tolist()) == repr(other.tolist())
+
+
+def test_a_run_without_a_directory_is_the_same(whole):
+    run = harness.evaluate(SPEC)
+    assert repr(numbers(run)) == repr(numbers(whole))
+    assert all(run.statistics(record) is not None for record in run.records)
+
+
+def test_a_run_may_lose_any_file(whole, tmp_path):
+    expected = repr(numbers(sharded(tmp_path / "r", 9)))
+    for path in sorted((tmp_path / "r").rglob("*")):
+        if path.is_file() and path.name not in ("manifest.json", ".lock", "log.jsonl") and path.suffix != ".npz":
+            shutil.copytree(tmp_path / "r", tmp_path / "copy")
+            (tmp_path / "copy" / path.relative_to(tmp_path / "r")).unlink()
+            run = harness.evaluate(SPEC, output=tmp_path / "copy")
+            assert repr(numbers(run)) == expected, path.name
+            assert all(run.statistics(record) is not None for record in run.records)
+            shutil.rmtree(tmp_path / "copy")
+
+
+def test_a_lost_shard_of_a_finished_run_is_computed_again(tmp_path):
+    run = sharded(tmp_path / "r", 9)
+    before = repr(numbers(run))
+    sorted((tmp_path / "r" / "scores").glob("*.npz"))[3].unlink()
+    again = harness.evaluate(SPEC, output=tmp_path / "r")
+    assert repr(numbers(again)) == before
+    assert all(again.statistics(record) is not None for record in again.records)
+
+
+def test_an_extended_run_computes_only_what_it_lacks(project):
+    spec = {
+        "task": "words", "dataset": {"reader": "words", "count": 6}, "models": [{"echo": {"log": "calls.txt"}}],
+        "metrics": ["length"], "bootstrap": {"samples": 0},
+    }  # fmt: skip
+    sharded(project / "r", 3, spec)
+    before = {path.name for path in (project / "r" / "scores").iterdir()}
+    more = {**spec, "dataset": {"reader": "words", "count": 9}, "metrics": ["length", {"length": {"scale": 2.0}}]}
+    extended = sharded(project / "r", 3, more, mode="extend")
+    calls = [line.split()[0] for line in (project / "calls.txt").read_text().splitlines()]
+    assert calls == [f"e{k}" for k in range(9)], "only the new examples are asked for"
+    assert before - {p.name for p in (project / "r" / "scores").iterdir()} <= {n for n in before if n.endswith(".json")}
+    fresh = harness.evaluate(more)
+    assert [r.value for r in extended.records] == [r.value for r in fresh.records]
+
+
+def test_rescoring_adds_metrics_without_generating(project):
+    spec = {
+        "task": "words",
+        "dataset": {"reader": "words"},
+        "models": [{"echo": {"log": "calls.txt"}}],
+        "metrics": ["length"],
+    }
+    harness.evaluate(spec, output="r")
+    run = harness.rescore("r", ["rouge,length:scale=2.0"])
+    assert [r.metric for r in run.records][1:] == ["rouge", *[r.metric for r in run.records][2:]]
+    assert len(run.records) == 3
+    assert len((project / "calls.txt").read_text().splitlines()) == 6
+    with pytest.raises(harness.HarnessError, match="r: has all of these metrics: rouge"):
+        harness.rescore("r", ["rouge"])

@@ -1,0 +1,48 @@
+"""samples.parquet written shard by shard."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet
+from harness.rundir.sample_file import SampleWriter
+from harness.rundir.samples import SampleTable
+
+SETS = [CaptionSet(f"e{k}", ("a dog",), ("r", "s"), meta={"k": k}) for k in range(4)]
+
+
+def fill(writer: SampleWriter) -> None:
+    for model in ("m", "n"):
+        for start in (0, 3):
+            sets = SETS[start : start + 3]
+            scores = {"x": np.arange(len(sets), dtype=float), "y": np.full(len(sets), np.nan)}
+            writer.write(model, {"temperature": 1.5}, sets, scores, {"x": np.full(len(sets), 0.5)})
+
+
+def test_rows_come_back_in_order(tmp_path):
+    path = tmp_path / "samples.parquet"
+    with SampleWriter(path, ["x", "y"], ["x"], has_meta=True) as writer:
+        fill(writer)
+    with SampleWriter(None, ["x", "y"], ["x"], has_meta=True) as writer:
+        fill(writer)
+    table = SampleTable.open(path)
+    assert {name: list(table[name]) for name in table.names} == writer.table.to_dict()
+    assert [system.label for system in table.systems] == [system.label for system in writer.table.systems]
+    assert len(table) == 8
+    assert table.numbers("p:x").tolist() == [0.5] * 8
+    assert np.isnan(table.numbers("y")).all()
+    assert list(table.to_arrow().to_pandas()["example"][:4]) == ["e0", "e1", "e2", "e3"]
+
+
+def test_an_error_leaves_no_file(tmp_path):
+    with pytest.raises(RuntimeError), SampleWriter(tmp_path / "s.parquet", ["x"], [], has_meta=False) as writer:
+        writer.write("m", {}, SETS[:1], {"x": np.zeros(1)}, {})
+        raise RuntimeError("disk full")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_without_rows(tmp_path):
+    with SampleWriter(tmp_path / "s.parquet", ["x"], [], has_meta=False):
+        pass
+    assert len(SampleTable.open(tmp_path / "s.parquet")) == 0
