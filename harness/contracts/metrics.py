@@ -118,7 +118,10 @@ class ForgetsTexts(Protocol):
 
 @runtime_checkable
 class HasDetails(Protocol):
-    """A metric with further numbers for its result record (a variance over seeds, for example)."""
+    """A metric with further numbers for its result record (a variance over seeds, for example).
+
+    With the attribute ``details_of_undefined = True`` it gets the rows of undefined examples too, such as refusals of a judge.
+    """
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return JSON-compatible values from the statistics (B, d) of the defined examples."""

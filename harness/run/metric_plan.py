@@ -26,6 +26,11 @@ class MetricPlan:
     params: Parameters
     metric: Metric
 
+    @property
+    def details_of_undefined(self) -> bool:
+        """True for a metric whose details count undefined examples too."""
+        return bool(getattr(self.metric, "details_of_undefined", False))
+
     def details(self, stats: Any) -> dict[str, object] | None:
         """Return the metric's further numbers for the record, or None when it has none."""
         return self.metric.details(stats) if isinstance(self.metric, HasDetails) else None

@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+import numpy as np
+
 from harness.contracts import Parameters, TokenScores, Values
 from harness.files.secrets import redacted
 from harness.run.intervals import estimate, token_intervals
@@ -41,7 +43,8 @@ def caption_record(
     defined = scored.defined
     value, interval = estimate(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
-    details = plan.details(scored.stats[defined]) if defined.any() else None
+    rows = scored.stats[defined if not plan.details_of_undefined else ~np.isnan(scored.stats).all(axis=1)]
+    details = plan.details(rows) if len(rows) else None
     return ResultRecord(
         **_common(spec, model, decoding, plan),
         metric=plan.label,

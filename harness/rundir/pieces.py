@@ -12,7 +12,6 @@ import json
 import logging
 import re
 import shutil
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
+from harness.files.readable import DAMAGED
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers
 from harness.rundir.format import plain, write_atomically
 
@@ -140,7 +140,7 @@ class PieceStore:
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             checksum = str(arrays.pop("sha256"))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except DAMAGED:
             return self._damaged(file)
         return arrays if checksum == _checksum(arrays) else self._damaged(file)
 

@@ -54,6 +54,9 @@ class JudgeMetric(MeanMetric):
         parts = [*self.settings, *([] if self.unanswered == "undefined" else [f"unanswered:{self.unanswered}"])]
         return "|".join([self.spec.name, *parts, self.judge.signature()])
 
+    details_of_undefined = True
+    """Refusals and their cost count although the example has no score."""
+
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of the defined examples."""
+        """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of all judged examples."""
         return tally.details(stats[:, -len(tally.COLUMNS) :], self.judge.prices)
