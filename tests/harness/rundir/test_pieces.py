@@ -73,12 +73,12 @@ def test_shards_are_the_statistics_of_a_result(store):
     for k, key in enumerate(keys):
         store.write_arrays(key, {"stats": np.full((2, k + 1), float(k))})
     assert store.shards_of(keys[0].stem) == [keys[0].stem]
-    assert not store.has_statistics("whole")
+    assert not store.is_whole("whole")
     store.write_shards("whole", [key.stem for key in keys])
-    assert store.has_statistics("whole")
+    assert store.is_whole("whole")
     assert store.shards_of("whole") == [key.stem for key in keys]
     (store.folder / "scores" / f"{keys[1].stem}.npz").unlink()
-    assert not store.has_statistics("whole")
+    assert not store.is_whole("whole")
 
 
 def test_rows_of_shards_are_padded_to_the_widest():

@@ -44,6 +44,8 @@ class Lengths(TextDistance):
     def matrices(self, batch, features):
         values = super().matrices(batch, features)
         if self.fault == "modifies":
+            (batch.text_ids if batch.text_ids.base is None else batch.text_ids.base).setflags(write=True)
+            batch.text_ids.setflags(write=True)  # batches are read-only
             batch.text_ids[:] = 0
         if self.fault == "float32":
             return values.astype(np.float32)

@@ -34,6 +34,8 @@ class SortsIds(Base):
     """Sorts the text ids in place."""
 
     def scores(self, batch, features, state):
+        (batch.text_ids if batch.text_ids.base is None else batch.text_ids.base).setflags(write=True)
+        batch.text_ids.setflags(write=True)  # batches are read-only
         batch.text_ids.sort(axis=1)
         batch.text_ids[:, :2] = batch.text_ids[:, 1::-1]
         return super().scores(batch, features, state)

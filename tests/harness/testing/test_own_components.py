@@ -34,6 +34,7 @@ HEAVY = {
 }  # fmt: skip
 """Metrics that are not checked here, with what they need."""
 WITH_THEIR_FAMILY = {
+    "adjective-order", "caption-length", "entropy", "perplexity",
     "chair-i", "chair-s", "choice", "fact-f1", "fact-precision", "fact-recall", "object-match", "object-recall", "poll",
     "c2st", "cider-r", "compression-ratio", "corpus-frechet", "corpus-mmd", "corpus-vendi", "coverage", "coverage-example", "density",
     "density-example", "clair", "fense", "mauve-kde", "mauve-knn", "mbleu", "mmdagg", "ms-jaccard", "pac-score", "pairwise", "precision",

@@ -59,7 +59,7 @@ def test_java_on_path_comes_first(tmp_path, monkeypatch):
 
 def test_a_missing_package_is_an_error_with_the_install_command(monkeypatch):
     monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"it needs the package 'pycocoevalcap'.*caption-harness\[text\]"):
+    with pytest.raises(MissingExtra, match=r"it needs the package 'pycocoevalcap'.*pip install pycocoevalcap"):
         java.pycocoevalcap_file("tokenizer", needed_by="it")
 
 
