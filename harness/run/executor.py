@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from harness.errors import HarnessError
-from harness.registry import current
+from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
 from harness.run.generate import Asks
 from harness.run.plan import ModelPlan
@@ -104,28 +104,28 @@ class ProcessExecutor:
         waiting: list[Job] = []
         pending: dict[Future[ShardScores], Job] = {}
         while True:
-            while len(pending) < QUEUED * self.workers and (job := _next(waiting, source)) is not None:
-                pending[self._started().submit(_score, job)] = job
-            if not pending:
-                return
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                job = pending.pop(future)
-                try:
+            job: Job | None = None
+            try:
+                while len(pending) < QUEUED * self.workers and (job := _next(waiting, source)) is not None:
+                    pending[self._started().submit(_score, job)] = job
+                if not pending:
+                    return
+                for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                    job = pending.pop(future)
                     scores = future.result()
-                except BrokenProcessPool:
-                    losses += 1
-                    if losses > MAX_LOSSES:
-                        raise HarnessError(
-                            f"{losses} times a worker process ended before its shard was done; memory may be too small: "
-                            "try a smaller --shard-size or fewer --workers"
-                        ) from None
-                    self._drop_pool()
-                    waiting += [job, *pending.values()]
-                    pending.clear()
-                    break
-                losses = 0
-                advance(job_steps(job))
-                yield scores
+                    losses = 0
+                    advance(job_steps(job))
+                    yield scores
+            except BrokenProcessPool:
+                losses += 1
+                if losses > MAX_LOSSES:
+                    raise HarnessError(
+                        f"{losses} times a worker process ended before its shard was done; memory may be too small: "
+                        "try a smaller --shard-size or fewer --workers"
+                    ) from None
+                self._drop_pool()
+                waiting += [*([job] if job is not None else []), *pending.values()]
+                pending.clear()
 
     def close(self) -> None:
         """Stop the workers."""
@@ -166,26 +166,42 @@ def packed(scorer: ShardScorer) -> bytes:
         raise HarnessError(
             f"a metric of the run cannot be sent to another process ({error}); use --executor local"
         ) from error
-    return pickle.dumps((local_modules(), body), protocol=pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((LocalCode.of_process(), body), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def unpacked(payload: bytes) -> ShardScorer:
     """Return the scorer of :func:`packed` in another process."""
-    modules, body = pickle.loads(payload)  # sent by the process that started this one
-    for folder, module in modules:
-        import_from(Path(folder), module, "the registry of this run")
+    code, body = pickle.loads(payload)  # sent by the process that started this one
+    code.load()
     return pickle.loads(body)
 
 
-def local_modules() -> list[tuple[str, str]]:
-    """Return folder and name of the modules that this process has imported from the folders of local registries."""
-    out: list[tuple[str, str]] = []
-    for manifest in current().manifests:
-        for name, module in list(sys.modules.items()) if manifest.local else ():
-            file = getattr(module, "__file__", None)
-            if file and is_below(Path(file), manifest.folder) and module_file(manifest.folder, name):
-                out.append((str(manifest.folder), name))
-    return list(dict.fromkeys(out))
+@dataclass(frozen=True)
+class LocalCode:
+    """Local registries of a process, for another process that reads what the first one sends."""
+
+    manifests: tuple[str, ...]
+    """Files of the registries."""
+    modules: tuple[tuple[str, str], ...]
+    """Folder and name of the modules that are imported from the folders of the registries."""
+
+    @classmethod
+    def of_process(cls) -> LocalCode:
+        """Return the local registries of this process."""
+        manifests = [manifest for manifest in current().manifests if manifest.local]
+        modules: list[tuple[str, str]] = []
+        for manifest in manifests:
+            for name, module in list(sys.modules.items()):
+                file = getattr(module, "__file__", None)
+                if file and is_below(Path(file), manifest.folder) and module_file(manifest.folder, name):
+                    modules.append((str(manifest.folder), name))
+        return cls(tuple(manifest.source for manifest in manifests), tuple(dict.fromkeys(modules)))
+
+    def load(self) -> None:
+        """Add the registries to this process, and import their modules."""
+        use_files(self.manifests)
+        for folder, module in self.modules:
+            import_from(Path(folder), module, "the registry of this run")
 
 
 _worker: ShardScorer | HarnessError | None = None

@@ -12,15 +12,13 @@ import os
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from harness import __version__
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
-from harness.registry.local_code import import_from
-from harness.run.executor import QUEUED, ExecutorOptions, job_steps, local_modules, packed, unpacked
+from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, packed, unpacked
 from harness.run.generate import Asks, results_of
 from harness.run.plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
@@ -50,6 +48,8 @@ class RayCluster:
         self.options = options
         self._ray: Any = require("ray", extra="ray", needed_by="--executor ray")
         self._started = False
+        self._actors: list[Any] = []
+        self._loaded: str | None = None
         self._connect()
         self._check_nodes()
 
@@ -85,15 +85,10 @@ class RayCluster:
 
     # ------------------------------------------------------------------ protocols
     def asks(self, model: ModelPlan) -> Asks:
-        """Return a source of a model's captions: actors, one per accelerator of the cluster, or one per worker without any."""
-        ray = self._ray
-        gpus = int(ray.cluster_resources().get("GPU", 0))
-        count = gpus or self.options.count
-        remote = ray.remote(
-            num_cpus=0 if gpus else 1, num_gpus=1 if gpus else 0, max_restarts=RETRIES, max_task_retries=RETRIES
-        )(_Generator)
-        blob = pickle.dumps((local_modules(), model.name, dict(model.params), model.label))
-        actors: list[Any] = []
+        """Return a source of a model's captions: actors, one per accelerator of the cluster, or one per worker without any.
+
+        The actors of a model stay for its other decodings; those of another model end, and with them their hold on accelerators.
+        """
 
         def ask(
             examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
@@ -101,11 +96,27 @@ class RayCluster:
             if isinstance(model.adapter, Prepares):  # it has looked at the whole task, which actors do not have
                 yield from results_of(model.adapter, model.label, examples, decoding, seeds)
                 return
-            if not actors:
-                actors.extend(remote.remote(blob) for _ in range(count))
-            yield from self._generated(actors, examples, decoding, seeds)
+            yield from self._generated(self._actors_of(model), examples, decoding, seeds)
 
         return ask
+
+    def _actors_of(self, model: ModelPlan) -> Sequence[Any]:
+        """Return the actors of a model; started when there are none, after those of another model ended."""
+        if self._loaded != model.label:
+            self._release()
+            blob = pickle.dumps((LocalCode.of_process(), model.name, dict(model.params), model.label))
+            gpus = int(self._ray.cluster_resources().get("GPU", 0))
+            resources = {"num_cpus": 0, "num_gpus": 1} if gpus else {"scheduling_strategy": "SPREAD"}  # holds no core
+            remote = self._ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **resources)(_Generator)
+            self._actors = [remote.remote(blob) for _ in range(gpus or self.options.count)]
+            self._loaded = model.label
+        return self._actors
+
+    def _release(self) -> None:
+        """End the actors."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors, self._loaded = [], None
 
     def _generated(
         self, actors: Sequence[Any], examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
@@ -122,7 +133,8 @@ class RayCluster:
             yield from self._result(waiting.popleft())
 
     def executor(self, scorer: ShardScorer) -> RayExecutor:
-        """Return an executor of shards on the cluster."""
+        """Return an executor of shards on the cluster; the models have ended."""
+        self._release()
         return RayExecutor(self._ray, packed(scorer), self.options.count, self._result)
 
     def close(self) -> None:
@@ -194,9 +206,8 @@ class _Generator:
     """Actor with one model, loaded once."""
 
     def __init__(self, blob: bytes) -> None:
-        modules, name, params, self._label = pickle.loads(blob)  # sent by the driver
-        for folder, module in modules:
-            import_from(Path(folder), module, "the registry of this run")
+        code, name, params, self._label = pickle.loads(blob)  # sent by the driver
+        code.load()
         self._adapter = cast(Adapter, current().create("adapters", name, params))
 
     def generate(

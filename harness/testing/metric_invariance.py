@@ -83,6 +83,8 @@ def weights(subject: MetricSubject) -> None:
     numbers = subject.compute()  # a metric that is not shardable may reduce the rows of its last run alone
     metric, stats = subject.component, numbers.stats[numbers.defined]
     count = len(stats)
+    if not count:
+        raise NotApplicable("is undefined for all plain examples")
     vectors = np.ones((3, count))
     vectors[1, 0], vectors[2, 0] = 2, 0 if count > 1 else 1  # a single row cannot be left out
     ones, double, without = (float(x) for x in np.asarray(metric.reduce(stats, vectors)))
