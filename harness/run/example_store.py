@@ -12,6 +12,7 @@ import pickle
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import IO, overload
 
@@ -200,7 +201,8 @@ def example_values(example: Example) -> list[object]:
     return [example.id, example.references, example.media, example.source, dict(example.meta)]
 
 
-def example_key(example: Example) -> bytes:
-    """Return the hash of an example's content, 16 bytes."""
-    text = json.dumps(example_values(example), sort_keys=True, ensure_ascii=True, default=plain)
+def example_key(example: Example, media: str | None = None) -> bytes:
+    """Return the hash of an example's content, 16 bytes; ``media`` replaces the name of its media file."""
+    values = example_values(example if media is None else replace(example, media=media))
+    text = json.dumps(values, sort_keys=True, ensure_ascii=True, default=plain)
     return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
