@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import select
 import signal
@@ -37,6 +38,29 @@ def terminable() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+class _Lines(logging.Handler):
+    """Prints messages on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a message."""
+        with contextlib.suppress(OSError, ValueError):
+            print(record.getMessage(), file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def first_use_lines() -> Generator[None]:
+    """Context in which work that is done once (:mod:`harness.files.announcements`) is announced on stderr."""
+    log, handler = logging.getLogger("harness.first_use"), _Lines(logging.INFO)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def open_streams() -> None:

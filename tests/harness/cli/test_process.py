@@ -50,12 +50,19 @@ def slow(project):
     return project
 
 
+def _default_interrupt() -> None:
+    """Accept SIGINT, which a shell makes its jobs in the background ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
 )
 def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(slow, number, code, word):
     command = [*HARNESS, "run", "spec.yaml", "--output", "out", "--set", "models=[slow]"]
-    with subprocess.Popen(command, cwd=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_default_interrupt
+    ) as process:
         while not (slow / "started").exists():
             time.sleep(0.05)
         process.send_signal(number)
