@@ -79,6 +79,7 @@ class Child:
         if self.pid == 0:
             try:
                 os.setpgid(0, 0)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 os.chdir(folder)
                 os.environ.update(environment or {})
                 file = os.open(self._output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
