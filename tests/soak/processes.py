@@ -74,6 +74,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._output = folder / f".output-{time.monotonic_ns()}"
+        self._output.touch()  # a signal may end the child before its first line
         self._started = time.monotonic()
         self.pid = os.fork()
         if self.pid == 0:

@@ -9,6 +9,7 @@ import harness
 from harness.analysis import compare as module
 from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against, verdict
 from harness.errors import HarnessError, InputError
+from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 
 SPEC = {
@@ -208,3 +209,16 @@ def test_incomparable_numbers_do_not_count_among_the_tests():
     result = adjusted(rows)
     assert [row["p_holm"] for row in result] == [0.02, None, 0.04]
     assert [row["better"] for row in result] == ["A", "sizes differ", "A"]
+
+
+def test_numbers_that_a_run_lacks_or_that_have_no_sizes_are_not_of_other_sizes():
+    small, large = (
+        ResultRecord(model="m", metric="trm", level="set", sizes={"candidates": (n,), "references": (3,)})
+        for n in (2, 3)
+    )
+    assert module._sizes_differ(small, large)
+    assert not module._sizes_differ(small, small)
+    unsized = ResultRecord(model="m", metric="trm", level="set")
+    for other in (None, unsized):
+        assert not module._sizes_differ(small, other)
+        assert not module._sizes_differ(other, small)
