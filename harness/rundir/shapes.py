@@ -80,6 +80,7 @@ class _Model(BaseModel):
     adapter: StrictStr
     params: Mapping
     fingerprint: StrictStr
+    source: StrictStr | Mapping = ""
 
 
 class _Metric(BaseModel):
