@@ -293,7 +293,12 @@ def metric_correlations(run: Run) -> list[Chart]:
     matrix, labels = matrix[np.ix_(drawn, drawn)], [heading(metrics[k], direction[metrics[k]]) for k in drawn]
     order = leaf_order(matrix)
     cells = [
-        {"x": labels[j], "y": labels[i], "r": float(matrix[i, j]), "text": f"{round(matrix[i, j], 2) + 0.0:.2f}"}
+        {
+            "x": labels[j],
+            "y": labels[i],
+            "r": float(matrix[i, j]),
+            "text": f"{round(matrix[i, j], 2) + 0.0:.2f}".replace("-", "\u2212"),
+        }
         for i in order
         for j in order
         if np.isfinite(matrix[i, j])
