@@ -228,7 +228,8 @@ def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     alt = altair()
     metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
     labels = layout.label_space(systems) + 3 * layout.font
-    columns = replace(layout, panel=5.5 * layout.font).columns(len(metrics), labels)
+    head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
+    columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(len(metrics), labels)
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
     charts = [_histogram_row(row, systems, layout, width) for row in rows]
