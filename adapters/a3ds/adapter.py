@@ -53,6 +53,8 @@ class A3DS:
 
     likelihood = "exact"
 
+    prepare_only_checks = True
+
     def __init__(
         self,
         *,

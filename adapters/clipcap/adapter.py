@@ -65,6 +65,8 @@ class ClipCapAdapter(LeftToRight):
     strategies = STRATEGIES
     keep_stop: ClassVar[bool] = True
 
+    prepare_only_checks = True
+
     def __init__(
         self,
         *,

@@ -34,6 +34,8 @@ class Human:
         For a parameter out of range, and in :meth:`prepare` for examples with too few references.
     """
 
+    prepare_only_checks = True
+
     def __init__(
         self,
         *,

@@ -35,6 +35,8 @@ class VideoAdapter(LeftToRight):
     name = "nacf"
     """Name of the adapter."""
 
+    prepare_only_checks = True
+
     def open(
         self,
         checkpoint: str,

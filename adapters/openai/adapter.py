@@ -73,6 +73,8 @@ class OpenAI:
         Further fields of every request. ``top_k`` is sent without it.
     """
 
+    prepare_only_checks = True
+
     def __init__(
         self,
         *,
@@ -116,6 +118,11 @@ class OpenAI:
         self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
         self.parameters, self.prices, self.extra = _renames(parameters), _prices(prices), dict(extra or {})
         self._answered, self._failed = False, 0
+
+    @property
+    def media_folder(self) -> Path | None:
+        """Folder of ``Example.media``."""
+        return self.messages.folder
 
     def fingerprint(self) -> str:
         """Return the address, the model name and the settings. The weights that the server uses are not known to the client."""

@@ -22,6 +22,7 @@ from harness.contracts import (
     Scorer,
     TaskView,
     TokenScores,
+    needs_whole_task,
 )
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import current, parameters
@@ -125,6 +126,11 @@ class Trained:
     def fingerprint(self) -> str:
         """Return the fingerprint of the model. It depends on the weights, not on their location."""
         return self.model.fingerprint()
+
+    @property
+    def prepare_only_checks(self) -> bool:
+        """True where captions depend on their example alone."""
+        return not needs_whole_task(self.model)
 
     def prepare(self, task: TaskView) -> None:
         """Call ``prepare`` of the model if it has that method."""

@@ -226,6 +226,11 @@ class Transformers(LeftToRight):
         replicas = [Replica(one.score_references, lambda one=one: one.batches.current) for one in self._replicas]
         return spread(list(examples), replicas)
 
+    @property
+    def media_folder(self) -> Path | None:
+        """Folder of ``Example.media``."""
+        return self.settings.folder
+
     def fingerprint(self) -> str:
         """Return a hash of the model folder and the settings that change captions."""
         if self._fingerprint is None:

@@ -12,6 +12,7 @@ from harness.adapters.shared.decoding.batches import is_out_of_memory
 from harness.adapters.shared.media.kinds import Medium
 from harness.adapters.shared.weights.checkpoint_config import torch_dtype
 from harness.errors import HarnessError, InputError, MissingExtra, require
+from harness.files.announcements import announced
 from harness.registry.torchvision_guard import guard_torchvision
 
 KINDS = ("image-text", "audio-text", "text-to-text", "causal")
@@ -102,7 +103,7 @@ def load_model(
         kind = kind if kind != "auto" else _kind_of(transformers, config, folder)
         factory = _factory(transformers, config, kind, folder)
         more = {"device_map": device_map} if device_map is not None else {}
-        with _without_bars(transformers):
+        with _without_bars(transformers), announced(f"loading the model {folder.name}"):
             model, info = factory.from_pretrained(
                 folder, dtype=torch_dtype(dtype), output_loading_info=True, **local, **more
             )

@@ -44,6 +44,8 @@ class TvtAdapter(LeftToRight):
     not the authors' one (:mod:`harness.adapters.tvt.model`).
     """
 
+    prepare_only_checks = True
+
     def __init__(
         self,
         *,

@@ -62,6 +62,8 @@ class VlpAdapter(LeftToRight):
 
     strategies = STRATEGIES
 
+    prepare_only_checks = True
+
     def __init__(
         self,
         *,

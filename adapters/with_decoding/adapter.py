@@ -24,6 +24,7 @@ from harness.contracts import (
     Scorer,
     TaskView,
     TokenScores,
+    needs_whole_task,
 )
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import resolve
@@ -80,6 +81,11 @@ class WithDecoding:
         """Return the decoding of the run with the fixed settings applied."""
         options = {**decoding.options, **self.fixed.get("options", {})}
         return replace(decoding, **{**self.fixed, "options": options})
+
+    @property
+    def prepare_only_checks(self) -> bool:
+        """True where captions depend on their example alone."""
+        return not needs_whole_task(self.model)
 
     def prepare(self, task: TaskView) -> None:
         """Call ``prepare`` of the model, if it has that method, with the effective decoding."""

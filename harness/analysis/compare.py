@@ -181,9 +181,10 @@ def compare_pairs(
 
     Rows of pairs within one run are read from its ``comparisons.json``, or computed and written to it.
 
-    ``difference``, ``ci95``, ``p_value`` (approximate randomisation) and ``p_bootstrap`` belong to the number that the result
-    table reports; ``sign_p_value`` and the counts belong to the per-example scores. A metric whose number cannot be resampled
-    has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two systems share no metric.
+    ``difference``, ``ci95``, ``p_value`` (approximate randomisation, or the jackknife over groups, which the ``note`` says) and
+    ``p_bootstrap`` belong to the number that the result table reports; ``sign_p_value`` and the counts belong to the per-example scores. A
+    metric whose number cannot be resampled has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two
+    systems share no metric.
     """
     if not any(pair.shares_examples for pair in compared):
         names = " and ".join(
@@ -376,7 +377,7 @@ def _row(pair: Pair, metric: str, outcome: PairedTests) -> Values:
         "b": finite(reported.b) if reported else None,
         "difference": finite(reported.difference) if reported else None,
         "ci95": list(reported.ci95) if reported and reported.ci95 else None,
-        "p_value": finite(reported.p_randomisation) if reported else None,
+        "p_value": finite(reported.p_value) if reported else None,
         "p_bootstrap": finite(reported.p_bootstrap) if reported else None,
         "draws": reported.draws if reported else 0,
         "exact": bool(reported and reported.exact),

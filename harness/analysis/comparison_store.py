@@ -17,7 +17,7 @@ from harness.run.finished import Run
 from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
 from harness.rundir.pieces import content_digest
 
-SCHEMA = 3
+SCHEMA = 4
 """Schema version of comparisons.json."""
 SECONDS = 20.0
 """Time between two writes of the file."""

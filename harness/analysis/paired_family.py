@@ -2,7 +2,8 @@
 
 Additive metrics (:class:`harness.contracts.Additive`) of all systems are resampled by common matrix products; the values of a pair
 follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those with an
-interval of their own (:class:`harness.contracts.HasInterval`), which repetition biases, have a jackknife in place of the bootstrap.
+interval of their own (:class:`harness.contracts.HasInterval`), which repetition biases, have a jackknife in place of the bootstrap. Metrics
+of :class:`harness.contracts.Jackknifes` are not resampled at all: interval and p-value come from the numbers without groups of examples.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Additive, HasInterval, Metric
+from harness.contracts import Additive, HasInterval, Jackknifes, Metric
 from harness.errors import HarnessError
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     ResampledDifference,
     Sums,
+    difference_of_groups,
     difference_of_statistics,
     difference_of_sums,
     first_draws,
@@ -58,7 +60,7 @@ class PairedTests:
     reported: ResampledDifference | None
     """Tests of the number that the table reports; None with a ``note``."""
     note: str
-    """Reason why the reported number is not tested, or why it has no interval."""
+    """Reason why the reported number is not tested, or why it has no interval; the method where it is the jackknife over groups."""
     signs: ResampledDifference | None
     """Sign flips of the differences of the scores per example; None without a pair of scores."""
     n: int
@@ -96,17 +98,29 @@ class _Columns:
         return self.places[key]
 
 
+@dataclass(eq=False)
+class _Seen:
+    """Results that several pairs share."""
+
+    inseparable: set[int] = field(default_factory=set["int"])
+    """Metrics (by ``id``) whose reduction is not determined by weighted rows."""
+    without: dict[tuple[int, int, bytes], tuple[float, np.ndarray]] = field(
+        default_factory=dict["tuple[int, int, bytes]", "tuple[float, np.ndarray]"]
+    )
+    """Number, and numbers without groups (G,), by metric and system (by ``id``) and the mask of examples."""
+
+
 def paired_tests(items: Sequence[PairedMetric], family: DrawFamily) -> Iterator[PairedTests]:
     """Yield the tests of paired metrics, in their order."""
     limit = max(1, MAX_PRODUCT // max(1, 2 * family.count))
-    inseparable: set[int] = set()
+    seen = _Seen()
     start = 0
     while start < len(items):
         columns, plans, stop = _Columns(), list[tuple[_Plan | None, _Plan | None]](), start
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
-        yield from _tests_of(items[start:stop], plans, columns, family, inseparable)
+        yield from _tests_of(items[start:stop], plans, columns, family, seen)
         start = stop
 
 
@@ -160,7 +174,7 @@ def _tests_of(
     plans: Sequence[tuple[_Plan | None, _Plan | None]],
     columns: _Columns,
     family: DrawFamily,
-    inseparable: set[int],
+    seen: _Seen,
 ) -> Iterator[PairedTests]:
     matrix = np.concatenate(columns.blocks, axis=1) if columns.blocks else np.zeros((family.n_examples, 0))
     total = matrix.sum(axis=0)
@@ -179,7 +193,7 @@ def _tests_of(
             one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
             outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
         else:
-            outcome, note = _general(item, family, inseparable)
+            outcome, note = _general(item, family, seen)
         sign_test = None
         if signs is not None:
             one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
@@ -187,23 +201,47 @@ def _tests_of(
         yield PairedTests(outcome, note, sign_test, *_counts(item))
 
 
-def _general(item: PairedMetric, family: DrawFamily, inseparable: set[int]) -> tuple[ResampledDifference | None, str]:
-    """Return the tests of a metric that is not additive, through its ``reduce``, or None and the reason.
-
-    ``inseparable`` collects the metrics (by ``id``) whose reduction is not determined by weighted rows.
-    """
+def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[ResampledDifference | None, str]:
+    """Return the tests of a metric that is not additive, through its ``reduce``, or None and the reason."""
     defined = _defined(item)
     if item.a.stats is None or item.b.stats is None:
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
+    if isinstance(item.metric, Jackknifes):
+        return _jackknifed(item, defined, family.seed, seen)
     x, y = item.a.stats[defined], item.b.stats[defined]
-    if id(item.metric) in inseparable or not _is_separable(item.metric, x, y):
-        inseparable.add(id(item.metric))
+    if id(item.metric) in seen.inseparable or not _is_separable(item.metric, x, y):
+        seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
     few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
     repeats = item.metric.spec.shardable and not isinstance(item.metric, HasInterval)
     return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), ""
+
+
+def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[ResampledDifference, str]:
+    """Return the tests of a metric of :class:`~harness.contracts.Jackknifes` on the examples of the mask (B,), and their note."""
+    (a, without_a), (b, without_b) = (_without(item.metric, side, defined, seed, seen) for side in (item.a, item.b))
+    result = difference_of_groups(a, b, without_a, without_b)
+    groups = len(without_a)
+    if np.isnan(result.difference):
+        return result, "the number is undefined for one of the systems"
+    if groups < 2:
+        return result, "a comparison needs at least two examples"
+    if result.ci95 is None:
+        return result, "the difference is the same, or undefined, without each group of examples"
+    return result, JACKKNIFED.format(groups=groups, freedom=groups - 1)
+
+
+def _without(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[float, np.ndarray]:
+    """Return the number of a system on the examples of the mask (B,), and the numbers without groups of them, shape (G,)."""
+    key = id(metric), id(side), defined.tobytes()
+    if key not in seen.without:
+        assert side.stats is not None
+        rows = side.stats[defined]
+        without = cast(Jackknifes, metric).without_groups(rows, seed) if len(rows) > 1 else np.empty(0)
+        seen.without[key] = float(metric.reduce(rows)), without
+    return seen.without[key]
 
 
 def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
@@ -215,6 +253,10 @@ def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
     return separable(metric.reduce, x, y, values)
 
 
+JACKKNIFED = (
+    "interval and p by a t test of the jackknife over {groups} groups of examples, {freedom} degrees of freedom"
+)
+"""Note of a metric of :class:`~harness.contracts.Jackknifes`."""
 NOT_RESAMPLED = (
     "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
 )

@@ -18,7 +18,15 @@ from contextlib import contextmanager, suppress
 from harness import __version__
 from harness.cli.options import entry_module
 from harness.cli.parser import Parser
-from harness.cli.process import Terminated, discard_output, open_streams, reader_left, record_bug, terminable
+from harness.cli.process import (
+    Terminated,
+    discard_output,
+    first_use_lines,
+    open_streams,
+    reader_left,
+    record_bug,
+    terminable,
+)
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
 VERBS = {
@@ -81,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
     local = "--no-local-plugins" not in arguments
     arguments = [item for item in arguments if item not in ("--debug", "--no-local-plugins")]
-    with terminable(), _local_plugins(local):
+    with terminable(), first_use_lines(), _local_plugins(local):
         return _guarded(arguments, debug)
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         HasTokenIntervals,
         HoldsFixed,
         Interval,
+        Jackknifes,
         ListsParameters,
         Metric,
         MetricSpec,
@@ -59,7 +60,18 @@ if TYPE_CHECKING:
         merge_fits,
         partial_fit,
     )
-    from harness.contracts.models import Adapter, CountsUsage, Describes, Listener, Prepares, Reader, Scorer, Timed
+    from harness.contracts.models import (
+        Adapter,
+        CountsUsage,
+        Describes,
+        Listener,
+        OpensMedia,
+        Prepares,
+        Reader,
+        Scorer,
+        Timed,
+        needs_whole_task,
+    )
     from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
@@ -89,6 +101,7 @@ __all__ = [
     "HasTokenIntervals",
     "HoldsFixed",
     "Interval",
+    "Jackknifes",
     "JudgedCaption",
     "JudgedItem",
     "JudgedPair",
@@ -100,6 +113,7 @@ __all__ = [
     "Metric",
     "MetricSpec",
     "OnePassFit",
+    "OpensMedia",
     "Parameterised",
     "Parameters",
     "PathLike",
@@ -121,6 +135,7 @@ __all__ = [
     "Warmable",
     "finish_fit",
     "merge_fits",
+    "needs_whole_task",
     "partial_fit",
     "signature_with_parameters",
 ]

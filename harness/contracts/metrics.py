@@ -46,8 +46,8 @@ class Metric(Protocol):
     gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
     out of ``reduce``.
 
-    Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`HasInterval`, :class:`HoldsFixed`,
-    :class:`FitsInShards`, :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
+    Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`HasInterval`, :class:`Jackknifes`,
+    :class:`HoldsFixed`, :class:`FitsInShards`, :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
     """
 
     spec: MetricSpec
@@ -147,6 +147,23 @@ class HasInterval(Protocol):
 
         Called with the statistics (B, d) of at least two defined examples, and at least one bootstrap sample. The result
         depends on the arguments alone.
+        """
+        ...
+
+
+@runtime_checkable
+class Jackknifes(Protocol):
+    """A metric of a whole corpus whose number would be biased by repeated examples and is slow to compute many times.
+
+    Comparisons of two systems form interval and p-value of the difference from the numbers without each group, in place of thousands of
+    resamples (:func:`harness.stats.resampled_difference.difference_of_groups`).
+    """
+
+    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
+        """Return the number without each of G groups of examples, shape (G,), NaN where undefined.
+
+        The groups are of equal sizes up to one. They depend on the number of rows of ``stats`` (B, d), B at least 2, and on ``seed``
+        alone, so that two systems have the same groups of examples. Their numbers are differenced group by group.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -49,11 +50,20 @@ class Listener(Protocol):
 
 @runtime_checkable
 class Prepares(Protocol):
-    """An adapter that looks at the whole task before captions are generated (to find missing predictions, for example)."""
+    """An adapter that looks at the whole task before captions are generated (to find missing predictions, for example).
+
+    The class attribute ``prepare_only_checks = True`` states that captions depend on their example alone all the same. Answers of
+    such an adapter stay valid when other examples change, and actors of a Ray cluster generate them.
+    """
 
     def prepare(self, task: TaskView) -> None:
         """Raise :class:`~harness.errors.InputError` for a task that cannot work, before anything is generated."""
         ...
+
+
+def needs_whole_task(adapter: object) -> bool:
+    """Return True for an adapter whose captions of an example may depend on the other examples of the task."""
+    return isinstance(adapter, Prepares) and not getattr(adapter, "prepare_only_checks", False)
 
 
 @runtime_checkable
@@ -82,6 +92,16 @@ class CountsUsage(Protocol):
 
     def usage(self) -> Mapping[str, object]:
         """Return JSON-compatible values of the work so far, such as ``requests``, ``completion_tokens`` and ``cost``."""
+        ...
+
+
+@runtime_checkable
+class OpensMedia(Protocol):
+    """An adapter that opens ``Example.media``. Answers shared between runs are then keyed by the content of the file."""
+
+    @property
+    def media_folder(self) -> Path | None:
+        """Folder of file names; None: they are paths."""
         ...
 
 

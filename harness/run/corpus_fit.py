@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,9 @@ class CorpusFit:
     """Indices of the metrics that need all texts of a system in memory."""
 
 
-def fit(metrics: Sequence[MetricPlan], store: ExampleStore, *, shards: int) -> CorpusFit:
+def fit(
+    metrics: Sequence[MetricPlan], store: ExampleStore, *, shards: int, advance: Callable[[int], None] = lambda n: None
+) -> CorpusFit:
     """Fit the metrics on the references of all examples.
 
     Parameters
@@ -39,6 +41,8 @@ def fit(metrics: Sequence[MetricPlan], store: ExampleStore, *, shards: int) -> C
         Examples.
     shards : int
         Number of shards; with one shard every metric whose reduction needs its rows alone streams.
+    advance : callable
+        Called with the number of examples after each block.
     """
     out = CorpusFit(FeatureCache(store.references))
     parts: dict[int, Any] = {}
@@ -59,7 +63,7 @@ def fit(metrics: Sequence[MetricPlan], store: ExampleStore, *, shards: int) -> C
         else:
             out.streaming.append(index)
     if parts:
-        _fit_in_shards({index: metrics[index].metric for index in parts}, store, out)
+        _fit_in_shards({index: metrics[index].metric for index in parts}, store, out, advance)
     return out
 
 
@@ -77,7 +81,9 @@ def _has_state(metric: Metric, features: FeatureCache, store: ExampleStore) -> b
     return False
 
 
-def _fit_in_shards(metrics: dict[int, Metric], store: ExampleStore, out: CorpusFit) -> None:
+def _fit_in_shards(
+    metrics: dict[int, Metric], store: ExampleStore, out: CorpusFit, advance: Callable[[int], None]
+) -> None:
     from harness.contracts import OnePassFit
 
     parts: dict[int, Any] = {}
@@ -94,6 +100,7 @@ def _fit_in_shards(metrics: dict[int, Metric], store: ExampleStore, out: CorpusF
                 continue
             parts[index] = part if start == 0 else metric.merge_fits(parts[index], part)
         out.features.next_shard()
+        advance(len(references))
     for index, metric in metrics.items():
         assert isinstance(metric, FitsInShards)
         out.features.keep(("state", metric.signature()), metric.finish_fit(parts[index], out.features))

@@ -11,7 +11,8 @@ import json
 import pickle
 import tempfile
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import IO, overload
 
@@ -39,6 +40,8 @@ class ExampleStore(Sequence[Example]):
         Examples, read once.
     where : str
         Place of the data set in messages, such as ``reader 'coco'``.
+    advance : callable
+        Called with the number of examples after each block.
 
     Raises
     ------
@@ -46,7 +49,9 @@ class ExampleStore(Sequence[Example]):
         Two examples share an id.
     """
 
-    def __init__(self, examples: Iterable[Example], where: str = "examples") -> None:
+    def __init__(
+        self, examples: Iterable[Example], where: str = "examples", advance: Callable[[int], None] = lambda n: None
+    ) -> None:
         self._blocks: list[list[Example]] = []
         self._file: IO[bytes] | None = None
         self._offsets: list[tuple[int, int]] = []
@@ -65,6 +70,7 @@ class ExampleStore(Sequence[Example]):
             self.reference_counts.update(len(example.references) for example in block)
             self.has_meta = self.has_meta or any(example.meta for example in block)
             self._add(block)
+            advance(len(block))
         self.keys = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
         """Key of each example's content, uint8, shape (examples, 16)."""
 
@@ -195,7 +201,8 @@ def example_values(example: Example) -> list[object]:
     return [example.id, example.references, example.media, example.source, dict(example.meta)]
 
 
-def example_key(example: Example) -> bytes:
-    """Return the hash of an example's content, 16 bytes."""
-    text = json.dumps(example_values(example), sort_keys=True, ensure_ascii=True, default=plain)
+def example_key(example: Example, media: str | None = None) -> bytes:
+    """Return the hash of an example's content, 16 bytes; ``media`` replaces the name of its media file."""
+    values = example_values(example if media is None else replace(example, media=media))
+    text = json.dumps(values, sort_keys=True, ensure_ascii=True, default=plain)
     return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]

@@ -27,7 +27,7 @@ from harness.run.finished import Run
 from harness.run.generate import Captions, generate, prepare
 from harness.run.metric_plan import TokenMetricPlan
 from harness.run.plan import GridPoint, ModelPlan, Plan
-from harness.run.progress import bar, note
+from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
 from harness.run.results import token_score_records
 from harness.run.scoring_pass import ScoringPass
@@ -56,14 +56,16 @@ class Options:
     """Part of the run to compute; None: the whole run."""
 
 
-def read_examples(plan: Plan) -> ExampleStore:
+def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     """Return the examples of the plan, cut to its limit.
 
     Raises :class:`InputError` when there are none or two share an id.
     """
     limit = plan.spec.limit
     where = f"reader '{plan.spec.dataset.reader}'"
-    examples = ExampleStore(islice(iter(plan.reader), limit) if limit is not None else plan.reader, where)
+    with bar("reading examples", limit or 0, show=show) as advance:
+        reader = islice(iter(plan.reader), limit) if limit is not None else plan.reader
+        examples = ExampleStore(reader, where, advance)
     if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""
         raise InputError(f"the data set has no examples{cut}", where)
@@ -93,7 +95,7 @@ def execute(
     if finished is not None:
         return finished
     plugins = Plugins().load(current())
-    examples = read_examples(plan)
+    examples = read_examples(plan, show=show)
     if plan.caption_metrics:
         for model in plan.models:
             for decoding in plan.generations:  # before anything is written: report a task that cannot work
@@ -153,6 +155,10 @@ class Execution:
         self.shards = self.grid.of_part(self.options.part)
         self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
         self.arrays: dict[str, np.ndarray] = {}
+        models, plan = self.plan.models, self.plan
+        names = [f"token scores: {model.label}" for model in models if plan.token_metrics]
+        names += [f"captions: {model.label}" for model in models for _ in plan.generations if plan.caption_metrics]
+        self.stage = Stages([*names, *(["scores", "results"] if plan.caption_metrics else [])])
 
     def execute(self) -> Run:
         """Execute all units of work and return the finished run."""
@@ -167,7 +173,7 @@ class Execution:
             systems = self._systems(units)
             scoring = ScoringPass(
                 self.plan, self.examples, units, systems, self.shards, self.pieces, self.options.executor,
-                show=self.show, partial=self.options.part is not None, remote=remote,
+                show=self.show, partial=self.options.part is not None, remote=remote, stage=self.stage,
             )  # fmt: skip
             scoring.compute()
         finally:
@@ -254,7 +260,7 @@ class Execution:
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
-        with bar(f"captions: {model.label}", stop - start, show=self.show) as advance:
+        with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             ask = remote.asks(model) if remote is not None else None
             captions = generate(
                 model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=ask
@@ -340,7 +346,7 @@ class Execution:
                 f"'{model.label}' ({model.name}) does not (the adapter token-scores reads them from a file)"
             )
         start, stop = self.span
-        with bar(f"token scores: {model.label}", stop - start, show=self.show) as advance:
+        with bar(self.stage(f"token scores: {model.label}"), stop - start, show=self.show) as advance:
             scores = token_scores(model, self.examples, self.span, self.pieces, advance)
         if self.options.part is not None:
             return

@@ -16,21 +16,27 @@ from harness.contracts import (
     Adapter,
     Candidates,
     CaptionSet,
+    CountsUsage,
     Decoding,
     Example,
     Failure,
     Generation,
+    OpensMedia,
     Prepares,
     TaskView,
+    needs_whole_task,
 )
 from harness.errors import HarnessError
+from harness.files.media import open_media
 from harness.files.secrets import redact
-from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore
+from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore, example_key
 from harness.run.plan import ModelPlan
+from harness.run.progress import note
 from harness.run.provenance import code_of
-from harness.rundir.answers import Row
+from harness.rundir.answers import AnswerWriter, Row
 from harness.rundir.format import plain
 from harness.rundir.pieces import MemoryPieces, PieceKey, Pieces
+from harness.rundir.shared_answers import SETTING, SharedAnswers, is_shared
 from harness.stats.seeds import derive
 
 REQUEST_EXAMPLES = 256
@@ -191,6 +197,9 @@ class _Work:
         identity = caption_identity(model, decoding, store, seed)
         self.identity = PieceKey.of(model.label, *identity)
         self._recent: dict[int, dict[str, Row]] = {}
+        shared = is_shared(isinstance(model.adapter, CountsUsage))
+        self._shared = SharedAnswers(self.identity.digest) if shared else None
+        self._shared_keys: dict[int, str | None] = {}
 
     def key(self, block: int) -> PieceKey:
         """Return the key of the answers of a block."""
@@ -208,12 +217,34 @@ class _Work:
         self.advance(stop - start - len(missing))
         if missing:
             with answers.writer() as writer:
-                for index, item in zip(missing, self._asked(missing)):
-                    row = rows[self.store.key(index)] = _to_row(self._cut(item))
-                    writer.append(self.store.key(index), row)
+                missing = self._from_other_runs(missing, rows, writer)
+                for index, item in zip(missing, self._asked(missing) if missing else ()):
+                    key = self.store.key(index)
+                    row = rows[key] = _to_row(self._cut(item))
+                    writer.append(key, row)
+                    shared = self._shared_keys.get(index)
+                    if self._shared is not None and shared is not None and not isinstance(item, Failure):
+                        self._shared.add(shared, row)
                     self.advance(1)
+            if self._shared is not None:
+                self._shared.close()
         self._recent = {start // BLOCK: rows}
         return self._summary(start, [rows[self.store.key(index)] for index in range(start, stop)])
+
+    def _from_other_runs(self, missing: list[int], rows: dict[str, Row], writer: AnswerWriter) -> list[int]:
+        """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
+        if self._shared is None:
+            return missing
+        self._shared_keys = {index: shared_key(self.model.adapter, self.store[index]) for index in missing}
+        shared = self._shared.read([key for key in self._shared_keys.values() if key is not None])
+        present = {index: shared[key] for index, key in self._shared_keys.items() if key in shared}
+        for index, row in present.items():
+            rows[self.store.key(index)] = row
+            writer.append(self.store.key(index), row)
+        if present:
+            note(f"{self.model.label}: {len(present):,} answers of earlier runs ({SETTING}=none asks again)")
+        self.advance(len(present))
+        return [index for index in missing if index not in present]
 
     def rows(self, start: int, stop: int) -> list[Row]:
         """Return the rows of a range of examples, from the pieces."""
@@ -245,12 +276,27 @@ class _Work:
         return _Part(np.array(sizes, dtype=np.int32), np.array(references, dtype=np.int32), keys, failures, missing)
 
 
+def shared_key(adapter: Adapter, example: Example) -> str | None:
+    """Return the key of an example's answer for other runs, 32 hex digits; None for media that cannot be read.
+
+    The content of a file that the adapter opens counts, not its name.
+    """
+    if example.media is None or not isinstance(adapter, OpensMedia):
+        return example_key(example).hex()
+    try:
+        with open_media(example.media, adapter.media_folder) as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    except (OSError, HarnessError):
+        return None
+    return example_key(example, content).hex()
+
+
 def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int) -> list[object]:
     """Return everything beside an example that its captions depend on.
 
-    An adapter that looks at the whole task (:class:`~harness.contracts.Prepares`) depends on all examples.
+    An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples.
     """
-    whole = store.digest() if isinstance(model.adapter, Prepares) else ""
+    whole = store.digest() if needs_whole_task(model.adapter) else ""
     return [
         __version__, model.name, dict(model.params), model.adapter.fingerprint(), code_of([model.adapter]),
         {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, whole,

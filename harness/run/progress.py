@@ -1,14 +1,24 @@
-"""Progress bars for people: on stderr in a terminal or below the cell of a notebook, only for what takes longer than a second."""
+"""Progress of long work: a bar in a terminal or below the cell of a notebook, a line every 30 seconds elsewhere.
+
+Nothing appears for work that takes less than a second. Texts go to stderr.
+"""
 
 from __future__ import annotations
 
 import html
 import logging
 import sys
+import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
+
+FIRST_SECONDS = 1.0
+"""Time after which a bar appears."""
+LINE_SECONDS = 30.0
+"""Time between two lines where there is no terminal."""
+Advance = Callable[[int], None]
 
 
 def note(text: str) -> None:
@@ -29,22 +39,130 @@ def in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
-class NotebookBar:
-    """A bar below the cell of a notebook, drawn after a second and then at most four times a second."""
+def duration(seconds: float) -> str:
+    """Return a time in words.
 
-    def __init__(self, description: str, total: int) -> None:
-        self.description, self.total = description, total
+    >>> duration(0.44), duration(21.4), duration(200), duration(3725)
+    ('0.4 s', '21 s', '3 min 20 s', '1 h 02 min')
+    """
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+class Stages:
+    """Stages of a run, numbered in their order.
+
+    >>> stage = Stages(["captions: a", "scores"])
+    >>> stage("captions: a"), stage("scores"), stage("corpus statistics")
+    ('[1/2] captions: a', '[2/2] scores', 'corpus statistics')
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names, self._next = list(names), 0
+
+    def __call__(self, name: str) -> str:
+        """Return the name with its number; a name that is not among the stages as it is."""
+        if name not in self.names[self._next :]:
+            return name
+        self._next = self.names.index(name, self._next) + 1
+        return f"[{self._next}/{len(self.names)}] {name}"
+
+
+class Meter:
+    """Work of a known number of steps, or of an unknown one (0), and the time that it takes.
+
+    Parameters
+    ----------
+    description : str
+        Name of the work.
+    total : int
+        Number of steps; 0: unknown.
+    unit : str
+        Name of the steps, in the plural.
+    status : callable
+        Returns a text that follows the figures, such as estimates of scores; empty for none.
+    """
+
+    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+        self.description, self.total, self.unit, self.status = description, total, unit, status
         self.done = 0
-        self._started = self._drawn = time.monotonic()
-        self._handle: Any = None
+        self.started = time.monotonic()
 
     def advance(self, steps: int) -> None:
         """Add steps."""
         self.done += steps
+
+    def close(self) -> None:
+        """End the work."""
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def left(self) -> float | None:
+        """Estimate of the time until the end; None where it is not known."""
+        return self.seconds * (self.total - self.done) / self.done if self.total and self.done else None
+
+    def figures(self) -> str:
+        """Return the number of steps, the rate and the time left."""
+        rate = self.done / max(self.seconds, 1e-9)
+        of = f" of {self.total:,}" if self.total else ""
+        text = f"{self.done:,}{of} {self.unit}, {f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}/s"
+        left = self.left
+        return text if left is None or self.done >= self.total else f"{text}, {duration(left)} left"
+
+    def line(self) -> str:
+        """Return the figures and the status."""
+        return "; ".join(text for text in (self.figures(), self.status()) if text)
+
+
+class Lines(Meter):
+    """A line every 30 seconds, also while no step ends; a last line where there was one before."""
+
+    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+        super().__init__(description, total, unit, status)
+        self._printed, self._end = False, threading.Event()
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._end.wait(LINE_SECONDS):
+            self._printed = True
+            self._print(self.line())
+
+    def close(self) -> None:
+        """End the lines."""
+        self._end.set()
+        self._thread.join()
+        if self._printed:
+            self._print(f"{self.done:,} {self.unit} in {duration(self.seconds)}")
+
+    def _print(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # a reader that left, a closed stream
+            print(f"{self.description}: {text}", file=sys.stderr, flush=True)
+
+
+class NotebookBar(Meter):
+    """A bar below the cell of a notebook, drawn at most four times a second."""
+
+    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+        super().__init__(description, total, unit, status)
+        self._drawn = self.started
+        self._handle: Any = None
+
+    def advance(self, steps: int) -> None:
+        """Add steps and draw the bar."""
+        super().advance(steps)
         now = time.monotonic()
-        if now - self._started > 1 and (now - self._drawn > 0.25 or self.done >= self.total):
+        if now - self.started > FIRST_SECONDS and (now - self._drawn > 0.25 or self.done >= self.total):
             self._drawn = now
-            self._draw(now - self._started)
+            self._draw()
 
     def close(self) -> None:
         """Remove the bar."""
@@ -53,13 +171,12 @@ class NotebookBar:
 
             self._handle.update(HTML(""))
 
-    def _draw(self, seconds: float) -> None:
+    def _draw(self) -> None:
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
-        left = seconds * (self.total - self.done) / max(self.done, 1)
+        value = f'value="{self.done}" max="{self.total}"' if self.total else ""
         content = HTML(
-            f'<label>{html.escape(self.description)} <progress value="{self.done}" max="{self.total}"></progress> '
-            f"{self.done:,} of {self.total:,}, {left:.0f} s left</label>"
+            f"<label>{html.escape(self.description)} <progress {value}></progress> {html.escape(self.line())}</label>"
         )
         if self._handle is None:
             self._handle = display(content, display_id=True)
@@ -67,39 +184,71 @@ class NotebookBar:
             self._handle.update(content)
 
 
-@contextmanager
-def bar(description: str, total: int, *, show: bool = True) -> Generator[Callable[[int], None]]:
-    """A bar over ``total`` steps; yields ``advance(steps)``.
+class TerminalBar(Meter):
+    """A bar in a terminal, with the status on a line of its own; both disappear at the end."""
 
-    Silent when ``show`` is false, and where stderr is no terminal outside of notebooks.
+    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+        super().__init__(description, total, unit, status)
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        names = TextColumn("{task.description}", markup=False)
+        figures = TextColumn("{task.fields[figures]}", markup=False)
+        self._progress = Progress(names, BarColumn(20), figures, auto_refresh=False)
+        self._task = self._progress.add_task(description, total=total or None, figures="")
+        self._live = Live(get_renderable=self._lines, console=Console(stderr=True), transient=True)
+
+    def advance(self, steps: int) -> None:
+        """Add steps and draw the bar."""
+        super().advance(steps)
+        if not self._live.is_started and self.seconds > FIRST_SECONDS:
+            self._live.start()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._live.is_started:
+            self._live.stop()
+
+    def _lines(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        self._progress.update(self._task, completed=self.done, figures=self.figures())
+        status = self.status()
+        return Group(self._progress, Text(f"  {status}")) if status else self._progress
+
+
+@contextmanager
+def bar(
+    description: str,
+    total: int = 0,
+    *,
+    show: bool = True,
+    unit: str = "examples",
+    status: Callable[[], str] = lambda: "",
+) -> Generator[Advance]:
+    """Context that shows the progress of work; yields ``advance(steps)``. Silent when ``show`` is false.
+
+    Parameters
+    ----------
+    description : str
+        Name of the work.
+    total : int
+        Number of steps; 0: unknown.
+    show : bool
+        False: show nothing.
+    unit : str
+        Name of the steps, in the plural.
+    status : callable
+        Returns a text that follows the figures; it may be called by another thread.
     """
-    if show and in_notebook():
-        notebook = NotebookBar(description, total)
-        try:
-            yield notebook.advance
-        finally:
-            notebook.close()
-        return
-    if not show or not _is_terminal():
+    if not show:
         yield lambda steps: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task(description, total=total)
-    started, live = time.monotonic(), False
-
-    def advance(steps: int) -> None:
-        nonlocal live
-        progress.advance(task, steps)
-        if not live and time.monotonic() - started > 1:
-            progress.start()
-            live = True
-
+    kind = NotebookBar if in_notebook() else TerminalBar if _is_terminal() else Lines
+    meter = kind(description, total, unit, status)
     try:
-        yield advance
+        yield meter.advance
     finally:
-        if live:
-            progress.stop()
+        meter.close()

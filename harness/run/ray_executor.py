@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from harness import __version__
-from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares
+from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView, needs_whole_task
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, packed, unpacked
@@ -93,7 +93,7 @@ class RayCluster:
         def ask(
             examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
         ) -> Iterator[Generation | Failure]:
-            if isinstance(model.adapter, Prepares):  # it has looked at the whole task, which actors do not have
+            if needs_whole_task(model.adapter):  # actors do not have it
                 yield from results_of(model.adapter, model.label, examples, decoding, seeds)
                 return
             yield from self._generated(self._actors_of(model), examples, decoding, seeds)
@@ -214,6 +214,8 @@ class _Generator:
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> list[Generation | Failure]:
         """Return one result per example."""
+        if isinstance(self._adapter, Prepares):
+            self._adapter.prepare(TaskView(examples, decoding, partial=True))
         return list(results_of(self._adapter, self._label, examples, decoding, seeds))
 
 

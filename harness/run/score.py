@@ -189,6 +189,7 @@ def score(
     seed: int,
     advance: Callable[[int], None] = lambda n: None,
     examples: int | None = None,
+    observe: Callable[[np.ndarray], None] | None = None,
 ) -> Scored:
     """Compute statistics and p-values of a metric on all batches.
 
@@ -209,6 +210,8 @@ def score(
     examples : int, optional
         Number of examples that the metric can score in the whole run, of which the batches may be a shard; None: those of the
         batches. It determines the number of relabelings where texts are scored again.
+    observe : callable, optional
+        Called with the statistics (B, d) of each batch.
 
     Raises
     ------
@@ -229,6 +232,8 @@ def score(
         if can_score(metric, batch):
             stats = _checked_stats(metric, batch, features, state)
             rows.update(zip(positions.tolist(), stats))
+            if observe is not None:
+                observe(stats)
             if p_values is not None and p_floors is not None and tested is not None:
                 tested_batch = _p_values(metric, batch, features, state, stats, tested, seed)
                 p_values[positions] = tested_batch.values

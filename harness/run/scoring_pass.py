@@ -13,6 +13,7 @@ import numpy as np
 from harness.contracts import CaptionSet
 from harness.run import score as scoring
 from harness.run.corpus_fit import CorpusFit, fit, prime
+from harness.run.estimates import Estimates
 from harness.run.example_store import ExampleStore
 from harness.run.executor import Cluster, Executor, ExecutorOptions, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
@@ -60,6 +61,8 @@ class ScoringPass:
         True for a part of a run: what needs all examples is left to the whole run.
     remote : Cluster, optional
         Cluster of the executor ``ray``.
+    stage : callable
+        Returns the description of a stage of the run from its name.
     """
 
     def __init__(
@@ -75,9 +78,11 @@ class ScoringPass:
         show: bool = False,
         partial: bool = False,
         remote: Cluster | None = None,
+        stage: Callable[[str], str] = str,
     ) -> None:
         self.plan, self.store, self.units, self.systems, self.shards = plan, store, units, systems, shards
         self.pieces, self.options, self.show, self.partial, self.remote = pieces, options, show, partial, remote
+        self.stage = stage
         self.metrics = plan.caption_metrics
         self.keys = StatisticsKeys(plan.spec, store, units, [is_corpus_free(item.metric) for item in self.metrics])
 
@@ -92,20 +97,25 @@ class ScoringPass:
             for shard, missing in jobs.items()
             for system, metrics in missing.items()
         )
-        executor = self._executor()
+        estimates = Estimates(self.metrics, self._labels)
+        executor = self._executor(estimates if self.show else None)
         try:
-            with bar("scores", total, show=self.show) as advance:
+            with bar(self.stage("scores"), total, show=self.show, unit="scores", status=estimates.text) as advance:
                 for scores in executor.scores((self._job(shard, missing) for shard, missing in jobs.items()), advance):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
                         self.pieces.write_arrays(key, scored.to_arrays())
+                        if self.show and self.options.name != "local":
+                            estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
 
     @cached_property
     def fit(self) -> CorpusFit:
         """Corpus state of the metrics."""
-        return fit(self.metrics, self.store, shards=max(1, len(self.shards) if not self.partial else 2))
+        with bar(self.stage("corpus statistics"), len(self.store), show=self.show) as advance:
+            shards = max(1, len(self.shards) if not self.partial else 2)
+            return fit(self.metrics, self.store, shards=shards, advance=advance)
 
     @cached_property
     def _examples(self) -> dict[tuple[int, int], int]:
@@ -162,10 +172,17 @@ class ScoringPass:
         ]
         return Job(shard, [self.units[unit].caption_sets(*self.shards[shard]) for unit in used], requests)
 
-    def _executor(self) -> Executor:
-        labels = [self.units[system.unit].model.label for system in self.systems]
-        scorer = ShardScorer(self.metrics, self.fit.features, self.plan.spec.significance, self.plan.spec.seed, labels)
+    @property
+    def _labels(self) -> list[str]:
+        return [self.units[system.unit].model.label for system in self.systems]
+
+    def _scorer(self, features: FeatureCache) -> ShardScorer:
+        return ShardScorer(self.metrics, features, self.plan.spec.significance, self.plan.spec.seed, self._labels)
+
+    def _executor(self, estimates: Estimates | None) -> Executor:
+        scorer = self._scorer(self.fit.features)
         if self.options.name == "local":
+            scorer.observe = estimates.add if estimates is not None else None
             return LocalExecutor(scorer)
         prime(self.fit, self.metrics, self._first_sets())
         if self.remote is not None:
@@ -196,13 +213,10 @@ class ScoringPass:
         if stored is not None:
             scoring.fitted(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
-        labels = [self.units[entry.unit].model.label for entry in self.systems]
-        scorer = ShardScorer(
-            self.metrics, self._whole_features, self.plan.spec.significance, self.plan.spec.seed, labels
-        )
+        scorer = self._scorer(self._whole_features)
         sets = self.units[item.unit].caption_sets(*whole)
         request = Request(0, system, item.candidates, item.references, ((metric, self._examples[system, metric]),))
-        with bar(f"{plan.label}: {labels[system]}", len(sets), show=self.show) as advance:
+        with bar(f"{plan.label}: {self._labels[system]}", len(sets), show=self.show) as advance:
             scored = scorer.score(Job(0, [sets], [request]), advance).scored[system, metric]
         self.pieces.write_arrays(key, scored.to_arrays())
         return scored, key
@@ -223,7 +237,11 @@ class ScoringPass:
         spec = self.plan.spec
         tested = [p.label for p in self.metrics if scoring.is_tested(p.metric, spec.significance)]
         path = folder / SAMPLES if folder is not None else None
-        with SampleWriter(path, [plan.label for plan in self.metrics], tested, has_meta=self.store.has_meta) as writer:
+        columns = [plan.label for plan in self.metrics]
+        with (
+            bar(self.stage("results"), len(self.systems) * len(columns), show=self.show, unit="numbers") as advance,
+            SampleWriter(path, columns, tested, has_meta=self.store.has_meta) as writer,
+        ):
             for system in range(len(self.systems)):
                 scores: dict[str, np.ndarray] = {}
                 p_values: dict[str, np.ndarray] = {}
@@ -237,6 +255,7 @@ class ScoringPass:
                     record = self._record(system, plan, scored)
                     undefined = np.flatnonzero(~scored.defined)
                     add(replace(record, statistics=name), self._ids(system, undefined[:MAX_LOGGED_IDS]), len(undefined))
+                    advance(1)
                 self._write(writer, system, scores, p_values)
         return None if folder is not None else writer.table
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
 
 from harness.contracts import CaptionSet, PositionedBatch
 from harness.errors import HarnessError
@@ -61,6 +64,8 @@ class ShardScorer:
     seed: int
     labels: Sequence[str]
     """Label of the model of each system, for messages."""
+    observe: Callable[[int, int, np.ndarray], None] | None = None
+    """Called with system, metric and the statistics (B, d) of each batch; in the process of the run alone."""
     _last: int | None = None
 
     @rare_collections()
@@ -91,8 +96,11 @@ class ShardScorer:
     ) -> scoring.Scored:
         plan = self.metrics[metric]
         label = self.labels[request.system]
+        observe = partial(self.observe, request.system, metric) if self.observe is not None else None
         try:
-            return scoring.score(plan.metric, parts, self.features, self.significance, self.seed, advance, examples)
+            return scoring.score(
+                plan.metric, parts, self.features, self.significance, self.seed, advance, examples, observe
+            )
         except HarnessError:
             raise
         except MemoryError:

@@ -38,7 +38,7 @@ from harness.rundir.format import (
     write_atomically,
 )
 from harness.rundir.lock import RunLock
-from harness.rundir.pieces import PieceStore
+from harness.rundir.pieces import PieceStore, content_digest
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
 from harness.rundir.samples import SampleTable, write_samples
@@ -51,6 +51,8 @@ ATTEMPTS = 20
 Mode = Literal["auto", "resume", "fresh", "extend"]
 SAMPLES_CHECKSUM = "samples_sha256"
 """Key of results.json: SHA-256 of samples.parquet."""
+CHECKSUM = "checksum"
+"""Key of results.json: SHA-256 of the other values."""
 
 
 class RunDir:
@@ -245,6 +247,11 @@ class RunDir:
     def _results(self) -> JsonObject:
         results = read_json_object(self.path / RESULTS)
         check_results(results, self.path / RESULTS)
+        checksum = results.pop(CHECKSUM, None)
+        if results.get("schema") == RESULTS_SCHEMA and checksum not in (None, content_digest(results)):
+            raise InputError(
+                "is damaged (its checksum differs); run the spec again to rebuild it", str(self.path / RESULTS)
+            )
         return results
 
     @cached_property
@@ -319,7 +326,8 @@ class RunDir:
             content["notes"] = list(notes)
         if costs:
             content["costs"] = dict(costs)
-        write_atomically(self.path / RESULTS, to_json(content))
+        content = cast(JsonObject, plain(content))
+        write_atomically(self.path / RESULTS, to_json({**content, CHECKSUM: content_digest(content)}))
 
     def log(self, event: str, **values: object) -> None:
         """Append one event to log.jsonl; a torn last line after a kill is harmless."""

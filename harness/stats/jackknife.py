@@ -39,11 +39,46 @@ def interval(
     if not np.isfinite(without).all() or np.ptp(without) == 0:
         return None
     groups = len(without)
-    variance = (groups - 1) / groups * float(np.sum((without - without.mean()) ** 2))
+    variance = _variance(without)
     if pairs is not None and groups > 2:
         variance -= _excess(value, without, pairs)
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * float(np.sqrt(variance))
     return value - half, value + half
+
+
+def p_value(value: float, without: np.ndarray) -> float:
+    """Return the two-sided p-value of the hypothesis that the expected number is 0: at most 0.05 where 0 is not inside :func:`interval`.
+
+    Parameters
+    ----------
+    value : float
+        The number of all examples, such as a difference of two systems.
+    without : ndarray
+        The number without each of G groups, shape (G,), G at least 2.
+
+    Returns
+    -------
+    float
+        P-value of Student's t with G - 1 degrees of freedom; 1 for the number 0, NaN where another number has no standard error.
+
+    Examples
+    --------
+    >>> round(p_value(2.0, np.array([2.5, 2.0, 1.5])), 4)  # the t test of 1, 2, 3
+    0.0742
+    """
+    from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
+
+    if value == 0:
+        return 1.0
+    if not np.isfinite(without).all() or np.ptp(without) == 0:
+        return float("nan")
+    return 2 * float(stdtr(len(without) - 1, -abs(value) / float(np.sqrt(_variance(without)))))
+
+
+def _variance(without: np.ndarray) -> float:
+    """Return the jackknife variance of the number of all examples, from the numbers without each of G groups, shape (G,)."""
+    groups = len(without)
+    return (groups - 1) / groups * float(np.sum((without - without.mean()) ** 2))
 
 
 def _excess(value: float, without: np.ndarray, pairs: np.ndarray) -> float:
@@ -54,5 +89,4 @@ def _excess(value: float, without: np.ndarray, pairs: np.ndarray) -> float:
     if not np.isfinite(second).all():
         return 0.0
     excess = float(np.sum((second - second.mean()) ** 2)) / (groups * (groups - 1))
-    variance = (groups - 1) / groups * float(np.sum((without - without.mean()) ** 2))
-    return min(excess, variance / 2)
+    return min(excess, _variance(without) / 2)

@@ -50,6 +50,13 @@ class ResampledDifference:
     """Number of assignments, and of resamples."""
     exact: bool
     """True when the assignments are all 2^B patterns."""
+    p_jackknife: float = float("nan")
+    """Two-sided p-value of the jackknife over groups (:func:`difference_of_groups`); NaN for the other methods."""
+
+    @property
+    def p_value(self) -> float:
+        """P-value that a comparison reports: of approximate randomisation, or of the jackknife over groups."""
+        return self.p_jackknife if np.isnan(self.p_randomisation) else self.p_randomisation
 
 
 @dataclass(frozen=True)
@@ -141,6 +148,44 @@ def difference_of_statistics(
     ]
     one, other = (_concatenated([pair[side] for pair in swapped]) for side in (0, 1))
     return _summary(values, resampled, one, other, family.exact)
+
+
+def difference_of_groups(a: float, b: float, without_a: np.ndarray, without_b: np.ndarray) -> ResampledDifference:
+    """Compare two systems by the jackknife over common groups of examples: nothing is resampled, no text occurs twice.
+
+    Parameters
+    ----------
+    a, b : float
+        The statistic of both systems on the same examples.
+    without_a, without_b : ndarray
+        The statistic without each of G groups of examples, shape (G,), the same groups for both.
+
+    Returns
+    -------
+    ResampledDifference
+        Interval and ``p_jackknife`` of Student's t with G - 1 degrees of freedom; the other p-values are NaN, and ``draws`` is 0. There is
+        no interval, and a NaN p-value for a difference other than 0, where the statistic is undefined without some group or there are fewer
+        than two groups.
+
+    References
+    ----------
+    Efron & Stein (1981), *The Jackknife Estimate of Variance*: the variance is on average not too small.
+
+    Examples
+    --------
+    >>> result = difference_of_groups(3.0, 1.0, np.array([3.5, 3.0, 2.5]), np.array([1.0, 1.0, 1.0]))
+    >>> result.difference, round(result.p_jackknife, 4)
+    (2.0, 0.0742)
+    """
+    nan, observed = float("nan"), a - b
+    if np.isnan(observed):
+        return ResampledDifference(a, b, observed, None, nan, nan, 0, False)
+    if abs(observed) <= ties.tolerance(max(abs(a), abs(b))):
+        observed = 0.0  # equal up to the order of summation
+    without = without_a - without_b
+    ci95 = jackknife.interval(observed, without) if len(without) > 1 else None
+    p_value = jackknife.p_value(observed, without) if len(without) > 1 else nan
+    return ResampledDifference(a, b, observed, ci95, nan, nan, 0, False, p_value)
 
 
 def separable(reduce: Reduce, a: np.ndarray, b: np.ndarray, expected: tuple[float, float]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.errors import HarnessError, InputError, did_you_mean, require
+from harness.files.announcements import announced
 from harness.plugins.embeddings.local_model import weights_fingerprint
 
 
@@ -102,8 +103,11 @@ class Classifier:
 
         guard_torchvision()
         transformers = require("transformers", extra="models", needed_by="the detector of 'fense'")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(self.path), local_files_only=True)
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(str(self.path), local_files_only=True)
+        with announced(f"loading the detector {self.path.name}"):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(self.path), local_files_only=True)
+            model = transformers.AutoModelForSequenceClassification.from_pretrained(
+                str(self.path), local_files_only=True
+            )
         names = {str(name).lower(): int(index) for name, index in model.config.label2id.items()}
         if len(names) > 1 and self.label.lower() not in names:
             raise InputError(

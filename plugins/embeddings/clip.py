@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.contracts import PathParam
 from harness.errors import HarnessError, InputError, did_you_mean, require
+from harness.files.announcements import announced
 from harness.plugins.embeddings.local_model import LocalModelEmbedding, weights_fingerprint
 
 
@@ -55,8 +56,9 @@ class Clip(LocalModelEmbedding):
         if self.model not in architectures:
             hint = did_you_mean(self.model, architectures)
             raise HarnessError(f"embedding 'clip': open_clip has no model '{self.model}'{hint}")
-        model = open_clip.create_model(self.model, pretrained=None, device="cpu")
-        state = load_state(self.weights)
+        with announced(f"loading CLIP {self.model}"):
+            model = open_clip.create_model(self.model, pretrained=None, device="cpu")
+            state = load_state(self.weights)
         try:
             model.load_state_dict(state)
         except RuntimeError as error:

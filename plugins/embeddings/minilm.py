@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.contracts import PathParam
 from harness.errors import InputError, require
+from harness.files.announcements import announced
 from harness.plugins.embeddings import bert_encoder
 from harness.plugins.embeddings.local_model import LocalModelEmbedding, weights_fingerprint
 
@@ -57,7 +58,8 @@ class MiniLm(LocalModelEmbedding):
     def _loaded(self) -> bert_encoder.BertEncoder | LibraryEncoder:
         if bert_encoder.is_supported(self.folder):
             return bert_encoder.BertEncoder(self.folder)
-        return LibraryEncoder(self.folder)
+        with announced(f"loading the sentence model {self.folder.name}"):
+            return LibraryEncoder(self.folder)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d)."""

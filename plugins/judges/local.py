@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError, require
+from harness.files.announcements import announced
 from harness.plugins.embeddings.local_model import weights_fingerprint
 from harness.plugins.judges.replies import Conversation, Reply
 from harness.plugins.sets.checks import check_count
@@ -65,10 +66,11 @@ class LocalModel:
         if not isinstance(dtype := getattr(torch, self.dtype, None), torch.dtype):
             raise HarnessError(f"judge: dtype is {self.dtype!r}; expected the name of a torch dtype, such as bfloat16")
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(self.path), local_files_only=True)
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                str(self.path), local_files_only=True, dtype=dtype
-            )
+            with announced(f"loading the judge {self.path.name}"):
+                tokenizer = transformers.AutoTokenizer.from_pretrained(str(self.path), local_files_only=True)
+                model = transformers.AutoModelForCausalLM.from_pretrained(
+                    str(self.path), local_files_only=True, dtype=dtype
+                )
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise InputError(f"the judge cannot be loaded: {reason}", str(self.path)) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from harness.errors import InputError, require
+from harness.files.announcements import announced
 from harness.plugins.compiled.cache_keys import imported
 from harness.plugins.compiled.chunks import run_slices
 from harness.plugins.meteor.kernels import compile_ahead
@@ -76,7 +78,8 @@ def _new_words() -> WordTable:
     require("numba", needed_by="METEOR")
     find_sources()  # raises before the slow work starts
     compile_ahead.start()
-    with imported(), ThreadPoolExecutor(1) as pool:
+    compiling = announced("METEOR: compiling its kernels, once on this machine")
+    with compiling if compile_ahead.is_needed() else nullcontext(), imported(), ThreadPoolExecutor(1) as pool:
         lexicon = pool.submit(installed_lexicon)
         compile_ahead.load_text_kernels()
         compile_ahead.wait()

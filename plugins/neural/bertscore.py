@@ -17,6 +17,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
+from harness.files.announcements import announced
 from harness.plugins.embeddings.minilm import MiniLm
 from harness.plugins.ngram.best_match import BestMatchMetric
 
@@ -109,8 +110,9 @@ class TokenEncoder:
 
         guard_torchvision()
         transformers = require("transformers", extra="models", needed_by=self.needed_by)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(self.path), local_files_only=True)
-        model = transformers.AutoModel.from_pretrained(str(self.path), local_files_only=True)
+        with announced(f"loading the model {self.path.name}"):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(self.path), local_files_only=True)
+            model = transformers.AutoModel.from_pretrained(str(self.path), local_files_only=True)
         layers = model.config.num_hidden_layers
         if self.layer is not None and not 0 <= self.layer <= layers:
             raise HarnessError(f"{self.needed_by}: layer is {self.layer}; the model has layers 0 to {layers}")

@@ -22,10 +22,8 @@ def groups_of(examples: int, seed: int) -> np.ndarray:
     return np.random.default_rng([seed, examples, count]).permutation(np.arange(examples) % count)
 
 
-def of_groups(
-    number: Callable[[np.ndarray], float], examples: int, seed: int, bounds: tuple[float, float] | None = None
-) -> Interval:
-    """Return the 95 % interval of a number of B examples, or the reason for none.
+def without_groups(number: Callable[[np.ndarray], float], examples: int, seed: int) -> np.ndarray:
+    """Return a number of B examples without each group, shape (G,).
 
     Parameters
     ----------
@@ -35,12 +33,24 @@ def of_groups(
         Number of examples B, at least 2.
     seed : int
         Seed of the groups.
+    """
+    group = groups_of(examples, seed)
+    return np.array([number(np.flatnonzero(group != g)) for g in range(group.max() + 1)])
+
+
+def of_groups(
+    number: Callable[[np.ndarray], float], examples: int, seed: int, bounds: tuple[float, float] | None = None
+) -> Interval:
+    """Return the 95 % interval of a number of B examples, or the reason for none; parameters are those of :func:`without_groups`.
+
+    Parameters
+    ----------
+    number, examples, seed
+        As for :func:`without_groups`.
     bounds : tuple of float, optional
         Smallest and largest possible number.
     """
-    group = groups_of(examples, seed)
-    without = np.array([number(np.flatnonzero(group != g)) for g in range(group.max() + 1)])
-    return from_values(number(np.arange(examples)), without, bounds)
+    return from_values(number(np.arange(examples)), without_groups(number, examples, seed), bounds)
 
 
 def from_values(value: float, without: np.ndarray, bounds: tuple[float, float] | None = None) -> Interval:

@@ -141,19 +141,23 @@ class _OfCorpora(CorpusVectors):
 
         It is too wide, because balls change abruptly when their neighbours are left out.
         """
-        texts = vector_rows.unpack(stats, self.kind)
-        if len(texts.rows) > MOST_TEXTS:
+        count = int(stats[:, :2].sum())
+        if count > MOST_TEXTS:
             return Interval(
                 None,
                 f"above {MOST_TEXTS} texts the jackknife is left out, which takes three times as long as the number",
             )
-        group = grouped_jackknife.groups_of(len(stats), seed)
+        without = self.without_groups(stats, seed)
+        result = grouped_jackknife.from_values(float(self.reduce(stats)), without, self.spec.bounds)
+        return result if result.ends is None else Interval(result.ends, f"{result.note}; up to 1.5 times too wide")
+
+    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
+        """Return the number without each of at most 20 groups of examples, shape (G,), from one pass over the distances."""
+        texts, group = vector_rows.unpack(stats, self.kind), grouped_jackknife.groups_of(len(stats), seed)
         sides = [
             Sample(texts.vectors[side], group[texts.rows[side]]) for side in (texts.is_candidate, ~texts.is_candidate)
         ]
-        without = without_groups(sides[0], sides[1], self.k, self.kind, int(group.max()) + 1)
-        result = grouped_jackknife.from_values(float(self.reduce(stats)), without, self.spec.bounds)
-        return result if result.ends is None else Interval(result.ends, f"{result.note}; up to 1.5 times too wide")
+        return without_groups(sides[0], sides[1], self.k, self.kind, int(group.max()) + 1)
 
 
 class Precision(_OfCorpora):

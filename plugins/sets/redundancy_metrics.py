@@ -118,7 +118,11 @@ class CompressionRatio:
 
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
-        return grouped_jackknife.of_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
+        return grouped_jackknife.from_values(float(self.reduce(stats)), self.without_groups(stats, seed))
+
+    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
+        """Return the ratio without each of at most 20 groups of examples, shape (G,)."""
+        return grouped_jackknife.without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
 
 
 def _lines(stats: np.ndarray) -> list[bytes]:
@@ -173,6 +177,9 @@ class MsJaccard(WordRows, Parameterised):
 
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
-        return grouped_jackknife.of_groups(
-            lambda rows: float(self.reduce(stats[rows])), len(stats), seed, self.spec.bounds
-        )
+        without = self.without_groups(stats, seed)
+        return grouped_jackknife.from_values(float(self.reduce(stats)), without, self.spec.bounds)
+
+    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
+        """Return the value without each of at most 20 groups of examples, shape (G,)."""
+        return grouped_jackknife.without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)

@@ -18,12 +18,13 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
 
 from harness.errors import HarnessError, MissingExtra
+from harness.files.announcements import announced
 from harness.plugins.meteor.lexicon.disk_cache import cache_root
 from harness.plugins.tokenisers.java_runtime import LINE_BREAKS, drain, end
 
@@ -137,6 +138,7 @@ class SpiceProcess:
         self._store.mkdir()
         self._stderr_lines: deque[str] = deque(maxlen=30)
         self._lock = threading.Lock()
+        self._served = False
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -171,7 +173,9 @@ class SpiceProcess:
         source, target = Path(self._folder.name, "in.json"), Path(self._folder.name, "out.json")
         source.write_text(json.dumps(rows), encoding="ascii")
         target.unlink(missing_ok=True)
-        self._ask(source, self._store, target)
+        with announced("SPICE: starting Java and loading its parser") if not self._served else nullcontext():
+            self._ask(source, self._store, target)
+        self._served = True
         try:
             answer = json.loads(target.read_text(encoding="utf-8", errors="replace"))
             by_index: dict[int, float] = {row["image_id"]: row["scores"]["All"]["f"] for row in answer}

@@ -166,10 +166,12 @@ def _arrays(data: bytes) -> bytes:
 
 
 def without_times(value: object) -> object:
-    """Return a JSON value without its keys ``seconds`` and ``per_second``."""
+    """Return a JSON value without its keys ``seconds`` and ``per_second``, and the ``checksum`` over them."""
     if isinstance(value, dict):
         return {
-            k: without_times(v) for k, v in value.items() if k not in ("seconds", "per_second", "captions_per_second")
+            k: without_times(v)
+            for k, v in value.items()
+            if k not in ("seconds", "per_second", "captions_per_second", "checksum")
         }
     return [without_times(item) for item in value] if isinstance(value, list) else value
 

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from harness.errors import HarnessError, InputError, require
+from harness.files.announcements import announced
 from harness.files.readable import DAMAGED, readable
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
@@ -107,12 +108,13 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         path = files[0]
     if not path.is_file():
         raise InputError("no such checkpoint file", str(path))
-    if path.suffix == ".safetensors":
-        return Checkpoint(_unwrapped(_read_safetensors(path)), _config_beside(path), path)
-    if path.suffix == ".npz":
-        return Checkpoint(_unwrapped(_read_npz(path)), _config_beside(path), path)
-    tensors, settings = _split(_read_torch(path), path)
-    return Checkpoint(tensors, settings, path)
+    with announced(f"loading {path.name}"):
+        if path.suffix == ".safetensors":
+            return Checkpoint(_unwrapped(_read_safetensors(path)), _config_beside(path), path)
+        if path.suffix == ".npz":
+            return Checkpoint(_unwrapped(_read_npz(path)), _config_beside(path), path)
+        tensors, settings = _split(_read_torch(path), path)
+        return Checkpoint(tensors, settings, path)
 
 
 def _read_safetensors(path: Path) -> dict[str, torch.Tensor]:

@@ -17,6 +17,7 @@ from harness.reporting.charts.style import DIVERGING, MILD
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
+from harness.stats.correlation import average_ranks
 
 MOST_SYSTEMS = 12
 """Largest number of systems of a chart of numbers per example; further ones are left out, which the caption says."""
@@ -309,17 +310,22 @@ def mean_rank_correlation(
     systems: Sequence[System], metrics: Sequence[str], direction: dict[str, bool | None]
 ) -> np.ndarray:
     """Return the mean over systems of the Spearman correlations (M, M) of oriented scores; NaN where none is defined."""
-    from scipy.stats import rankdata
-
     total, count = np.zeros((len(metrics), len(metrics))), np.zeros((len(metrics), len(metrics)))
     for system in systems:
         scores = np.stack([system.scores(metric) * (-1 if direction[metric] is False else 1) for metric in metrics])
+        finite = np.isfinite(scores)
+        ranks = [average_ranks(row[present, None])[:, 0] for row, present in zip(scores, finite)]
         for i in range(len(metrics)):
             for j in range(i + 1):
-                both = np.isfinite(scores[i]) & np.isfinite(scores[j])
-                a, b = scores[i][both], scores[j][both]
-                if both.sum() >= LEAST and np.ptp(a) > 0 and np.ptp(b) > 0:
-                    r = float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
+                both = finite[i] & finite[j]
+                if both.sum() < LEAST:
+                    continue
+                a, b = (
+                    ranks[k] if both.sum() == len(ranks[k]) else average_ranks(scores[k][both, None])[:, 0]
+                    for k in (i, j)
+                )
+                if np.ptp(a) > 0 and np.ptp(b) > 0:
+                    r = float(np.corrcoef(a, b)[0, 1])
                     for at in {(i, j), (j, i)}:
                         total[at] += r
                         count[at] += 1

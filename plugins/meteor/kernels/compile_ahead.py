@@ -47,6 +47,11 @@ def marker_path() -> Path:
     return cache_root() / "meteor" / f"compiled-{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}"
 
 
+def is_needed() -> bool:
+    """Return True when no marker records that the kernels are compiled."""
+    return not path_exists(marker_path()) and os.environ.get("NUMBA_DISABLE_JIT") != "1"
+
+
 def start() -> subprocess.Popen[bytes] | None:
     """Start the second process, at most once per process, and return it; None when the marker exists or no process can be started."""
     with _starting:
@@ -55,9 +60,8 @@ def start() -> subprocess.Popen[bytes] | None:
 
 @cache
 def _start() -> subprocess.Popen[bytes] | None:
-    if path_exists(marker_path()) or os.environ.get("NUMBA_DISABLE_JIT") == "1" or not sys.executable:
+    if not is_needed() or not sys.executable:
         return None
-    _announce("METEOR: compiling its kernels, once on this machine (about ten seconds)")
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", __name__],  # -P: do not import modules of the working directory
@@ -68,13 +72,6 @@ def _start() -> subprocess.Popen[bytes] | None:
         return None
     atexit.register(process.kill)  # safe at any time: numba writes files under temporary names and renames them
     return process
-
-
-def _announce(text: str) -> None:
-    """Log a line and, in a terminal, also print it to stderr."""
-    log.info("%s", text)
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)
 
 
 def wait() -> None:

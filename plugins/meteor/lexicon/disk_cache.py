@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import HarnessError
+from harness.files.announcements import announced
 from harness.plugins.meteor.lexicon.lexicon import Lexicon
 from harness.plugins.meteor.lexicon.paraphrases import ParaphraseTable, parse_paraphrases
 from harness.plugins.meteor.lexicon.sources import Sources, find_sources, read_jar
@@ -87,7 +88,8 @@ def load_lexicon(sources: Sources) -> Lexicon:
         with _locked(folder.with_name(folder.name + ".lock")):
             lexicon = _read_if_valid(folder)  # another process may have built it meanwhile
             if lexicon is None:
-                build_folder(sources, folder)
+                with announced("METEOR: building its lexicon, once on this machine"):
+                    build_folder(sources, folder)
                 lexicon = read_folder(folder)
     except OSError as error:
         raise HarnessError(

@@ -53,6 +53,24 @@ def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
     assert len(server.requests) == 4  # answers that are there are not asked for again
 
 
+def test_answers_of_other_runs_are_not_asked_for_again(spec, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_ANSWERS", "servers")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    first = harness.evaluate(spec, output=tmp_path / "first")
+    assert len(server.requests) == 4 and len(first.failed) == 1
+    second = harness.evaluate(spec, output=tmp_path / "second")
+    assert len(server.requests) == 4, "the image that does not decode never reaches the server"
+    assert second.samples.to_dict() == first.samples.to_dict()
+    larger = {**spec, "dataset": {**spec["dataset"], "split": "train[:6]"}}
+    harness.evaluate(larger, output=tmp_path / "larger")
+    assert len(server.requests) == 5, "the example that was added"
+    harness.evaluate(spec, output=tmp_path / "third", seed=1)
+    assert len(server.requests) == 9, "another seed"
+    monkeypatch.setenv("HARNESS_ANSWERS", "none")
+    harness.evaluate(spec, output=tmp_path / "fourth")
+    assert len(server.requests) == 13
+
+
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_refusal_ends_the_run_and_leaves_nothing(spec, server, tmp_path, status):
     server.script = [(status, {}, '{"error": {"message": "no."}}')] * 10

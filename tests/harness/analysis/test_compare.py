@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -208,3 +210,28 @@ def test_incomparable_numbers_do_not_count_among_the_tests():
     result = adjusted(rows)
     assert [row["p_holm"] for row in result] == [0.02, None, 0.04]
     assert [row["better"] for row in result] == ["A", "sizes differ", "A"]
+
+
+def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
+    words = ["dog", "cat", "man", "runs", "sleeps", "in", "the", "park", "house", "a", "red", "ball"]
+    rng = np.random.default_rng(0)
+    texts = {k: [" ".join(rng.choice(words[:size], 9)) for size in (12, 4, 12)] for k in map(str, range(30))}
+    for place, name in enumerate(("references", "dull", "rich")):
+        (project / f"{name}.json").write_text(json.dumps({key: [row[place]] for key, row in texts.items()}))
+    spec = {
+        "task": "corpus",
+        "dataset": {"reader": "jsonl", "path": str(project / "references.json")},
+        "models": [{"predictions": {"label": n, "path": str(project / f"{n}.json")}} for n in ("dull", "rich")],
+        "metrics": ["compression-ratio", {"ms-jaccard": {"n": 1, "tokenizer": "none"}}],
+    }
+    harness.evaluate(spec, output="r")
+    harness.evaluate({**spec, "bootstrap": {"samples": 10}}, output="s")
+    for paths in (["r"], ["r::dull", "s::rich"]):
+        rows = compare_runs(paths, draws=50)
+        assert [row["metric"] for row in rows] == ["compression-ratio", "ms-jaccard1"]
+        for row in rows:
+            assert row["better"] == "B"
+            assert row["difference"] == pytest.approx(row["a"] - row["b"])
+            assert row["ci95"][0] < row["difference"] < row["ci95"][1]
+            assert 0 < row["p_value"] <= 0.05 and row["p_bootstrap"] is None and row["draws"] == 0
+            assert row["note"].endswith("t test of the jackknife over 20 groups of examples, 19 degrees of freedom")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from harness.analysis import paired_family
-from harness.analysis.paired_family import NOT_RESAMPLED, PairedMetric, SystemData, paired_tests
+from harness.analysis.paired_family import JACKKNIFED, NOT_RESAMPLED, PairedMetric, SystemData, paired_tests
 from harness.contracts import MeanMetric, MetricSpec
 from harness.errors import HarnessError
+from harness.stats import jackknife
 from harness.stats.draws import DrawFamily
 from harness.stats.resampled_difference import difference_of_statistics
 
@@ -140,3 +141,47 @@ def test_one_example_has_no_interval():
     result = outcome_of(Mean(), *one)
     assert result.reported.ci95 is None
     assert result.reported.p_randomisation == 1.0
+
+
+class Corpus(Ratio):
+    """A number of a corpus that is not resampled, with the number of its computations."""
+
+    calls = 0
+
+    def reduce(self, stats, weights=None):
+        assert weights is None, "resampled"
+        self.calls += 1
+        return super().reduce(stats)
+
+    def without_groups(self, stats, seed):
+        group = np.random.default_rng([seed, len(stats)]).permutation(len(stats)) % 5
+        return np.array([self.reduce(stats[group != g]) for g in range(5)])
+
+
+def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_once_for_a_system():
+    rng = np.random.default_rng(5)
+    a, b, c = data(rng, missing=(0,)), data(rng, missing=(0,)), data(rng, missing=(0,))
+    metric = Corpus()
+    results = list(
+        paired_tests([PairedMetric(metric, *pair) for pair in ((a, b), (a, c), (b, c))], DrawFamily(40, 300, 7))
+    )
+    assert metric.calls == 3 * 6 + 3  # each pair verifies once that the number is no function of sums
+    whole, without = Ratio().reduce(a.stats[1:]), [metric.without_groups(side.stats[1:], 7) for side in (a, b)]
+    reported = results[0].reported
+    assert reported.difference == pytest.approx(whole - Ratio().reduce(b.stats[1:]))
+    assert reported.ci95 == jackknife.interval(reported.difference, without[0] - without[1])
+    assert reported.p_value == jackknife.p_value(reported.difference, without[0] - without[1])
+    assert results[0].note == JACKKNIFED.format(groups=5, freedom=4)
+
+
+def test_a_metric_over_groups_names_the_reason_for_no_interval():
+    rng = np.random.default_rng(6)
+    a = data(rng)
+    same = outcome_of(Corpus(), a, SystemData(a.stats.copy(), a.scores.copy()))
+    assert (same.reported.p_value, same.reported.ci95) == (1.0, None)
+    assert same.note == "the difference is the same, or undefined, without each group of examples"
+    one = data(rng, n=1)
+    assert outcome_of(Corpus(), one, data(rng, n=1)).note == "a comparison needs at least two examples"
+    empty = SystemData(np.array([[1.0, 0.0], [1.0, 0.0]]), np.full(2, np.nan))
+    with np.errstate(divide="ignore"):
+        assert outcome_of(Corpus(), empty, empty).note == "the number is undefined for one of the systems"

@@ -50,12 +50,19 @@ def slow(project):
     return project
 
 
+def _default_interrupt() -> None:
+    """Accept SIGINT, which a shell makes its jobs in the background ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
 )
 def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(slow, number, code, word):
     command = [*HARNESS, "run", "spec.yaml", "--output", "out", "--set", "models=[slow]"]
-    with subprocess.Popen(command, cwd=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_default_interrupt
+    ) as process:
         while not (slow / "started").exists():
             time.sleep(0.05)
         process.send_signal(number)
@@ -64,6 +71,52 @@ def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(slow, numb
     (slow / "fast").touch()
     done = subprocess.run([*command, "--resume"], cwd=slow, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+class SignalsInFinaliser:
+    """Sends a signal to this process while Python runs its finaliser, whose exceptions are discarded."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self.number)
+        time.sleep(0)
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(capsys, number, error):
+    hook = sys.unraisablehook
+    with pytest.raises(error), terminable():
+        SignalsInFinaliser(number)
+        time.sleep(10)
+    assert sys.unraisablehook is hook
+    assert "Exception ignored" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_that_arrives_in_llvm_waits_until_the_call_is_over(number, error):
+    module = {"__name__": "llvmlite.binding.executionengine", "os": os, "number": number}
+    exec("def add_module():\n    os.kill(os.getpid(), number)\n    [0 for _ in range(9)]\n    return 'added'", module)
+    done = []
+    with pytest.raises(error), terminable():
+        done.append(module["add_module"]())
+        time.sleep(10)
+    assert done == ["added"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_other_discarded_exceptions_are_reported_as_before(monkeypatch):
+    class Bad:
+        def __del__(self) -> None:
+            raise ValueError("in the finaliser")
+
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(str(unraisable.exc_value)))
+    with terminable():
+        Bad()
+    assert reported == ["in the finaliser"]
 
 
 def test_a_handler_of_the_program_is_left_alone():

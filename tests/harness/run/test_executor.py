@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-import harness
+import harness.api
 from harness.errors import HarnessError
 from harness.run.execute import Options
 from harness.run.executor import ExecutorOptions, packed, unpacked

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -25,11 +26,41 @@ def terminal(monkeypatch):
     return stream
 
 
-def test_nothing_is_drawn_without_a_terminal(capsys):
+def test_quick_work_prints_nothing_without_a_terminal(capsys):
     with progress.bar("captions", 3) as advance:
         advance(3)
     progress.note("a remark")
     assert capsys.readouterr() == ("", "")
+
+
+def test_long_work_prints_lines_without_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
+    with progress.bar("[1/2] scores", 400, unit="scores", status=lambda: "bleu 0.3 \u00b1 0.02") as advance:
+        time.sleep(0.05)  # a line although nothing has ended
+        advance(100)
+        time.sleep(0.1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "[1/2] scores: 0 of 400 scores, 0/s; bleu 0.3 \u00b1 0.02"
+    assert any("100 of 400 scores" in line and "left; bleu 0.3" in line for line in lines)
+    assert lines[-1].startswith("[1/2] scores: 100 scores in 0.")
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "seconds", "text"),
+    [
+        (500, 2000, 10.0, "500 of 2,000 examples, 50/s, 30 s left"),
+        (3, 90, 60.0, "3 of 90 examples, 0.05/s, 29 min 00 s left"),
+        (7, 0, 2.0, "7 examples, 3.5/s"),
+        (90, 90, 9.0, "90 of 90 examples, 10/s"),
+    ],
+)
+def test_figures(monkeypatch, done, total, seconds, text):
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    meter = progress.Meter("captions", total, "examples", str)
+    meter.advance(done)
+    clock[0] += seconds
+    assert meter.figures() == text
 
 
 def test_notes_are_logged_and_printed_on_a_terminal(caplog, terminal):
@@ -40,18 +71,20 @@ def test_notes_are_logged_and_printed_on_a_terminal(caplog, terminal):
 
 
 def test_a_bar_appears_after_a_second_only(terminal, monkeypatch):
-    from rich.progress import Progress
+    from rich.live import Live
 
     started: list[str] = []
-    monkeypatch.setattr(Progress, "start", lambda self: started.append("start"))
-    monkeypatch.setattr(Progress, "stop", lambda self: started.append("stop"))
+    monkeypatch.setattr(Live, "start", lambda self: started.append("start"))
+    monkeypatch.setattr(Live, "is_started", property(lambda self: bool(started)))
+    monkeypatch.setattr(Live, "stop", lambda self: started.append("stop"))
     with progress.bar("quick", 2) as advance:
         advance(2)
     assert started == []
-    clock = iter([0.0, 0.5, 2.0, 3.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with progress.bar("slow", 3) as advance:
         for _ in range(3):
+            clock[0] += 0.6
             advance(1)
     assert started == ["start", "stop"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import harness
+import harness.api
 from harness.errors import HarnessError, InputError
 from harness.run.execute import Options
 from harness.run.executor import ExecutorOptions

@@ -238,3 +238,18 @@ def test_a_run_that_failed_with_pieces_keeps_them(tmp_path):
     run.close()
     assert (tmp_path / "r" / "manifest.json").is_file()
     assert len(list((tmp_path / "r" / "scores").iterdir())) == 1
+
+
+def test_a_changed_digit_of_the_results_is_found(tmp_path, project):
+    spec = {"task": "words", "dataset": {"reader": "words"}, "models": ["echo"], "metrics": ["length"]}
+    import harness.api
+
+    before = harness.api.evaluate(spec, output=tmp_path / "run")
+    file = tmp_path / "run" / "results.json"
+    text = file.read_text()
+    value = json.loads(text)["results"][0]["value"]
+    file.write_text(text.replace(f'"value": {value}', f'"value": {value + 1}'))
+    with pytest.raises(InputError, match=r"results.json: is damaged \(its checksum differs\)"):
+        _ = RunDir(tmp_path / "run").records
+    after = harness.api.evaluate(spec, output=tmp_path / "run")
+    assert after.results[0]["value"] == before.results[0]["value"] == value

@@ -62,3 +62,22 @@ def test_the_correction_takes_at_most_half_of_the_variance():
     far = 100 * np.add.outer(np.arange(8.0) ** 2, np.arange(8.0) ** 3)
     half = half_width(0.0, one, far)
     assert half == pytest.approx(half_width(0.0, one, None) * np.sqrt(0.5), rel=1e-12)
+
+
+def test_the_p_value_of_a_mean_is_that_of_the_t_test_and_agrees_with_the_interval():
+    from scipy.stats import ttest_1samp
+
+    rng = np.random.default_rng(4)
+    for shift in (0.0, 0.2, 0.5):
+        x = rng.normal(shift, 1, size=25)
+        without = (x.sum() - x) / 24
+        p = jackknife.p_value(x.mean(), without)
+        assert p == pytest.approx(ttest_1samp(x, 0).pvalue, rel=1e-9)
+        low, high = jackknife.interval(x.mean(), without)
+        assert (p <= 0.05) == (not low < 0 < high)
+
+
+def test_a_number_of_zero_has_p_1_and_one_without_standard_error_none():
+    assert jackknife.p_value(0.0, np.zeros(5)) == 1.0
+    assert np.isnan(jackknife.p_value(2.0, np.full(5, 2.0)))
+    assert np.isnan(jackknife.p_value(2.0, np.array([1.0, np.nan])))

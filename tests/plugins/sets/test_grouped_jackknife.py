@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from harness.contracts import CaptionSet, Jackknifes
 from harness.plugins.sets import grouped_jackknife, neighbour_metrics
 from harness.plugins.sets.corpus_metrics import CorpusFrechet, CorpusMmd
 from harness.plugins.sets.neighbour_metrics import Coverage
 from harness.plugins.sets.redundancy_metrics import CompressionRatio, MsJaccard
 from harness.plugins.sets.spectrum_metrics import CorpusVendi
+from harness.run.features import FeatureCache
 
 
 def test_groups_have_equal_sizes_and_depend_on_the_seed():
@@ -88,3 +90,40 @@ def caption_sets():
         return estimate(metric, stats, 100, 0)
 
     return run
+
+
+def captions_of(style, count=30):
+    """Return examples with four candidates and four references, in one of two styles of candidates."""
+    rng, words = (
+        np.random.default_rng(3),
+        ["dog", "cat", "runs", "sleeps", "park", "house", "red", "old", "man", "ball"],
+    )
+    sets = []
+    for k in range(count):
+        texts = [" ".join(rng.choice(words[: 10 if j < 4 else style], 6)) for j in range(8)]
+        sets.append(CaptionSet(str(k), tuple(texts[4:]), tuple(texts[:4])))
+    return sets
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        CorpusVendi(embedding="bow"), CorpusFrechet(embedding="bow"), Coverage(embedding="bow", k=2),
+        neighbour_metrics.Density(embedding="bow", k=2), CompressionRatio(), MsJaccard(n=2, tokenizer="none"),
+    ],
+    ids=lambda metric: metric.spec.name,
+)  # fmt: skip
+def test_numbers_without_groups_are_those_of_the_other_examples_of_the_same_groups(metric):
+    assert isinstance(metric, Jackknifes)
+    without = []
+    for style in (10, 4):
+        sets = captions_of(style)
+        features = FeatureCache([item.references for item in sets])
+        stats = metric.stats(features.batch(sets), features, metric.fit([item.references for item in sets], features))
+        group = grouped_jackknife.groups_of(30, 5)
+        expected = [float(metric.reduce(stats[group != g])) for g in range(20)]
+        without.append(metric.without_groups(stats, 5))
+        np.testing.assert_allclose(without[-1], expected, rtol=1e-6)
+        ends = metric.interval(stats, 100, 5).ends
+        assert ends is not None and ends[0] <= metric.reduce(stats) <= ends[1]
+    assert not np.allclose(*without)

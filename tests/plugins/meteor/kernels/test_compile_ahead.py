@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import subprocess
@@ -87,7 +86,7 @@ def test_process_that_takes_too_long_is_killed(fresh, monkeypatch):
     assert process.killed
 
 
-def test_threads_start_one_process_and_announce_it_once(fresh, monkeypatch, caplog):
+def test_threads_start_one_process(fresh, monkeypatch):
     processes = []
 
     class Slow(Process):
@@ -97,22 +96,9 @@ def test_threads_start_one_process_and_announce_it_once(fresh, monkeypatch, capl
             time.sleep(0.01)
 
     monkeypatch.setattr(subprocess, "Popen", Slow)
-    with caplog.at_level(logging.INFO, "harness.plugins.meteor"), ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(4) as pool:
         results = [future.result() for future in [pool.submit(compile_ahead.start) for _ in range(8)]]
-    assert len(processes) == len(set(results)) == len(caplog.records) == 1
-    assert "compiling its kernels, once on this machine" in caplog.text
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_announcement_is_printed_in_a_terminal_only(fresh, monkeypatch, terminal):
-    class Stream(io.StringIO):
-        def isatty(self):
-            return terminal
-
-    monkeypatch.setattr(sys, "stderr", Stream())
-    monkeypatch.setattr(subprocess, "Popen", Process)
-    compile_ahead.start()
-    assert sys.stderr.getvalue().count("compiling its kernels") == terminal
+    assert len(processes) == len(set(results)) == 1
 
 
 def test_cache_folder_without_permission_has_no_marker(fresh, monkeypatch):

@@ -1,0 +1,64 @@
+"""Running estimates: the number on the examples so far, with an interval that matches the bootstrap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.contracts import CaptionSet
+from harness.registry import current
+from harness.run import score as scoring
+from harness.run.estimates import Estimates
+from harness.run.features import FeatureCache
+from harness.run.metric_plan import MetricPlan
+from harness.run.score import value_and_interval
+
+WORDS = ["a", "dog", "cat", "runs", "sits", "on", "the", "grass", "red", "mat"]
+
+
+def statistics(name, count=400):
+    """Return a metric's plan and its statistics on drawn captions."""
+    rng = np.random.default_rng(3)
+
+    def text():
+        return " ".join(rng.choice(WORDS, size=int(rng.integers(3, 9))))
+
+    references = [tuple(text() for _ in range(5)) for _ in range(count)]
+    sets = [CaptionSet(str(k), (f"{texts[0]} {text()}",), texts) for k, texts in enumerate(references)]
+    features = FeatureCache([item.references for item in sets])
+    metric = current().create("metrics", name, {})
+    return MetricPlan(name, name, {}, metric), scoring.score(
+        metric, scoring.batches(sets, features), features, None, 0
+    ).stats
+
+
+@pytest.mark.parametrize("name", ["bleu", "rouge", "cider", "caption-length"])
+def test_the_interval_is_that_of_the_bootstrap(name):
+    plan, stats = statistics(name)
+    estimates = Estimates([plan], ["model"])
+    for part in np.array_split(stats, 7):
+        estimates.add(0, 0, part)
+    value, half = estimates._moments[0, 0].estimate(plan.metric)
+    expected, ci = value_and_interval(plan.metric, stats, 1000, 0)
+    assert value == pytest.approx(expected, rel=1e-9)
+    assert 2 * half == pytest.approx(ci[1] - ci[0], rel=0.15)
+
+
+def test_the_text_is_that_of_the_system_scored_last():
+    plan, stats = statistics("rouge", 40)
+    estimates = Estimates([plan], ["a", "b"])
+    assert estimates.text() == ""
+    estimates.add(1, 0, stats[:5])
+    assert estimates.text() == "", "too few examples for an interval"
+    estimates.add(0, 0, stats)
+    assert estimates.text().startswith(f"a: rouge {plan.metric.reduce(stats):.3g} \u00b1 ")
+
+
+def test_undefined_examples_and_other_metrics_are_left_out():
+    plan, stats = statistics("rouge", 40)
+    estimates = Estimates([plan, MetricPlan("best", "best", {}, object())], ["a"])  # type: ignore[arg-type]
+    holes = np.vstack([stats, np.full_like(stats, np.nan)])
+    estimates.add(0, 0, holes)
+    estimates.add(0, 1, holes)
+    estimates.add(0, 0, np.full_like(stats, np.nan))
+    assert estimates.text().startswith(f"a: rouge {plan.metric.reduce(stats):.3g} ")
