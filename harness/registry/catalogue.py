@@ -59,8 +59,8 @@ class Registry:
     def entries(self, kind: str | None = None) -> list[Entry]:
         """Return the entries of a kind (or of all), sorted by kind, name, provider.
 
-        The same component declared twice (equal full name and target, but not in two local folders) is one entry. Raises :class:`UnknownName` for an
-        unknown kind.
+        The same component declared twice (equal full name and target, but not in two local folders) is one entry.
+        Raises :class:`UnknownName` for an unknown kind.
         """
         if kind is not None and kind not in (*KINDS, *HIDDEN):
             raise UnknownName(
