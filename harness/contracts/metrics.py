@@ -6,7 +6,7 @@ Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` ref
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, overload, runtime_checkable
 
@@ -243,6 +243,22 @@ class TokenScoreMetric(Protocol):
 
     def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
         """Return column name -> scores (B,) for the columns that have a score per example."""
+        ...
+
+
+@runtime_checkable
+class ReadsMeta(Protocol):
+    """A metric of level ``model`` that reads the metadata of the examples beside their token scores, for numbers of parts of a task."""
+
+    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> TokenScoreMetric:
+        """Return the metric for examples with this metadata, in the order of the token scores that its other members get.
+
+        A metric that needs no metadata returns itself and reads none.
+        """
+        ...
+
+    def column_sizes(self) -> Mapping[str, int]:
+        """Return column -> number of examples, for the columns that do not describe all examples."""
         ...
 
 

@@ -80,6 +80,7 @@ class _Model(BaseModel):
     adapter: StrictStr
     params: Mapping
     fingerprint: StrictStr
+    source: Mapping | StrictStr | None = None
 
 
 class _Metric(BaseModel):
