@@ -20,11 +20,11 @@ import numpy as np
 
 from benchmarks import captions
 from benchmarks.coverage_cases import CASES, GOLDEN_DATA, Case
-from harness.contracts import CaptionSet, Jackknifes
+from harness.contracts import CaptionSet, Jackknifes, LeftOut
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.stats.resampled_difference import ResampledDifference, difference_of_groups
+from harness.stats.resampled_difference import ResampledDifference, difference_of_parts
 
 FEWEST = 60
 """Minimum number of runs of a cell."""
@@ -72,8 +72,9 @@ def statistics(metric: Any, sides: tuple[list[CaptionSet], list[CaptionSet]]) ->
 
 def compared(metric: Any, a: np.ndarray, b: np.ndarray, seed: int) -> ResampledDifference:
     """Return the comparison of two systems from their statistics (B, d)."""
-    numbers = [(float(metric.reduce(rows)), metric.without_groups(rows, seed)) for rows in (a, b)]
-    return difference_of_groups(numbers[0][0], numbers[1][0], numbers[0][1], numbers[1][1])
+    one, other = (metric.left_out(rows, seed) for rows in (a, b))
+    difference = LeftOut(one.values - other.values, one.share, one.freedom)
+    return difference_of_parts(float(metric.reduce(a)), float(metric.reduce(b)), difference)
 
 
 def simulate(metric: Any, a: np.ndarray, b: np.ndarray, size: int, seconds: float) -> Cell:
