@@ -34,6 +34,15 @@ PLAIN = ["bleu", "rouge", "cider", "meteor"]
 SECTIONS = ("growth", "sets", "digits", "ray", "kills", "resume")
 
 
+_LAUNCHER = """
+import json, os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(json.dumps([os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss]))
+"""
+"""Runs a command from a small process: the peak memory of a process includes that of its parent at the fork."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """Cost of one process."""
@@ -84,17 +93,12 @@ def write_spec(folder: Path, metrics: Sequence[object], **more: Any) -> Path:
 def run(*arguments: str, check: bool = True) -> Measured:
     """Run ``harness`` with arguments and return its cost."""
     started = time.perf_counter()
-    with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "harness", *arguments], stdout=subprocess.DEVNULL, stderr=errors, cwd=captions.ROOT
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if check and process.returncode != 0:
-            errors.seek(0)
-            raise SystemExit(f"harness {' '.join(arguments)} ended with {process.returncode}: {errors.read()[-2000:]}")
-    seconds = time.perf_counter() - started
-    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20)
+    command = [sys.executable, "-S", "-c", _LAUNCHER, sys.executable, "-m", "harness", *arguments]
+    process = subprocess.run(command, cwd=captions.ROOT, capture_output=True, text=True, check=True)
+    code, cpu_seconds, kib = json.loads(process.stdout)
+    if check and code != 0:
+        raise SystemExit(f"harness {' '.join(arguments)} ended with {code}: {process.stderr[-2000:]}")
+    return Measured(time.perf_counter() - started, cpu_seconds, kib / 2**20)
 
 
 def identical(first: Path, second: Path) -> bool:
