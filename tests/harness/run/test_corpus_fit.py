@@ -44,6 +44,7 @@ def test_a_fit_in_shards_equals_one_pass(store, spec):
     (plan,) = plans(spec)
     out = fit([plan], store, shards=3)
     assert (out.streaming, out.whole) == ([0], [])
+    assert ("state", plan.metric.signature()) in out.features.corpus_state()  # fitted before the first shard is scored
     features = FeatureCache([e.references for e in EXAMPLES])
     sets = [CaptionSet(s.id, (*s.candidates, "a dog runs in the park"), s.references) for s in SETS]
     expected = scoring.score(plan.metric, scoring.batches(sets, features), features, None, 0).stats

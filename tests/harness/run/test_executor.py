@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import pickle
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import harness.api
 from harness.errors import HarnessError
+from harness.run import executor as module
 from harness.run.execute import Options
-from harness.run.executor import ExecutorOptions, packed, unpacked
+from harness.run.executor import ExecutorOptions, LocalCode, ProcessExecutor, packed, unpacked
 from harness.run.shard_scores import ShardScorer
 from harness.spec.models import SignificanceSpec
 
@@ -87,3 +92,81 @@ def test_a_scorer_arrives_without_texts(project):
     with pytest.raises(HarnessError, match="reads the references of the whole task"):
         len(arrived.features.references)
     assert pickle.loads(pickle.dumps(HarnessError("m", "w"))).where == "w"
+
+
+class Pool:
+    """Computes jobs as they are given; breaks at the ``breaks``-th results, as a pool does whose worker ends."""
+
+    def __init__(self, breaks: set[int]) -> None:
+        self.breaks, self.submitted, self.stopped = breaks, 0, 0
+
+    def submit(self, function, job):
+        future: Future = Future()
+        if self.submitted in self.breaks:
+            future.set_exception(BrokenProcessPool())
+        else:
+            future.set_result(job.sets[0])
+        self.submitted += 1
+        return future
+
+    def shutdown(self, *, wait, cancel_futures):
+        assert not wait and cancel_futures
+        self.stopped += 1
+
+
+def jobs(count):
+    """Return jobs of one text each, whose scores are that text."""
+    return [
+        SimpleNamespace(sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]) for k in range(count)
+    ]
+
+
+def pooled(monkeypatch, pool):
+    """Return an executor with a pool of this process, and the numbers of steps that it reports."""
+    monkeypatch.setattr(module, "packed", lambda scorer: b"")
+    monkeypatch.setattr(module, "ProcessPoolExecutor", lambda *arguments: pool)
+    return ProcessExecutor(None, 2), []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("breaks", [{0}, {3}, {0, 7}, {5, 6}])
+def test_jobs_of_a_broken_pool_are_given_to_a_new_one(monkeypatch, breaks):
+    pool = Pool(breaks)
+    executor, steps = pooled(monkeypatch, pool)
+    scores = [text for (text,) in executor.scores(jobs(9), steps.append)]
+    assert sorted(scores) == [f"job {k}" for k in range(9)]
+    assert steps == [1] * 9
+    assert pool.stopped >= 1
+    executor.close()
+    executor.close()
+    stopped = pool.stopped
+    assert executor._pool is None
+    executor.close()
+    assert pool.stopped == stopped
+
+
+def test_a_pool_that_always_breaks_is_given_up(monkeypatch):
+    pool = Pool(set(range(1000)))
+    executor, steps = pooled(monkeypatch, pool)
+    with pytest.raises(HarnessError, match=f"{module.MAX_LOSSES + 1} times a worker process ended"):
+        list(executor.scores(jobs(3), steps.append))
+    assert steps == []
+
+
+def test_a_worker_that_cannot_load_the_metrics_says_so_at_its_first_job(monkeypatch):
+    def fails(payload):
+        raise HarnessError("no such file")
+
+    monkeypatch.setattr(module, "unpacked", fails)
+    monkeypatch.setattr(module, "_worker", None)
+    module._start(b"")
+    with pytest.raises(HarnessError, match="cannot load the metrics of the run: no such file"):
+        module._score(jobs(1)[0])
+
+
+def test_modules_of_local_registries_are_named(project):
+    from harness.registry import current
+
+    current().create("metrics", "length", {})
+    code = LocalCode.of_process()
+    assert [Path(path).parent for path in code.manifests] == [project]
+    assert (str(project), "mine_parts") in code.modules
