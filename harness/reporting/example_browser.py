@@ -28,6 +28,8 @@ from harness.reporting.example_list import Detail, ExampleList, Quantity, Sort, 
 from harness.reporting.numbers import ARROWS, number
 from harness.run.finished import Run
 
+NO_BREAK = "\u00a0"
+"""Space at which a line does not end."""
 ID_WIDTH, MIN_WIDTH, MAX_WIDTH = 22, 12, 26
 """Width in characters of the column of ids, and smallest and largest width of a column of numbers."""
 TERMINATED = 143
@@ -290,8 +292,9 @@ def detail_text(detail: Detail, metric: str) -> Text:
     for item in detail.systems:
         text.append(f"\n{visible(item.system)}", HEAD)
         for name, value, p in item.scores:
-            shown = f"  {name} {number(value)}" + ("" if p is None or math.isnan(p) else f" (p {number(p)})")
-            text.append(shown, "bold cyan" if name == metric else DIM)
+            shown = f"{name} {number(value)}" + ("" if p is None or math.isnan(p) else f" (p {number(p)})")
+            text.append("  ")
+            text.append(shown.replace(" ", NO_BREAK), "bold cyan" if name == metric else DIM)
         text.append("\n")
         _append_texts(text, item.texts, detail.words)
     return text

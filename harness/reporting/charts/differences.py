@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,10 @@ def differences(run: Run) -> list[Chart]:
         return []
     compared = compared_systems(run)
     chart = forest(compared.rows, compared.base)
-    return [] if chart is None else [chart]
+    if chart is None:
+        return []
+    note = f" {compared.note[0].upper()}{compared.note[1:]}." if compared.note else ""
+    return [replace(chart, caption=chart.caption + note)]
 
 
 def forest(rows: Sequence[Values], base: str = "") -> Chart | None:

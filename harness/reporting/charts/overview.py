@@ -10,7 +10,7 @@ from typing import Any
 from harness.reporting.charts.build import altair, finished, heading, system_names
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import SEQUENTIAL
+from harness.reporting.charts.style import SEQUENTIAL, WHITE_TEXT
 from harness.reporting.console import divided_metrics, grouped
 from harness.reporting.numbers import interval_text, number, size_text
 from harness.run.finished import Run
@@ -86,7 +86,7 @@ def build(cells: Sequence[dict[str, Any]], layout: Layout) -> Spec:
         tooltip=[alt.Tooltip(f"{name}:N") for name in ("system", "metric", "text", "interval")],
     )
     texts = base.mark_text(fontSize=0.92 * layout.font).encode(
-        text="text:N", color=alt.condition("datum.position > 0.6", alt.value("white"), alt.value("#111111"))
+        text="text:N", color=alt.condition(WHITE_TEXT, alt.value("white"), alt.value("black"))
     )
     chart = alt.layer(squares, texts).properties(width=width, height=alt.Step(2 * layout.font))
     return finished(chart, cells=cells)

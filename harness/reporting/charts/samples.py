@@ -13,7 +13,7 @@ from harness.reporting.captions import system_heads
 from harness.reporting.charts.build import altair, directions, finished, heading, label_list, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import DIVERGING, MILD
+from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
@@ -381,7 +381,7 @@ def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout
         layers.append(
             base.mark_text(fontSize=0.9 * layout.font).encode(
                 text="text:N",
-                color=alt.condition("abs(datum.r) > 0.7", alt.value("white"), alt.value("#111111")),
+                color=alt.condition(WHITE_TEXT_OF_R, alt.value("white"), alt.value("black")),
             )
         )
     return finished(alt.layer(*layers).properties(width=side, height=side), cells=cells)

@@ -23,8 +23,12 @@ MILD = "#7fb3d5"
 """Colour of areas and bars that stand alone."""
 SEQUENTIAL = ("#f4f7fb", "#c6dcec", "#7fb3d5", "#3c84b8", "#17517f")
 """Worst to best, light to dark."""
+WHITE_TEXT = "datum.position > 0.79"
+"""Vega expression: white text is easier to read on this place of the scale than black text; both have a contrast of at least 4.5 there."""
 DIVERGING = ("#b35806", "#f1a340", "#f7f7f7", "#6fa3cc", "#17517f")
 """-1 to 1; both ends are dark, the middle is light."""
+WHITE_TEXT_OF_R = "datum.r > 0.74 || datum.r < -0.95"
+"""The same for a correlation."""
 FONT = "Arimo, 'Liberation Sans', Arial, Helvetica, sans-serif"
 """Families of equal character widths: a figure has the same layout wherever one of them is installed."""
 _INK = {

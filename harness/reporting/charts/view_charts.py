@@ -20,7 +20,7 @@ from harness.reporting.charts.build import (
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.planes import build_plane, plane_points
-from harness.reporting.charts.style import SEQUENTIAL
+from harness.reporting.charts.style import SEQUENTIAL, WHITE_TEXT
 from harness.reporting.numbers import number
 from harness.reporting.views import Series, series, split_quantity
 from harness.run.finished import Run
@@ -237,7 +237,7 @@ def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bo
     )
     squares = base.mark_rect(stroke="white").encode(color=color, tooltip=_tooltip())
     texts = base.mark_text(fontSize=0.92 * layout.font).encode(
-        text="text:N", color=alt.condition("datum.position > 0.6", alt.value("white"), alt.value("#111111"))
+        text="text:N", color=alt.condition(WHITE_TEXT, alt.value("white"), alt.value("black"))
     )
     width = layout.panel_width(1, layout.label_space(down))
     chart = alt.layer(squares, texts).properties(width=width, height=alt.Step(2 * layout.font))

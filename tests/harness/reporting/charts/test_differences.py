@@ -6,6 +6,7 @@ import pytest
 
 import harness
 from harness.reporting.charts import differences as module
+from harness.reporting.charts.comparisons import Compared
 from harness.reporting.charts.differences import differences
 from harness.reporting.charts.layout import PAGE
 from harness.run.finished import Run
@@ -65,3 +66,11 @@ def test_a_run_without_two_systems_has_no_forest_plot(captions_run, models):
     few = [k for k, name in enumerate(samples["model"]) if name in ("people",) and models]
     table = type(captions_run.samples)({name: [column[k] for k in few] for name, column in samples.items()})
     assert differences(Run(captions_run.provenance, captions_run.records, table)) == []
+
+
+def test_the_caption_names_metrics_that_are_not_compared(captions_run, monkeypatch):
+    monkeypatch.setattr(
+        module, "compared_systems", lambda run: Compared(harness.compare(run.path), note="not compared: x")
+    )
+    (chart,) = differences(captions_run)
+    assert chart.caption.endswith(" Not compared: x.")

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.reporting.charts.layout import PAGE
-from harness.reporting.charts.style import BETTER, DARK, DIVERGING, LIGHT, NEUTRAL, SEQUENTIAL, SHAPES, WORSE, config
+from harness.reporting.charts.style import (
+    BETTER,
+    DARK,
+    DIVERGING,
+    LIGHT,
+    NEUTRAL,
+    SEQUENTIAL,
+    SHAPES,
+    WHITE_TEXT,
+    WHITE_TEXT_OF_R,
+    WORSE,
+    config,
+)
 
 XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 MACHADO = {  # Machado, Oliveira & Fernandes 2009, severity 1.0
@@ -63,3 +76,26 @@ def test_styles_differ_in_background_and_inks():
     assert lightness(dark["axis"]["labelColor"]) > 80 > lightness(light["axis"]["labelColor"])
     assert paper["axis"]["labelColor"] == "#000000"
     assert len(set(SHAPES)) == len(LIGHT)
+
+
+def test_texts_in_cells_have_contrast():
+    """WCAG 2 asks for a contrast of 4.5 between text and background; colours are interpolated in CIELAB."""
+
+    def luminance(color):
+        parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def lightness(color):
+        y = luminance(color)
+        return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+    for scale, low, rule in ((SEQUENTIAL, 0, WHITE_TEXT), (DIVERGING, -1, WHITE_TEXT_OF_R)):
+        ends = [lightness(color) for color in scale]
+        for t in np.linspace(0, 1, 101):
+            level = np.interp(t * (len(scale) - 1), range(len(scale)), ends)
+            y = ((level + 16) / 116) ** 3
+            place = SimpleNamespace(position=low + (1 - low) * t, r=low + (1 - low) * t)
+            white = eval(rule.replace("||", "or"), {"datum": place})
+            contrast = 1.05 / (y + 0.05) if white else (y + 0.05) / 0.05
+            assert contrast > 4.5, (scale, t)
