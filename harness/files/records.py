@@ -116,6 +116,16 @@ def load_json(path: Path) -> YamlValue:
     return parse_json(data, str(path), complete=True)
 
 
+def utf16_hint(data: bytes, name: str) -> str:
+    """Return the command that converts a file that begins as UTF-16 does; empty for other bytes.
+
+    >>> utf16_hint("a dog".encode("utf-16"), "folder/a.json")
+    ' (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 a.json > NEW)'
+    """
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return f" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {Path(name).name} > NEW)" if utf16 else ""
+
+
 def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
     """Return the JSON value in ``data``.
 
@@ -140,7 +150,8 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}", where) from error
+        hint = utf16_hint(data, where) if offset == 0 else ""
+        raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}{hint}", where) from error
 
     def refuse_constant(name: str) -> YamlValue:
         raise InputError(f"found {name}; JSON numbers are finite", where + _path_to_constant(text))
