@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, did_you_mean, require
+from harness.files.user_path import user_path
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
@@ -46,7 +47,7 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
     MissingExtra
         If huggingface_hub is not installed.
     """
-    path = Path(model).expanduser()
+    path = user_path(model)
     if not path.is_dir() and not _NAME.fullmatch(model):
         raise InputError(
             f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)",
@@ -70,7 +71,7 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
 
 def _nearest(model: str) -> str:
     """Return the hint at a folder of a similar name beside the path."""
-    path = Path(model).expanduser()
+    path = user_path(model)
     return did_you_mean(path.name, os.listdir(path.parent)) if path.parent.is_dir() else ""
 
 

@@ -181,7 +181,7 @@ def compare_pairs(
 
     Rows of pairs within one run are read from its ``comparisons.json``, or computed and written to it.
 
-    ``difference``, ``ci95``, ``p_value`` (approximate randomisation, or the jackknife over groups, which the ``note`` says) and
+    ``difference``, ``ci95``, ``p_value`` (approximate randomisation, or the jackknife, which the ``note`` says) and
     ``p_bootstrap`` belong to the number that the result table reports; ``sign_p_value`` and the counts belong to the per-example scores. A
     metric whose number cannot be resampled has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two
     systems share no metric.

@@ -3,7 +3,7 @@
 Additive metrics (:class:`harness.contracts.Additive`) of all systems are resampled by common matrix products; the values of a pair
 follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those with an
 interval of their own (:class:`harness.contracts.HasInterval`), which repetition biases, have a jackknife in place of the bootstrap. Metrics
-of :class:`harness.contracts.Jackknifes` are not resampled at all: interval and p-value come from the numbers without groups of examples.
+of :class:`harness.contracts.Jackknifes` are not resampled at all: interval and p-value come from the numbers without parts of the examples.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Additive, HasInterval, Jackknifes, Metric
+from harness.contracts import Additive, HasInterval, Jackknifes, LeftOut, Metric
 from harness.errors import HarnessError
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     ResampledDifference,
     Sums,
-    difference_of_groups,
+    difference_of_parts,
     difference_of_statistics,
     difference_of_sums,
     first_draws,
@@ -60,7 +60,7 @@ class PairedTests:
     reported: ResampledDifference | None
     """Tests of the number that the table reports; None with a ``note``."""
     note: str
-    """Reason why the reported number is not tested, or why it has no interval; the method where it is the jackknife over groups."""
+    """Reason why the reported number is not tested, or why it has no interval; the method where it is the jackknife."""
     signs: ResampledDifference | None
     """Sign flips of the differences of the scores per example; None without a pair of scores."""
     n: int
@@ -104,10 +104,10 @@ class _Seen:
 
     inseparable: set[int] = field(default_factory=set["int"])
     """Metrics (by ``id``) whose reduction is not determined by weighted rows."""
-    without: dict[tuple[int, int, bytes], tuple[float, np.ndarray]] = field(
-        default_factory=dict["tuple[int, int, bytes]", "tuple[float, np.ndarray]"]
+    left_out: dict[tuple[int, int, bytes], tuple[float, LeftOut]] = field(
+        default_factory=dict["tuple[int, int, bytes]", "tuple[float, LeftOut]"]
     )
-    """Number, and numbers without groups (G,), by metric and system (by ``id``) and the mask of examples."""
+    """Number, and numbers without parts, by metric and system (by ``id``) and the mask of examples."""
 
 
 def paired_tests(items: Sequence[PairedMetric], family: DrawFamily) -> Iterator[PairedTests]:
@@ -221,27 +221,37 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[Resam
 
 def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[ResampledDifference, str]:
     """Return the tests of a metric of :class:`~harness.contracts.Jackknifes` on the examples of the mask (B,), and their note."""
-    (a, without_a), (b, without_b) = (_without(item.metric, side, defined, seed, seen) for side in (item.a, item.b))
-    result = difference_of_groups(a, b, without_a, without_b)
-    groups = len(without_a)
+    (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen) for side in (item.a, item.b))
+    with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
+        difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
+    result, count = difference_of_parts(a, b, difference), int(defined.sum())
     if np.isnan(result.difference):
         return result, "the number is undefined for one of the systems"
-    if groups < 2:
+    if count < 2:
         return result, "a comparison needs at least two examples"
     if result.ci95 is None:
-        return result, "the difference is the same, or undefined, without each group of examples"
-    return result, JACKKNIFED.format(groups=groups, freedom=groups - 1)
+        return result, "the difference is the same, or undefined, without each part of the examples"
+    return result, jackknife_note(difference, count)
 
 
-def _without(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[float, np.ndarray]:
-    """Return the number of a system on the examples of the mask (B,), and the numbers without groups of them, shape (G,)."""
+def jackknife_note(left_out: LeftOut, examples: int) -> str:
+    """Return the note of a metric of :class:`~harness.contracts.Jackknifes`."""
+    size = round(left_out.share * examples, 1)
+    return (
+        f"interval and p by a t test of the jackknife that leaves out {len(left_out.values)} parts of {size:g} examples, "
+        f"{left_out.freedom} degrees of freedom"
+    )
+
+
+def _left_out(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[float, LeftOut]:
+    """Return the number of a system on the examples of the mask (B,), and the numbers without parts of them."""
     key = id(metric), id(side), defined.tobytes()
-    if key not in seen.without:
+    if key not in seen.left_out:
         assert side.stats is not None
         rows = side.stats[defined]
-        without = cast(Jackknifes, metric).without_groups(rows, seed) if len(rows) > 1 else np.empty(0)
-        seen.without[key] = float(metric.reduce(rows)), without
-    return seen.without[key]
+        parts = cast(Jackknifes, metric).left_out(rows, seed) if len(rows) > 1 else LeftOut(np.empty(0), 0.5, 1)
+        seen.left_out[key] = float(metric.reduce(rows)), parts
+    return seen.left_out[key]
 
 
 def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
@@ -253,10 +263,6 @@ def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
     return separable(metric.reduce, x, y, values)
 
 
-JACKKNIFED = (
-    "interval and p by a t test of the jackknife over {groups} groups of examples, {freedom} degrees of freedom"
-)
-"""Note of a metric of :class:`~harness.contracts.Jackknifes`."""
 NOT_RESAMPLED = (
     "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
 )

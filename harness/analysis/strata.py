@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.analysis.column_table import ColumnTable, from_records
-from harness.contracts import CaptionSet, Scorer, TokenScores
+from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.run import score as scoring
@@ -86,7 +86,9 @@ def _values(
     plan: AnyMetricPlan, sets: Sequence[CaptionSet], token_scores: Mapping[str, Sequence[TokenScores]]
 ) -> dict[str, float | None]:
     if isinstance(plan, TokenMetricPlan):
-        values = plan.metric.evaluate_scores([token_scores[item.id] for item in sets])
+        metric = plan.metric
+        metric = metric.of_meta(item.meta for item in sets) if isinstance(metric, ReadsMeta) else metric
+        values = metric.evaluate_scores([token_scores[item.id] for item in sets])
         return {f"{plan.name}({name})": value for name, value in values.items()}
     features = FeatureCache([item.references for item in sets])
     scored = scoring.score(plan.metric, scoring.batches(sets, features, None), features, None, 0)

@@ -6,7 +6,7 @@ Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` ref
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, overload, runtime_checkable
 
@@ -151,19 +151,31 @@ class HasInterval(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Numbers of a corpus without parts of its examples, from which the jackknife estimates a variance."""
+
+    values: np.ndarray
+    """The number without each of K parts, shape (K,), NaN where undefined."""
+    share: float
+    """Share of the examples in a part, in (0, 1)."""
+    freedom: int
+    """Degrees of freedom of the variance."""
+
+
 @runtime_checkable
 class Jackknifes(Protocol):
     """A metric of a whole corpus whose number would be biased by repeated examples and is slow to compute many times.
 
-    Comparisons of two systems form interval and p-value of the difference from the numbers without each group, in place of thousands of
-    resamples (:func:`harness.stats.resampled_difference.difference_of_groups`).
+    Comparisons of two systems form interval and p-value of the difference from the numbers without parts of the examples, in place of
+    thousands of resamples (:func:`harness.stats.resampled_difference.difference_of_parts`).
     """
 
-    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
-        """Return the number without each of G groups of examples, shape (G,), NaN where undefined.
+    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
+        """Return the numbers without some parts of the examples.
 
-        The groups are of equal sizes up to one. They depend on the number of rows of ``stats`` (B, d), B at least 2, and on ``seed``
-        alone, so that two systems have the same groups of examples. Their numbers are differenced group by group.
+        The parts are of equal sizes up to one. They depend on the number of rows of ``stats`` (B, d), B at least 2, and on ``seed``
+        alone, so that two systems have the same parts. Their numbers are differenced part by part.
         """
         ...
 
@@ -243,6 +255,22 @@ class TokenScoreMetric(Protocol):
 
     def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
         """Return column name -> scores (B,) for the columns that have a score per example."""
+        ...
+
+
+@runtime_checkable
+class ReadsMeta(Protocol):
+    """A metric of level ``model`` that reads the metadata of the examples beside their token scores, for numbers of parts of a task."""
+
+    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> TokenScoreMetric:
+        """Return the metric for examples with this metadata, in the order of the token scores that its other members get.
+
+        A metric that needs no metadata returns itself and reads none.
+        """
+        ...
+
+    def column_sizes(self) -> Mapping[str, int]:
+        """Return column -> number of examples, for the columns that do not describe all examples."""
         ...
 
 

@@ -32,6 +32,10 @@ class Located:
     """Mappings, lists and scalars."""
     places: dict[Key, tuple[str, int]] = field(default_factory=dict)
     """Path of keys and list indices -> (file, line counted from 1)."""
+    replaced: frozenset[str] = frozenset()
+    """Top-level keys whose value is another than that of the file that holds the other keys."""
+    dropped: frozenset[str] = frozenset()
+    """Top-level keys of which items are left out by a condition."""
 
     def where(self, key: Key) -> str:
         """Return ``file:line`` of a path, or of its nearest ancestor that has one."""

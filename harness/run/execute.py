@@ -25,7 +25,6 @@ from harness.run.example_store import ExampleStore
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
 from harness.run.generate import Captions, generate, prepare
-from harness.run.metric_plan import TokenMetricPlan
 from harness.run.plan import GridPoint, ModelPlan, Plan
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
@@ -340,7 +339,7 @@ class Execution:
 
     # ------------------------------------------------------------------ metrics of level `model`
     def _judge_token_scores(self, model: ModelPlan) -> None:
-        plans: Sequence[TokenMetricPlan] = self.plan.token_metrics
+        plans = [plan.of_meta(example.meta for example in self.examples) for plan in self.plan.token_metrics]
         if not plans:
             return
         if not isinstance(model.adapter, Scorer):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, TokenScoreMetric, Values
+from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, ReadsMeta, TokenScoreMetric, Values
 from harness.errors import HarnessError
 from harness.registry import current, resolve, split_spec
 from harness.spec.metric_text import parse_metric, split_metrics
@@ -45,6 +45,10 @@ class TokenMetricPlan:
     """Registered name."""
     params: Parameters
     metric: TokenScoreMetric
+
+    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> TokenMetricPlan:
+        """Return the plan for examples with this metadata, in the order of their token scores."""
+        return replace(self, metric=self.metric.of_meta(meta)) if isinstance(self.metric, ReadsMeta) else self
 
 
 AnyMetricPlan = MetricPlan | TokenMetricPlan

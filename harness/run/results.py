@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Parameters, TokenScores, Values
+from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redacted
 from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
@@ -89,6 +89,8 @@ def token_score_records(
     """Return one record per column of a metric of level ``model``."""
     started = time.perf_counter()
     values = plan.metric.evaluate_scores(scores)
+    metric: object = plan.metric
+    sizes: Mapping[str, int] = metric.column_sizes() if isinstance(metric, ReadsMeta) else {}
     intervals = token_intervals(plan.metric, scores, values, spec.bootstrap.samples, spec.seed)
     seconds = round(time.perf_counter() - started, 4)
     return [
@@ -99,7 +101,7 @@ def token_score_records(
             value=value,
             ci95=intervals[name].ends,
             interval_note=intervals[name].note or None,
-            n=len(scores),
+            n=sizes.get(name, len(scores)),
             seconds=seconds,
             p_note=None if spec.significance.method == "none" else "judges token scores, not captions",
         )

@@ -186,7 +186,8 @@ def sets_of(
             allow = [name for name, accepted in faults.items() if accepted]
             return read_file_pair(candidates, cast("str | list[str]", references), allow=allow, options=options)
         if isinstance(candidates, Mapping) and isinstance(references, Mapping):
-            ours, theirs = by_text_id(candidates, "candidates"), by_text_id(references, "references")
+            ours = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
+            theirs = by_text_id(cast("Mapping[object, object]", references), "references")
             keys = matched_ids(ours, theirs, allow_missing=allow_missing, allow_unknown=allow_unknown)
             if not keys:
                 raise InputError("there are no examples")

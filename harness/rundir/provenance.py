@@ -19,6 +19,8 @@ class ModelEntry:
     adapter: str
     params: Parameters
     fingerprint: str
+    source: Parameters | str | None = None
+    """Description that the adapter gives of itself (:class:`~harness.contracts.Describes`), such as the commit of its weights."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.contracts import LeftOut
+
 
 def interval(
     value: float, without: np.ndarray, level: float = 0.95, *, pairs: np.ndarray | None = None
@@ -46,33 +48,75 @@ def interval(
     return value - half, value + half
 
 
-def p_value(value: float, without: np.ndarray) -> float:
-    """Return the two-sided p-value of the hypothesis that the expected number is 0: at most 0.05 where 0 is not inside :func:`interval`.
+def interval_of_parts(value: float, left_out: LeftOut, level: float = 0.95) -> tuple[float, float] | None:
+    """Return the interval value ± t standard errors of the delete-d jackknife; None when the numbers do not differ or are undefined.
+
+    The variance of numbers without parts of the share f is (1 - f) / f times their spread. Parts of one example or group give the variance
+    of :func:`interval`. Large parts, such as halves, are for numbers that change abruptly when single examples are left out.
+
+    Parameters
+    ----------
+    value : float
+        The number of all examples.
+    left_out : LeftOut
+        The numbers without parts of the examples.
+    level : float
+        Nominal coverage.
+
+    References
+    ----------
+    Shao & Wu (1989), *A General Theory for Jackknife Variance Estimation*, Annals of Statistics 17(3), equation 1.5.
+
+    Examples
+    --------
+    >>> low, high = interval_of_parts(2.0, LeftOut(np.array([2.5, 2.0, 1.5]), 1 / 3, 2))  # the mean of 1, 2, 3
+    >>> round(low, 3), round(high, 3)
+    (-0.484, 4.484)
+    """
+    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs]
+
+    error = _error_of_parts(left_out)
+    if error is None:
+        return None
+    half = float(stdtrit(left_out.freedom, (1 + level) / 2)) * error
+    return value - half, value + half
+
+
+def p_value_of_parts(value: float, left_out: LeftOut) -> float:
+    """Return the two-sided p-value of the hypothesis that the expected number is 0: at most 0.05 where 0 is outside the interval.
 
     Parameters
     ----------
     value : float
         The number of all examples, such as a difference of two systems.
-    without : ndarray
-        The number without each of G groups, shape (G,), G at least 2.
+    left_out : LeftOut
+        The numbers without parts of the examples.
 
     Returns
     -------
     float
-        P-value of Student's t with G - 1 degrees of freedom; 1 for the number 0, NaN where another number has no standard error.
+        P-value of Student's t; 1 for the number 0, NaN where another number has no standard error.
 
     Examples
     --------
-    >>> round(p_value(2.0, np.array([2.5, 2.0, 1.5])), 4)  # the t test of 1, 2, 3
+    >>> round(p_value_of_parts(2.0, LeftOut(np.array([2.5, 2.0, 1.5]), 1 / 3, 2)), 4)  # the t test of 1, 2, 3
     0.0742
     """
     from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
 
     if value == 0:
         return 1.0
-    if not np.isfinite(without).all() or np.ptp(without) == 0:
-        return float("nan")
-    return 2 * float(stdtr(len(without) - 1, -abs(value) / float(np.sqrt(_variance(without)))))
+    error = _error_of_parts(left_out)
+    return float("nan") if error is None else 2 * float(stdtr(left_out.freedom, -abs(value) / error))
+
+
+def _error_of_parts(left_out: LeftOut) -> float | None:
+    """Return the standard error of the number of all examples; None without a spread."""
+    values = left_out.values
+    if len(values) < 2 or not np.isfinite(values).all() or np.ptp(values) == 0:
+        return None
+    spread = float(np.var(values))
+    return float(np.sqrt((1 - left_out.share) / left_out.share * spread))
 
 
 def _variance(without: np.ndarray) -> float:

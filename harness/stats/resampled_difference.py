@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.contracts import LeftOut
 from harness.stats import bootstrap, jackknife, ties
 from harness.stats.draws import DrawFamily
 
@@ -51,11 +52,11 @@ class ResampledDifference:
     exact: bool
     """True when the assignments are all 2^B patterns."""
     p_jackknife: float = float("nan")
-    """Two-sided p-value of the jackknife over groups (:func:`difference_of_groups`); NaN for the other methods."""
+    """Two-sided p-value of the jackknife over parts of the examples (:func:`difference_of_parts`); NaN for the other methods."""
 
     @property
     def p_value(self) -> float:
-        """P-value that a comparison reports: of approximate randomisation, or of the jackknife over groups."""
+        """P-value that a comparison reports: of approximate randomisation, or of the jackknife over parts."""
         return self.p_jackknife if np.isnan(self.p_randomisation) else self.p_randomisation
 
 
@@ -150,22 +151,21 @@ def difference_of_statistics(
     return _summary(values, resampled, one, other, family.exact)
 
 
-def difference_of_groups(a: float, b: float, without_a: np.ndarray, without_b: np.ndarray) -> ResampledDifference:
-    """Compare two systems by the jackknife over common groups of examples: nothing is resampled, no text occurs twice.
+def difference_of_parts(a: float, b: float, left_out: LeftOut) -> ResampledDifference:
+    """Compare two systems by the jackknife over common parts of the examples: nothing is resampled, no text occurs twice.
 
     Parameters
     ----------
     a, b : float
         The statistic of both systems on the same examples.
-    without_a, without_b : ndarray
-        The statistic without each of G groups of examples, shape (G,), the same groups for both.
+    left_out : LeftOut
+        The difference without parts of the examples, the same parts for both.
 
     Returns
     -------
     ResampledDifference
-        Interval and ``p_jackknife`` of Student's t with G - 1 degrees of freedom; the other p-values are NaN, and ``draws`` is 0. There is
-        no interval, and a NaN p-value for a difference other than 0, where the statistic is undefined without some group or there are fewer
-        than two groups.
+        Interval and ``p_jackknife`` of Student's t; the other p-values are NaN, and ``draws`` is 0. There is no interval, and a NaN p-value
+        for a difference other than 0, where the difference does not vary, or is undefined without some part.
 
     References
     ----------
@@ -173,7 +173,7 @@ def difference_of_groups(a: float, b: float, without_a: np.ndarray, without_b: n
 
     Examples
     --------
-    >>> result = difference_of_groups(3.0, 1.0, np.array([3.5, 3.0, 2.5]), np.array([1.0, 1.0, 1.0]))
+    >>> result = difference_of_parts(3.0, 1.0, LeftOut(np.array([2.5, 2.0, 1.5]), 1 / 3, 2))
     >>> result.difference, round(result.p_jackknife, 4)
     (2.0, 0.0742)
     """
@@ -182,9 +182,8 @@ def difference_of_groups(a: float, b: float, without_a: np.ndarray, without_b: n
         return ResampledDifference(a, b, observed, None, nan, nan, 0, False)
     if abs(observed) <= ties.tolerance(max(abs(a), abs(b))):
         observed = 0.0  # equal up to the order of summation
-    without = without_a - without_b
-    ci95 = jackknife.interval(observed, without) if len(without) > 1 else None
-    p_value = jackknife.p_value(observed, without) if len(without) > 1 else nan
+    ci95 = jackknife.interval_of_parts(observed, left_out)
+    p_value = jackknife.p_value_of_parts(observed, left_out)
     return ResampledDifference(a, b, observed, ci95, nan, nan, 0, False, p_value)
 
 

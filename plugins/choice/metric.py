@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.contracts import Interval, MetricSpec, Parameterised, TokenScores
 from harness.errors import HarnessError
-from harness.plugins.choice import choices, intervals
+from harness.plugins.choice import choices, intervals, parts
 from harness.plugins.choice.layout import Layout, choices_of, lengths, totals
 from harness.plugins.sets.checks import check_choice, check_count
 
@@ -37,6 +38,9 @@ class Choice(Parameterised):
         question about each caption); the first is correct.
     blind : bool, default False
         Every example is followed by a companion without image: the same references, scored from the text alone.
+    by : str, optional
+        Field of the metadata, such as the kind of foil (SugarCrepe) or the tag (Winoground). Every column but ``chance`` then occurs for
+        each value too, as ``accuracy, kind=swap_att``, over the choices or groups of that value. Works in runs, which have metadata.
 
     Raises
     ------
@@ -53,11 +57,11 @@ class Choice(Parameterised):
     column_names = (
         "accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy",
     )  # fmt: skip
-    """All possible columns."""
+    """All possible columns of the whole task."""
 
     def __init__(
         self, *, score: Literal["sum", "mean"] = "sum", options: int | None = None, group: int = 1,
-        across: int | None = None, blind: bool = False,
+        across: int | None = None, blind: bool = False, by: str | None = None,
     ) -> None:  # fmt: skip
         self.mean = check_choice(score, "choice", "score", ("sum", "mean")) == "mean"
         for name, value in (("options", options), ("across", across)):
@@ -70,6 +74,7 @@ class Choice(Parameterised):
                 parameter="options", value=options,
             )  # fmt: skip
         self.layout = Layout(across, bool(blind), group, options)
+        self.by, self._values = parts.check_key("choice", by), None
         self.spec = MetricSpec(
             "choice", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
         )
@@ -77,11 +82,30 @@ class Choice(Parameterised):
     def signature(self) -> str:
         """Return the settings as text, such as ``choice|sum|group:2|blind``."""
         layout = self.layout
-        parts = ["choice", "mean" if self.mean else "sum"]
-        parts += [f"options:{layout.options}"] if layout.options else []
-        parts += [f"group:{layout.group}"] if layout.group > 1 else []
-        parts += [f"across:{layout.across}"] if layout.across else []
-        return "|".join([*parts, *(["blind"] if layout.blind else [])])
+        settings = ["choice", "mean" if self.mean else "sum"]
+        settings += [f"options:{layout.options}"] if layout.options else []
+        settings += [f"group:{layout.group}"] if layout.group > 1 else []
+        settings += [f"across:{layout.across}"] if layout.across else []
+        settings += [f"by:{self.by}"] if self.by else []
+        return "|".join([*settings, *(["blind"] if layout.blind else [])])
+
+    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> Choice:
+        """Return the metric for the parts of a run that ``by`` names; without ``by`` the metric itself.
+
+        Raises
+        ------
+        InputError
+            As :func:`harness.plugins.choice.parts.values_of`.
+        """
+        if self.by is None:
+            return self
+        bound = copy(self)
+        bound._values = parts.values_of("choice", meta, self.by)
+        return bound
+
+    def column_sizes(self) -> dict[str, int]:
+        """Return the number of examples of each column of a part."""
+        return parts.sizes(self.column_names, self._values, self.by)
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number.
@@ -103,7 +127,7 @@ class Choice(Parameterised):
         """Return column -> interval: choices, or groups of choices, are the independent units."""
         out: dict[str, Interval] = {}
         for name, values in self._units(scores).items():
-            bounds = (-1.0, 1.0) if name == "gain" else (0.0, 1.0)
+            bounds = (-1.0, 1.0) if name.partition(",")[0] == "gain" else (0.0, 1.0)
             fixed = name == "chance"
             out[name] = Interval(None, intervals.FIXED) if fixed else intervals.of_share(values, samples, seed, bounds)
         return out
@@ -128,9 +152,16 @@ class Choice(Parameterised):
     def _units(self, scores: Scores) -> dict[str, np.ndarray]:
         """Return the columns per independent unit, shape (U,): choices, or groups."""
         columns, size = self._of_choices(scores), self.layout.group
-        if size == 1:
+        if size > 1:
+            seen = totals("choice", choices_of("choice", scores, self.layout).seen, self.mean)
+            means = {name: values.reshape(-1, size).mean(axis=1) for name, values in columns.items()}
+            columns = {**means, **choices.grouped(choices.arranged(seen, size))}
+        if self.by is None:
             return columns
-        seen = totals("choice", choices_of("choice", scores, self.layout).seen, self.mean)
-        means = {name: values.reshape(-1, size).mean(axis=1) for name, values in columns.items()}
-        groups = choices.grouped(choices.arranged(seen, size))
-        return {**means, **groups}
+        unit = (self.layout.across or 1) * size * (2 if self.layout.blind else 1)
+        units = parts.units_of("choice", self._values, self.by, unit)
+        split = {
+            parts.column(name, self.by, part): values[rows]
+            for part, rows in units.items() for name, values in columns.items() if name != "chance"
+        }  # fmt: skip
+        return {**columns, **split}

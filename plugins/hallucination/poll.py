@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from harness.contracts import Interval, MetricSpec, Parameterised, TokenScores
 from harness.errors import HarnessError, InputError
-from harness.plugins.choice import intervals
+from harness.plugins.choice import intervals, parts
 from harness.plugins.choice.choices import correct
 from harness.plugins.choice.layout import Layout, choices_of, totals
 from harness.plugins.sets.checks import check_choice
@@ -89,6 +90,9 @@ class Poll(Parameterised):
         Answer that counts as positive: ``yes`` as in POPE (an object is there), ``no`` as in AMBER (a hallucination is rejected).
     score : {"sum", "mean"}
         Log-likelihood of an answer, or its mean per token.
+    by : str, optional
+        Field of the metadata, such as the type of question (AMBER). Every column then occurs for each value too, as
+        ``accuracy, type=relation``. Works in runs, which have the metadata.
 
     Raises
     ------
@@ -102,14 +106,14 @@ class Poll(Parameterised):
     """
 
     column_names = ("accuracy", "precision", "recall", "f1", "yes")
-    """All columns."""
+    """All columns of the whole task."""
     expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
         ("columns", "token-scores-unchanged"), "needs two answers, yes and no; the check has three random texts"
     )
 
     def __init__(
         self, *, yes: str = "yes", no: str = "no", positive: Literal["yes", "no"] = "yes",
-        score: Literal["sum", "mean"] = "sum",
+        score: Literal["sum", "mean"] = "sum", by: str | None = None,
     ) -> None:  # fmt: skip
         if not yes or not no or answer_is([yes], no) or answer_is([no], yes):
             raise HarnessError(
@@ -119,13 +123,33 @@ class Poll(Parameterised):
         self.words = (yes, no)
         self.positive = check_choice(positive, "poll", "positive", ("yes", "no"))
         self.mean = check_choice(score, "poll", "score", ("sum", "mean")) == "mean"
+        self.by, self._values = parts.check_key("poll", by), None
         self.spec = MetricSpec(
             "poll", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
         )
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""
-        return f"poll|{'mean' if self.mean else 'sum'}|{'/'.join(self.words)}|positive:{self.positive}"
+        by = f"|by:{self.by}" if self.by else ""
+        return f"poll|{'mean' if self.mean else 'sum'}|{'/'.join(self.words)}|positive:{self.positive}{by}"
+
+    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> Poll:
+        """Return the metric for the parts of a run that ``by`` names; without ``by`` the metric itself.
+
+        Raises
+        ------
+        InputError
+            As :func:`harness.plugins.choice.parts.values_of`.
+        """
+        if self.by is None:
+            return self
+        bound = copy(self)
+        bound._values = parts.values_of("poll", meta, self.by)
+        return bound
+
+    def column_sizes(self) -> dict[str, int]:
+        """Return the number of examples of each column of a part."""
+        return parts.sizes(self.column_names, self._values, self.by)
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number, NaN where no answer or no question is positive.
@@ -135,7 +159,12 @@ class Poll(Parameterised):
         InputError
             For an example without exactly two answers, invalid scores, scores without tokens, or answers that are not yes and no.
         """
-        return {name: float(value) for name, value in rates(self._counts(scores).sum(axis=0)).items()}
+        rows = self._counts(scores)
+        return {
+            self._column(name, part): float(value)
+            for part, members in self._parts(len(rows)).items()
+            for name, value in rates(rows[members].sum(axis=0)).items()
+        }
 
     def per_example(self, scores: Scores) -> dict[str, np.ndarray]:
         """Return ``accuracy`` and ``yes`` of each question, shape (B,)."""
@@ -144,16 +173,20 @@ class Poll(Parameterised):
 
     def intervals(self, scores: Scores, samples: int, seed: int) -> dict[str, Interval]:
         """Return column -> interval: Wilson's for shares of questions, a bootstrap over questions for the others."""
-        rows, out = self._counts(scores), {}
-        per_question = {"accuracy": rows[:, 0] + rows[:, 3], "yes": rows[:, 0] + rows[:, 1]}
-        for name in self.column_names:
-            if name in per_question:
-                out[name] = intervals.of_share(per_question[name], samples, seed)
-            else:
-                out[name] = intervals.of_ratio(
-                    lambda weights, name=name: rates(weights @ rows)[name], len(rows), samples, seed
-                )
+        rows, out = self._counts(scores), dict[str, Interval]()
+        for part, members in self._parts(len(rows)).items():
+            for name, interval in _intervals(rows[members], samples, seed).items():
+                out[self._column(name, part)] = interval
         return out
+
+    def _parts(self, count: int) -> dict[str | None, np.ndarray]:
+        """Return the questions of the whole task (None) and of its parts: indices (q,) of ``count`` questions."""
+        whole: dict[str | None, np.ndarray] = {None: np.arange(count)}
+        return whole if self.by is None else {**whole, **parts.units_of("poll", self._values, self.by, 1)}
+
+    def _column(self, name: str, part: str | None) -> str:
+        """Return the name of a column of the whole task (None) or of a part."""
+        return name if part is None or self.by is None else parts.column(name, self.by, part)
 
     def _counts(self, scores: Scores) -> np.ndarray:
         """Return the counts of each question, shape (Q, 4)."""
@@ -178,3 +211,14 @@ class Poll(Parameterised):
         raise InputError(
             f"poll: example {number} has the answers {texts}; expected one that begins with {yes!r} and one with {no!r}"
         )
+
+
+def _intervals(rows: np.ndarray, samples: int, seed: int) -> dict[str, Interval]:
+    """Return column -> interval from the counts of questions, shape (Q, 4)."""
+    shares = {"accuracy": rows[:, 0] + rows[:, 3], "yes": rows[:, 0] + rows[:, 1]}
+    return {
+        name: intervals.of_share(shares[name], samples, seed)
+        if name in shares
+        else intervals.of_ratio(lambda weights, name=name: rates(weights @ rows)[name], len(rows), samples, seed)
+        for name in Poll.column_names
+    }

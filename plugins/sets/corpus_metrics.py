@@ -131,6 +131,5 @@ class CorpusMmd(Parameterised):
 
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples: a bootstrap adds to the bias of the squared MMD."""
-        return grouped_jackknife.of_groups(
-            lambda rows: float(self.reduce(stats[rows])), len(stats), seed, self.spec.bounds
-        )
+        left_out = grouped_jackknife.without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
+        return grouped_jackknife.interval_of(float(self.reduce(stats)), left_out, self.spec.bounds)

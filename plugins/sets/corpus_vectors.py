@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Embedding, Features, Interval, MetricSpec, Parameterised
+from harness.contracts import Batch, Embedding, Features, Interval, LeftOut, MetricSpec, Parameterised
 from harness.plugins.crnrr.rows import repeated
 from harness.plugins.sets import grouped_jackknife, vector_rows
 
@@ -91,9 +91,9 @@ class CorpusVectors(Parameterised):
 
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples (:mod:`harness.plugins.sets.grouped_jackknife`)."""
-        without = self.without_groups(stats, seed)
-        return grouped_jackknife.from_values(float(self.reduce(stats)), without, self.spec.bounds)
+        left_out = self.left_out(stats, seed)
+        return grouped_jackknife.interval_of(float(self.reduce(stats)), left_out, self.spec.bounds)
 
-    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
-        """Return the number without each of at most 20 groups of examples, shape (G,)."""
+    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
+        """Return the number without each of at most 20 groups of examples."""
         return grouped_jackknife.without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)

@@ -6,12 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.contracts import Interval
+from harness.contracts import Interval, LeftOut
 from harness.stats import jackknife
 
 GROUPS = 20
 """Number of groups; the standard error has 19 degrees of freedom."""
+SPLITS = 10
+"""Number of random splits into halves; as many degrees of freedom."""
+HALVED = range(20, 1001)
+"""Numbers of examples for which halves are left out: fewer have no halves that resemble them, more take too long."""
 NOTE = "jackknife over {groups} groups of examples: of the number expected for a corpus of this size"
+HALVES_NOTE = "jackknife over {groups} halves of the examples: of the number expected for a corpus of this size"
 NO_SPREAD = "the number is the same without each group of examples"
 """Reason for no interval."""
 
@@ -22,8 +27,8 @@ def groups_of(examples: int, seed: int) -> np.ndarray:
     return np.random.default_rng([seed, examples, count]).permutation(np.arange(examples) % count)
 
 
-def without_groups(number: Callable[[np.ndarray], float], examples: int, seed: int) -> np.ndarray:
-    """Return a number of B examples without each group, shape (G,).
+def without_groups(number: Callable[[np.ndarray], float], examples: int, seed: int) -> LeftOut:
+    """Return a number of B examples without each group.
 
     Parameters
     ----------
@@ -35,31 +40,44 @@ def without_groups(number: Callable[[np.ndarray], float], examples: int, seed: i
         Seed of the groups.
     """
     group = groups_of(examples, seed)
-    return np.array([number(np.flatnonzero(group != g)) for g in range(group.max() + 1)])
+    return of_groups(np.array([number(np.flatnonzero(group != g)) for g in range(group.max() + 1)]))
 
 
-def of_groups(
-    number: Callable[[np.ndarray], float], examples: int, seed: int, bounds: tuple[float, float] | None = None
-) -> Interval:
-    """Return the 95 % interval of a number of B examples, or the reason for none; parameters are those of :func:`without_groups`.
+def of_groups(values: np.ndarray) -> LeftOut:
+    """Return the numbers without each group, shape (G,), with the share of a group and the degrees of freedom."""
+    return LeftOut(values, 1 / len(values), len(values) - 1)
+
+
+def without_halves(number: Callable[[np.ndarray], float], examples: int, seed: int) -> LeftOut:
+    """Return a number of both halves of :data:`SPLITS` random splits of B examples; parameters are those of :func:`without_groups`.
+
+    For numbers such as those of nearest neighbours, of which a jackknife over small groups overestimates the variance.
+    """
+    rng, values = np.random.default_rng([seed, examples, 2]), list[float]()
+    for _ in range(SPLITS):
+        order = rng.permutation(examples)
+        values += [number(np.sort(half)) for half in (order[: examples // 2], order[examples // 2 :])]
+    return LeftOut(np.array(values), 0.5, SPLITS)
+
+
+def interval_of(value: float, left_out: LeftOut, bounds: tuple[float, float] | None = None) -> Interval:
+    """Return the 95 % interval of a number from the numbers without parts of the examples, or the reason for none.
 
     Parameters
     ----------
-    number, examples, seed
-        As for :func:`without_groups`.
+    value : float
+        The number of all examples.
+    left_out : LeftOut
+        The numbers without groups or halves.
     bounds : tuple of float, optional
         Smallest and largest possible number.
     """
-    return from_values(number(np.arange(examples)), without_groups(number, examples, seed), bounds)
-
-
-def from_values(value: float, without: np.ndarray, bounds: tuple[float, float] | None = None) -> Interval:
-    """Return the interval of a number from the numbers without each group, shape (G,)."""
-    ends = jackknife.interval(value, without)
+    ends, values = jackknife.interval_of_parts(value, left_out), left_out.values
     if ends is None:
         return Interval(
-            None, NO_SPREAD if np.isfinite(without).all() else "the number is undefined without some groups of examples"
+            None, NO_SPREAD if np.isfinite(values).all() else "the number is undefined without some groups of examples"
         )
     if bounds is not None:
         ends = max(ends[0], bounds[0]), min(ends[1], bounds[1])
-    return Interval(ends, NOTE.format(groups=len(without)))
+    note = HALVES_NOTE if len(values) > left_out.freedom + 1 else NOTE
+    return Interval(ends, note.format(groups=len(values)))

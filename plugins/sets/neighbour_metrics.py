@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Interval
+from harness.contracts import Batch, Features, Interval, LeftOut
 from harness.plugins.sets import grouped_jackknife, neighbours, vector_rows
 from harness.plugins.sets.checks import check_count
 from harness.plugins.sets.corpus_vectors import CorpusVectors, EmbeddingSpec
@@ -137,27 +137,34 @@ class _OfCorpora(CorpusVectors):
         return neighbours.of_corpora(candidates, references, self.k, self.kind)
 
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
-        """Return the interval of the jackknife over groups of examples, whose numbers come from one pass over the distances.
+        """Return the interval of the jackknife over halves of the examples, or over groups where halves take too long.
 
-        It is too wide, because balls change abruptly when their neighbours are left out.
+        Over groups it is too wide, because balls change abruptly when their neighbours are left out.
         """
-        count = int(stats[:, :2].sum())
-        if count > MOST_TEXTS:
+        if int(stats[:, :2].sum()) > MOST_TEXTS:
             return Interval(
                 None,
                 f"above {MOST_TEXTS} texts the jackknife is left out, which takes three times as long as the number",
             )
-        without = self.without_groups(stats, seed)
-        result = grouped_jackknife.from_values(float(self.reduce(stats)), without, self.spec.bounds)
-        return result if result.ends is None else Interval(result.ends, f"{result.note}; up to 1.5 times too wide")
+        left_out = self.left_out(stats, seed)
+        result = grouped_jackknife.interval_of(float(self.reduce(stats)), left_out, self.spec.bounds)
+        if result.ends is None or len(stats) in grouped_jackknife.HALVED:
+            return result
+        return Interval(result.ends, f"{result.note}; up to 1.7 times too wide")
 
-    def without_groups(self, stats: np.ndarray, seed: int) -> np.ndarray:
-        """Return the number without each of at most 20 groups of examples, shape (G,), from one pass over the distances."""
+    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
+        """Return the number without halves of 20 to 1000 examples, else without each of at most 20 groups.
+
+        Those without groups come from one pass over the distances, those without halves take five times as long as the number.
+        """
+        if len(stats) in grouped_jackknife.HALVED:
+            return grouped_jackknife.without_halves(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
         texts, group = vector_rows.unpack(stats, self.kind), grouped_jackknife.groups_of(len(stats), seed)
         sides = [
             Sample(texts.vectors[side], group[texts.rows[side]]) for side in (texts.is_candidate, ~texts.is_candidate)
         ]
-        return without_groups(sides[0], sides[1], self.k, self.kind, int(group.max()) + 1)
+        values = without_groups(sides[0], sides[1], self.k, self.kind, int(group.max()) + 1)
+        return grouped_jackknife.of_groups(values)
 
 
 class Precision(_OfCorpora):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,9 @@ class ChoiceReader:
 
     Parameters
     ----------
-    path : path
-        File of records.
+    path : path or list of paths
+        File of records, or several (the kinds of SugarCrepe): the ids are then ``NAME/ID``, and the name of the file without its ending is
+        the metadata ``file``.
     options : list of str, optional
         Options of every record, such as ``[yes, no]``; by default the column of options.
     columns : mapping, optional
@@ -48,13 +50,20 @@ class ChoiceReader:
         For a missing file, and for a record without options or with an answer that is none of them.
     """
 
-    list_parameters = frozenset({"options"})
+    list_parameters = frozenset({"options", "path"})
 
     def __init__(
-        self, *, path: PathParam, options: Sequence[str] | None = None, columns: Mapping[str, Any] | None = None,
+        self, *, path: PathParam | Sequence[PathParam], options: Sequence[str] | None = None, columns: Mapping[str, Any] | None = None,
         answer: int | None = None, blind: bool = False, blank: str | None = None, media_root: str | None = None,
     ) -> None:  # fmt: skip
-        self.path = files.existing(path, "file of choices")
+        paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
+        self.paths = [files.existing(item, "file of choices") for item in paths]
+        names = [_stem(item) for item in self.paths]
+        if not names or len(set(names)) < len(names):
+            raise InputError(
+                f"the files of choices are {', '.join(names) or 'none'}; expected one or several of different names",
+                parameter="path",
+            )  # fmt: skip
         self.options = None if options is None else list(options)
         self.columns: Values = {name: name for name in COLUMNS}
         for name, column in (columns or {}).items():
@@ -77,13 +86,17 @@ class ChoiceReader:
             "options": self.options, "columns": self.columns, "answer": self.answer, "blind": self.blind,
             "media": self.media_root, "blank": self.blank,
         }  # fmt: skip
-        return files.fingerprint("multiple-choice", [self.path], params)
+        if len(self.paths) > 1:
+            params["files"] = [_stem(path) for path in self.paths]
+        return files.fingerprint("multiple-choice", self.paths, params)
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples, each followed by its companion where ``blind`` is set."""
         seen: set[str] = set()
-        for number, record in enumerate(self._records()):
+        for number, record, file in self._numbered():
             for example in self._examples(number, record.fields, record.where):
+                if file:
+                    example = replace(example, id=f"{file}/{example.id}", meta={**example.meta, "file": file})
                 if example.id in seen:
                     raise InputError(f"the id '{example.id}' occurs twice", record.where)
                 seen.add(example.id)
@@ -91,19 +104,25 @@ class ChoiceReader:
                 if self.blind:
                     yield Example(f"{example.id}/blind", example.references, self.blank, example.source, example.meta)
 
-    def _records(self) -> Iterator[files.Record]:
-        """Yield the records; an object of objects (SugarCrepe's files) is a list whose ids are its keys."""
-        if not _is_one_object(self.path):
-            yield from files.records(self.path)
+    def _numbered(self) -> Iterator[tuple[int, files.Record, str]]:
+        """Yield each record with its number in its file and, where there are several, the name of the file."""
+        for path in self.paths:
+            for number, record in enumerate(self._records(path)):
+                yield number, record, _stem(path) if len(self.paths) > 1 else ""
+
+    def _records(self, path: Path) -> Iterator[files.Record]:
+        """Yield the records of a file; an object of objects (SugarCrepe's files) is a list whose ids are its keys."""
+        if not _is_one_object(path):
+            yield from files.records(path)
             return
-        value = files.load_json(self.path)
+        value = files.load_json(path)
         if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
             raise InputError(
-                "found one object; expected a list of records, or an object of records by their ids", str(self.path)
+                "found one object; expected a list of records, or an object of records by their ids", str(path)
             )
         name = self.columns["id"]
         for key, item in value.items():
-            yield files.Record(f"{self.path}: {key}", {name: key, **item})
+            yield files.Record(f"{path}: {key}", {name: key, **item})
 
     def _examples(self, number: int, fields: Mapping[str, Any], where: str) -> Iterator[Example]:
         """Yield the example of a record, or one example per image of a record with several images and as many captions."""
@@ -173,6 +192,11 @@ class ChoiceReader:
             f"to {len(options) - 1}",
             where,
         )
+
+
+def _stem(path: Path) -> str:
+    """Return the name of a file without its endings (``swap_att`` of ``swap_att.json.gz``)."""
+    return path.name.partition(".")[0]
 
 
 def _is_one_object(path: Path) -> bool:

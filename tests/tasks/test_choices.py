@@ -7,13 +7,18 @@ from pathlib import Path
 
 import pytest
 
+import harness
+from harness.run.execute import Options
 from harness.run.execute import execute as run
+from harness.run.merge import merge
 from harness.run.plan import make_plan
+from harness.run.shard_grid import Part
+from harness.rundir.rundir import RunDir
 from harness.spec.loading import load_specs
 
 TASKS = Path(__file__).resolve().parents[2] / "tasks" / "choices"
 NAMES = sorted(path.stem for path in TASKS.glob("*.yaml"))
-COLUMNS = {"sugarcrepe": 3, "foil": 3, "winoground": 6, "pope": 5, "amber": 5}
+COLUMNS = {"sugarcrepe": 3 + 3 * 2, "foil": 3, "winoground": 6, "pope": 5, "amber": 5 + 5 * 5}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -24,6 +29,38 @@ def test_the_shipped_examples_run(name, monkeypatch, tmp_path):
     assert len(table.results) == COLUMNS[name] and not table.failed
     accuracy = next(record for record in table.results if "accuracy" in record["metric"])
     assert 0 <= accuracy["value"] <= 1 and accuracy["n"] == {"pope": 28, "winoground": 16}.get(name, 12)
+
+
+def test_parts_have_their_own_sizes_and_no_shard_changes_them(monkeypatch, tmp_path):
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    spec, options = TASKS / "sugarcrepe.yaml", [Options(shard_size=5, part=Part(k, 2)) for k in (1, 2)]
+    whole = harness.evaluate(spec, output="whole")
+    sizes = {record["metric"]: record["n"] for record in whole.results}
+    assert sizes["choice(accuracy)"] == 12
+    assert [n for name, n in sizes.items() if name.startswith("choice(accuracy, kind=")] == [7, 3, 2]
+    for k, option in enumerate(options):
+        harness.api.evaluate_all(spec, output=Path(f"part{k}"), options=option)
+    merged = merge([Path("part0"), Path("part1")], Path("merged"))
+    keys = ("metric", "value", "ci95", "n")
+    assert [[row[key] for key in keys] for row in merged.results] == [
+        [row[key] for key in keys] for row in whole.results
+    ]
+    (model,) = RunDir.open("whole").provenance.models
+    assert model.source is not None, "the word model describes its corpus"
+
+
+def test_the_kinds_of_sugarcrepe_are_its_files(monkeypatch, tmp_path):
+    kinds = ["replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att"]
+    (tmp_path / "sugarcrepe").mkdir()
+    record = {"filename": "1.jpg", "caption": "a dog on a mat", "negative_caption": "a mat on a dog"}
+    for kind in kinds:
+        (tmp_path / "sugarcrepe" / f"{kind}.json").write_text(json.dumps({"0": record, "1": record}))
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    (loaded,) = load_specs(TASKS / "sugarcrepe.yaml")
+    table = run(make_plan(loaded))
+    parts = {record["metric"]: record["n"] for record in table.results if "file=" in record["metric"]}
+    assert parts == {f"choice({name}, file={kind})": 2 for kind in kinds for name in ("accuracy", "shortest")}
 
 
 def test_a_file_of_the_published_form_is_used_where_it_is(monkeypatch, tmp_path):

@@ -228,7 +228,8 @@ def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     alt = altair()
     metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
     labels = layout.label_space(systems) + 3 * layout.font
-    columns = replace(layout, panel=5.5 * layout.font).columns(len(metrics), labels)
+    head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
+    columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(len(metrics), labels)
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
     charts = [_histogram_row(row, systems, layout, width) for row in rows]
@@ -293,7 +294,12 @@ def metric_correlations(run: Run) -> list[Chart]:
     matrix, labels = matrix[np.ix_(drawn, drawn)], [heading(metrics[k], direction[metrics[k]]) for k in drawn]
     order = leaf_order(matrix)
     cells = [
-        {"x": labels[j], "y": labels[i], "r": float(matrix[i, j]), "text": f"{round(matrix[i, j], 2) + 0.0:.2f}"}
+        {
+            "x": labels[j],
+            "y": labels[i],
+            "r": float(matrix[i, j]),
+            "text": f"{round(matrix[i, j], 2) + 0.0:.2f}".replace("-", "\u2212"),
+        }
         for i in order
         for j in order
         if np.isfinite(matrix[i, j])

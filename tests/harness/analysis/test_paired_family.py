@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.analysis import paired_family
-from harness.analysis.paired_family import JACKKNIFED, NOT_RESAMPLED, PairedMetric, SystemData, paired_tests
-from harness.contracts import MeanMetric, MetricSpec
+from harness.analysis.paired_family import NOT_RESAMPLED, PairedMetric, SystemData, jackknife_note, paired_tests
+from harness.contracts import LeftOut, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.stats import jackknife
 from harness.stats.draws import DrawFamily
@@ -153,9 +153,9 @@ class Corpus(Ratio):
         self.calls += 1
         return super().reduce(stats)
 
-    def without_groups(self, stats, seed):
+    def left_out(self, stats, seed):
         group = np.random.default_rng([seed, len(stats)]).permutation(len(stats)) % 5
-        return np.array([self.reduce(stats[group != g]) for g in range(5)])
+        return LeftOut(np.array([self.reduce(stats[group != g]) for g in range(5)]), 0.2, 4)
 
 
 def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_once_for_a_system():
@@ -166,12 +166,13 @@ def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_on
         paired_tests([PairedMetric(metric, *pair) for pair in ((a, b), (a, c), (b, c))], DrawFamily(40, 300, 7))
     )
     assert metric.calls == 3 * 6 + 3  # each pair verifies once that the number is no function of sums
-    whole, without = Ratio().reduce(a.stats[1:]), [metric.without_groups(side.stats[1:], 7) for side in (a, b)]
-    reported = results[0].reported
+    whole, parts = Ratio().reduce(a.stats[1:]), [metric.left_out(side.stats[1:], 7).values for side in (a, b)]
+    reported, difference = results[0].reported, LeftOut(parts[0] - parts[1], 0.2, 4)
     assert reported.difference == pytest.approx(whole - Ratio().reduce(b.stats[1:]))
-    assert reported.ci95 == jackknife.interval(reported.difference, without[0] - without[1])
-    assert reported.p_value == jackknife.p_value(reported.difference, without[0] - without[1])
-    assert results[0].note == JACKKNIFED.format(groups=5, freedom=4)
+    assert reported.ci95 == jackknife.interval_of_parts(reported.difference, difference)
+    assert reported.p_value == jackknife.p_value_of_parts(reported.difference, difference)
+    assert results[0].note == jackknife_note(difference, 39)
+    assert "leaves out 5 parts of 7.8 examples, 4 degrees of freedom" in results[0].note
 
 
 def test_a_metric_over_groups_names_the_reason_for_no_interval():
@@ -179,7 +180,7 @@ def test_a_metric_over_groups_names_the_reason_for_no_interval():
     a = data(rng)
     same = outcome_of(Corpus(), a, SystemData(a.stats.copy(), a.scores.copy()))
     assert (same.reported.p_value, same.reported.ci95) == (1.0, None)
-    assert same.note == "the difference is the same, or undefined, without each group of examples"
+    assert same.note == "the difference is the same, or undefined, without each part of the examples"
     one = data(rng, n=1)
     assert outcome_of(Corpus(), one, data(rng, n=1)).note == "a comparison needs at least two examples"
     empty = SystemData(np.array([[1.0, 0.0], [1.0, 0.0]]), np.full(2, np.nan))

@@ -29,3 +29,9 @@ def test_an_empty_manifest_has_empty_fields():
     item = Provenance({})
     assert (item.task, item.digest, item.data, item.spec) == ("", "", {}, {})
     assert (item.models, item.metrics, item.views) == ((), (), ())
+
+
+def test_a_model_may_describe_its_source():
+    entry = {**CONTENT["models"][0], "source": {"commit": "abc"}}
+    (model,) = Provenance({**CONTENT, "models": [entry]}).models
+    assert model.source == {"commit": "abc"} and Provenance(dict(CONTENT)).models[0].source is None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from harness.contracts import LeftOut
 from harness.stats import jackknife
 
 
@@ -64,20 +65,36 @@ def test_the_correction_takes_at_most_half_of_the_variance():
     assert half == pytest.approx(half_width(0.0, one, None) * np.sqrt(0.5), rel=1e-12)
 
 
+def of_examples(x):
+    """Return the mean of x without each value."""
+    return LeftOut((x.sum() - x) / (len(x) - 1), 1 / len(x), len(x) - 1)
+
+
 def test_the_p_value_of_a_mean_is_that_of_the_t_test_and_agrees_with_the_interval():
     from scipy.stats import ttest_1samp
 
     rng = np.random.default_rng(4)
     for shift in (0.0, 0.2, 0.5):
         x = rng.normal(shift, 1, size=25)
-        without = (x.sum() - x) / 24
-        p = jackknife.p_value(x.mean(), without)
+        p = jackknife.p_value_of_parts(x.mean(), of_examples(x))
         assert p == pytest.approx(ttest_1samp(x, 0).pvalue, rel=1e-9)
-        low, high = jackknife.interval(x.mean(), without)
+        low, high = jackknife.interval_of_parts(x.mean(), of_examples(x))
+        assert (low, high) == pytest.approx(jackknife.interval(x.mean(), of_examples(x).values))
         assert (p <= 0.05) == (not low < 0 < high)
 
 
+def test_halves_have_the_variance_of_the_whole():
+    rng, variances = np.random.default_rng(5), []
+    for _ in range(200):
+        x = rng.normal(size=40)
+        values = [x[rng.permutation(40)[:20]].mean() for _ in range(40)]
+        low, high = jackknife.interval_of_parts(x.mean(), LeftOut(np.array(values), 0.5, 20))
+        variances.append(((high - low) / 2 / t.ppf(0.975, 20)) ** 2)
+    assert np.mean(variances) == pytest.approx(1 / 40, rel=0.1)
+
+
 def test_a_number_of_zero_has_p_1_and_one_without_standard_error_none():
-    assert jackknife.p_value(0.0, np.zeros(5)) == 1.0
-    assert np.isnan(jackknife.p_value(2.0, np.full(5, 2.0)))
-    assert np.isnan(jackknife.p_value(2.0, np.array([1.0, np.nan])))
+    assert jackknife.p_value_of_parts(0.0, LeftOut(np.zeros(5), 0.2, 4)) == 1.0
+    for values in (np.full(5, 2.0), np.array([1.0, np.nan]), np.array([1.0]), np.empty(0)):
+        assert np.isnan(jackknife.p_value_of_parts(2.0, LeftOut(values, 0.5, 1)))
+        assert jackknife.interval_of_parts(2.0, LeftOut(values, 0.5, 1)) is None

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.contracts import LeftOut
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     Sums,
-    difference_of_groups,
+    difference_of_parts,
     difference_of_statistics,
     difference_of_sums,
     first_draws,
@@ -109,6 +110,8 @@ def test_an_undefined_value_has_no_p():
 def test_rows_of_different_number_are_refused():
     with pytest.raises(ValueError, match="have 2 rows; found 2 and 3"):
         compared(np.ones((2, 2)), np.ones((3, 2)))
+    with pytest.raises(ValueError, match="have 3 rows; found 3 and 2"):
+        compared(np.ones((3, 2)), np.ones((2, 2)))
 
 
 def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
@@ -167,12 +170,13 @@ def test_a_statistic_of_small_numbers_is_separable_only_where_it_agrees_to_nine_
     assert not separable(ranked, a, b, expected)
 
 
-def test_the_difference_over_groups_of_two_means_is_the_paired_t_test():
+def test_the_difference_over_parts_of_two_means_is_the_paired_t_test():
     from scipy.stats import ttest_rel
 
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=(2, 30)) + rng.normal(size=30)
-    result = difference_of_groups(x.mean(), y.mean(), (x.sum() - x) / 29, (y.sum() - y) / 29)
+    d = x - y
+    result = difference_of_parts(x.mean(), y.mean(), LeftOut((d.sum() - d) / 29, 1 / 30, 29))
     theirs = ttest_rel(x, y)
     interval = theirs.confidence_interval()
     assert result.p_value == result.p_jackknife == pytest.approx(theirs.pvalue, rel=1e-9)
@@ -180,9 +184,9 @@ def test_the_difference_over_groups_of_two_means_is_the_paired_t_test():
     assert np.isnan(result.p_randomisation) and np.isnan(result.p_bootstrap) and result.draws == 0
 
 
-def test_the_difference_over_groups_of_equal_or_undefined_numbers():
-    same = difference_of_groups(0.3, 0.3 * (1 + 1e-16), np.array([0.1, 0.4]), np.array([0.1, 0.4]))
+def test_the_difference_over_parts_of_equal_or_undefined_numbers():
+    same = difference_of_parts(0.3, 0.3 * (1 + 1e-16), LeftOut(np.zeros(2), 0.5, 1))
     assert (same.difference, same.ci95, same.p_value) == (0.0, None, 1.0)
-    assert np.isnan(difference_of_groups(np.nan, 1.0, np.zeros(2), np.zeros(2)).p_value)
-    one = difference_of_groups(1.0, 2.0, np.empty(0), np.empty(0))
+    assert np.isnan(difference_of_parts(np.nan, 1.0, LeftOut(np.zeros(2), 0.5, 1)).p_value)
+    one = difference_of_parts(1.0, 2.0, LeftOut(np.empty(0), 0.5, 1))
     assert one.ci95 is None and np.isnan(one.p_value) and one.difference == -1.0

@@ -140,3 +140,41 @@ def test_a_captioner_answers_choices_and_polls(tmp_path):
     rates = {record.metric: record.value for record in harness.evaluate(spec).records}
     assert rates["poll(yes)"] * 4 in range(5)
     assert rates["poll(accuracy)"] * 4 in range(5)
+
+
+def test_parts_are_the_choices_of_each_value():
+    meta = [{"kind": "swap"}, {"kind": "add"}, {"kind": "swap"}]
+    metric = Choice(by="kind").of_meta(meta)
+    values, intervals = metric.evaluate_scores(PLAIN), metric.intervals(PLAIN, 100, 0)
+    assert Choice().of_meta(iter(())).evaluate_scores(PLAIN).items() <= values.items()
+    assert (values["accuracy, kind=swap"], values["accuracy, kind=add"]) == (1.0, 0.0)
+    assert values["shortest, kind=swap"] == pytest.approx(np.mean([0, 1 / 3]))
+    assert "chance, kind=swap" not in values
+    assert intervals["accuracy, kind=swap"] == Choice().intervals([PLAIN[0], PLAIN[2]], 100, 0)["accuracy"]
+    assert intervals["accuracy, kind=add"].ends is None and "at least two" in intervals["accuracy, kind=add"].note
+    assert metric.column_sizes()["accuracy, kind=swap"] == 2
+    assert Choice(by="kind").signature() == "choice|sum|by:kind"
+
+
+def test_parts_of_groups_and_companions_are_whole_units():
+    rng = np.random.default_rng(0)
+    scores = choice_scores(*((list(-rng.random(2)), list(-rng.random(3))) for _ in range(16)))
+    meta = [{"tag": "ab"[k // 8]} for k in range(16)]
+    layout = {"group": 2, "blind": True}
+    values = Choice(by="tag", **layout).of_meta(meta).evaluate_scores(scores)
+    for part, rows in (("a", slice(0, 8)), ("b", slice(8, 16))):
+        alone = Choice(**layout).evaluate_scores(scores[rows])
+        assert {name: values[f"{name}, tag={part}"] for name in alone if name != "chance"} == {
+            name: value for name, value in alone.items() if name != "chance"
+        }
+    gain = Choice(by="tag", **layout).of_meta(meta).intervals(scores, 200, 0)["gain, tag=a"].ends
+    assert gain is not None and -1 <= gain[0] <= values["gain, tag=a"] <= gain[1] <= 1
+    with pytest.raises(InputError, match="belong together and have 'tag'"):
+        Choice(by="tag", **layout).of_meta([{"tag": str(k % 2)} for k in range(16)]).evaluate_scores(scores)
+
+
+def test_parts_need_a_run():
+    with pytest.raises(HarnessError, match="it works in runs"):
+        Choice(by="kind").evaluate_scores(PLAIN)
+    with pytest.raises(InputError, match="has no 'kind'"):
+        Choice(by="kind").of_meta([{}])

@@ -69,3 +69,17 @@ def test_other_languages():
     rows = [[answer(-1, "j", "a"), answer(-3, "ne", "in")], [answer(-1, "nein"), answer(-3, "ja")]]
     assert Poll(yes="ja", no="nein").evaluate_scores(rows)["accuracy"] == 1.0
     assert Poll(yes="ja", no="nein").signature() == "poll|sum|ja/nein|positive:yes"
+
+
+def test_rates_of_each_type_of_question():
+    meta = [{"type": "object"}, {"type": "relation"}, {"type": "object"}, {"type": "relation"}, {"type": "object"}]
+    metric = Poll(score="mean", by="type").of_meta(meta)
+    values, intervals = metric.evaluate_scores(ROWS), metric.intervals(ROWS, 100, 0)
+    objects = Poll(score="mean").evaluate_scores([ROWS[0], ROWS[2], ROWS[4]])
+    assert {f"{name}, type=object": value for name, value in objects.items()}.items() <= values.items()
+    assert Poll(score="mean").evaluate_scores(ROWS).items() <= values.items()
+    assert set(intervals) == set(values) and len(values) == 15
+    assert metric.column_sizes() == {f"{c}, type={t}": n for t, n in (("object", 3), ("relation", 2)) for c in objects}
+    assert metric.signature() == "poll|mean|yes/no|positive:yes|by:type"
+    with pytest.raises(HarnessError, match="poll: by: type reads the metadata of examples"):
+        Poll(by="type").evaluate_scores(ROWS)

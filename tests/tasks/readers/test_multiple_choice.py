@@ -127,3 +127,25 @@ def test_a_record_of_several_images_makes_one_example_each(tmp_path):
                 columns={**columns, "options": ["caption_0", "caption_1"]},
             )
         )
+
+
+def test_several_files_are_told_apart(tmp_path):
+    record = {"options": ["a", "b"], "answer": 0, "kind": "x"}
+    paths = [str(tmp_path / f"{name}.json") for name in ("swap_att", "add_obj")]
+    (tmp_path / "swap_att.json").write_text(json.dumps({"0": record, "1": record}))
+    (tmp_path / "add_obj.json").write_text(json.dumps([record]))
+    reader = ChoiceReader(path=paths)
+    assert [(item.id, dict(item.meta)) for item in reader] == [
+        ("swap_att/0", {"kind": "x", "file": "swap_att"}),
+        ("swap_att/1", {"kind": "x", "file": "swap_att"}),
+        ("add_obj/0", {"kind": "x", "file": "add_obj"}),
+    ]
+    assert ChoiceReader(path=paths[:1]).fingerprint() == ChoiceReader(path=paths[0]).fingerprint()
+    assert reader.fingerprint() != ChoiceReader(path=paths[::-1]).fingerprint()
+    assert [item.id for item in ChoiceReader(path=paths[:1])] == ["0", "1"]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "add_obj.jsonl").write_text(json.dumps(record))
+    with pytest.raises(InputError, match="add_obj, add_obj; expected one or several of different names"):
+        ChoiceReader(path=[paths[1], str(tmp_path / "other" / "add_obj.jsonl")])
+    with pytest.raises(InputError, match="are none; expected"):
+        ChoiceReader(path=[])
