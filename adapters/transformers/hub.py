@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError, did_you_mean, require
-from harness.files.user_path import user_path
+from harness.errors import InputError, require
+from harness.files.user_path import nearest_beside, user_path
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
@@ -71,8 +70,8 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
 
 def _nearest(model: str) -> str:
     """Return the hint at a folder of a similar name beside the path."""
-    path = user_path(model)
-    return did_you_mean(path.name, os.listdir(path.parent)) if path.parent.is_dir() else ""
+    name = nearest_beside(model)
+    return f"; did you mean '{name}'?" if name else ""
 
 
 def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.errors import InputError, did_you_mean, nearest_name, require
-from harness.files.user_path import user_path
+from harness.files.user_path import nearest_beside, user_path
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """Form of the name of a data set of the hub."""
@@ -204,8 +204,8 @@ class DatasetSource:
 
     def _nearest(self) -> str:
         """Return the hint at a file or folder of a similar name beside the path."""
-        path = Path(self.path).expanduser()
-        return did_you_mean(path.name, os.listdir(path.parent)) if path.parent.is_dir() else ""
+        name = nearest_beside(self.path)
+        return f"; did you mean '{name}'?" if name else ""
 
     def fetch_hint(self) -> str:
         """Return the sentence that says how to fetch the data set while there is a network."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from harness.contracts import Parameters, Values
-from harness.errors import InputError, nearest_name
-from harness.files.user_path import user_path
+from harness.errors import InputError
+from harness.files.user_path import nearest_beside, user_path
 from harness.files.yaml_source import YamlValue
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -61,8 +61,7 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     if file.is_dir():
         raise InputError(f"is a folder; expected a {what}", str(path), parameter=parameter, value=str(path))
     if not file.is_file():
-        folder = file.parent
-        nearest = nearest_name(file.name, sorted(item.name for item in folder.iterdir())) if folder.is_dir() else None
+        nearest = nearest_beside(file)
         hint = f"; did you mean '{nearest}'?" if nearest else ""
         raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path), nearest=nearest)
     return file
