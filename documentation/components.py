@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -188,4 +189,21 @@ def _docstring(entry: Entry) -> list[str]:
     """Return the first paragraphs of the docstring, before its sections."""
     text = plain(inspect.cleandoc(str(card(entry).get("text", ""))))
     body = _SECTIONS.split(f"\n{text}", maxsplit=1)[0].strip()
-    return ["## Documentation of the class", "", "```text", body, "```", ""] if body else []
+    return ["## Documentation of the class", "", "```text", _wrapped(body), "```", ""] if body else []
+
+
+def _wrapped(text: str, width: int = 84) -> str:
+    """Return a text with its paragraphs wrapped; lists, examples and indented lines are unchanged.
+
+    >>> print(_wrapped("one two three\\n\\n  a   b\\n- c", width=8))
+    one two
+    three
+    <BLANKLINE>
+      a   b
+    - c
+    """
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        part if re.search(r"^(\s|[-*>|])", part, re.MULTILINE) else textwrap.fill(part, width, break_long_words=False)
+        for part in paragraphs
+    )

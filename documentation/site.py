@@ -26,6 +26,8 @@ TITLES = {
     "studies": "Studies", "notebooks": "Notebooks",
 }  # fmt: skip
 """Titles of pages and folders of docs/ in the order of the navigation; others follow in alphabetical order."""
+FIRST = ("index.md", "quickstart.md", "concepts.md")
+"""Pages with tabs of their own; the other pages are under *Guides*."""
 REPOSITORY_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "Python API": ["harness.api", "harness.verbs"],
@@ -95,17 +97,24 @@ def repository() -> str:
 
 
 def guide_nav(folder: Path) -> Nav:
-    """Return the navigation of the hand-written pages: titles of :data:`TITLES`, then the pages that it does not name."""
+    """Return the navigation of the hand-written pages: the first ones, the guides in the order of :data:`TITLES`, and the folders."""
     present = {
         item.name for item in folder.iterdir() if item.suffix == ".md" or (item.is_dir() and any(item.glob("*.md")))
     }
     present -= set(REPOSITORY_FILES)
     ordered = [name for name in TITLES if name in present] + sorted(present - TITLES.keys())
-    nav: Nav = []
+    first: Nav = []
+    guides: Nav = []
+    sections: Nav = []
     for name in ordered:
         title = TITLES.get(name, Path(name).stem.replace("-", " ").capitalize())
-        nav.append({title: name if name.endswith(".md") else _section(folder, name)})
-    return nav
+        if name in FIRST:
+            first.append({title: name})
+        elif name.endswith(".md"):
+            guides.append({title: name})
+        else:
+            sections.append({title: _section(folder, name)})
+    return [*first, {"Guides": guides}, *sections]
 
 
 def _section(folder: Path, name: str) -> list[Any]:

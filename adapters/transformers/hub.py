@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, require
-from harness.files.user_path import user_path
+from harness.files.user_path import nearest_beside, user_path
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
@@ -49,7 +49,10 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
     path = user_path(model)
     if not path.is_dir() and not _NAME.fullmatch(model):
         raise InputError(
-            "no such folder, and not a name on the hub (owner/name)", model, parameter="model", value=model
+            f"no such folder{_nearest(model)}, and not a name on the hub (owner/name)",
+            model,
+            parameter="model",
+            value=model,
         )
     if path.is_dir():
         if revision is not None:
@@ -63,6 +66,12 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
             "the model has no weights as safetensors; convert them (save_pretrained) and give the folder", model
         )
     return ModelFolder(folder, model, folder.name)
+
+
+def _nearest(model: str) -> str:
+    """Return the hint at a folder of a similar name beside the path."""
+    name = nearest_beside(model)
+    return f"; did you mean '{name}'?" if name else ""
 
 
 def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
@@ -84,12 +93,14 @@ def _snapshot(name: str, revision: str | None, patterns: list[str]) -> Path:
         ) from error
     except errors.RepositoryNotFoundError as error:
         raise InputError(
-            "no such folder, and no such model on the hub (for a private one run 'hf auth login')", name
+            f"no such folder{_nearest(name)}, and no such model on the hub (for a private one run 'hf auth login')",
+            name,
         ) from error
     except errors.LocalEntryNotFoundError as error:
         why = "HF_HUB_OFFLINE is set" if offline else "the hub cannot be reached"
         raise InputError(
-            f"no such folder; {why} and the model is not in its cache: fetch it before with '{fetch}'", name
+            f"no such folder{_nearest(name)}; {why} and the model is not in its cache: fetch it before with '{fetch}'",
+            name,
         ) from error
     except (errors.HfHubHTTPError, OSError, ValueError) as error:
         line = (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -5,17 +5,19 @@ A split may have slices in every case: ``test[:100]``, ``train[10%:20%]``, ``tra
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from harness.errors import InputError, did_you_mean, nearest_name, require
-from harness.files.user_path import user_path
+from harness.files.user_path import nearest_beside, user_path
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """Form of the name of a data set of the hub."""
@@ -40,11 +42,13 @@ class DatasetSource:
     revision: str | None = None
     """Branch, tag or commit of a data set of the hub."""
     streaming: bool = False
+    reachable: bool = field(default=True, compare=False)
+    """False where the hub did not answer: the cache of the library is read without further requests."""
 
     def __post_init__(self) -> None:
         if self.local is None and not HUB_NAME.fullmatch(self.path):
             raise InputError(
-                "no such file or folder, and not the name of a dataset (owner/name)",
+                f"no such file or folder{self._nearest()}, and not the name of a dataset (owner/name)",
                 self.path,
                 parameter="path",
                 value=self.path,
@@ -70,7 +74,7 @@ class DatasetSource:
         except Exception as error:
             if not _is_connection_error(error):
                 raise self._hub_error(error) from error
-            return self  # no connection: the cache of the library may have it; loading says so if not
+            return replace(self, reachable=False)  # the cache of the library may have it; loading says so if not
         return replace(self, revision=commit) if commit else self
 
     # ------------------------------------------------------------------ loading
@@ -81,7 +85,8 @@ class DatasetSource:
         """
         datasets = require("datasets", extra="datasets", needed_by="the reader 'hf'")
         try:
-            loaded = self._load(datasets)
+            with nullcontext() if self.reachable else _without_requests():
+                loaded = self._load(datasets)
         except InputError:
             raise
         except Exception as error:  # the library raises what its readers, pyarrow and its HTTP client raise
@@ -164,6 +169,13 @@ class DatasetSource:
     def _load_error(self, error: Exception) -> InputError:
         if self.local is not None:
             return InputError(f"the datasets library cannot load it: {_reason(error)}", self.path)
+        if not self.reachable and (_is_connection_error(error) or isinstance(error, FileNotFoundError)):
+            hint = self._nearest().removeprefix("; ")
+            return InputError(
+                f"no such file or folder{f' ({hint})' if hint else ''}, the hub cannot be reached, and the data set is not in the "
+                f"cache. Without network, fetch it before: {self.fetch_command()}",
+                self.path,
+            )
         if is_offline() and (_is_connection_error(error) or isinstance(error, FileNotFoundError)):
             return InputError(f"is not in the cache, and HF_HUB_OFFLINE is set. {self.fetch_hint()}", self.path)
         if _is_connection_error(error):
@@ -190,6 +202,11 @@ class DatasetSource:
             message = f"the datasets library cannot load it: {text}"
         return InputError(message, self.path, parameter="path", value=self.path)
 
+    def _nearest(self) -> str:
+        """Return the hint at a file or folder of a similar name beside the path."""
+        name = nearest_beside(self.path)
+        return f"; did you mean '{name}'?" if name else ""
+
     def fetch_hint(self) -> str:
         """Return the sentence that says how to fetch the data set while there is a network."""
         return f"Fetch it before, with network: {self.fetch_command()}"
@@ -207,6 +224,20 @@ def loaded_commit(dataset: Any) -> str | None:
     files = [Path(entry["filename"]) for entry in getattr(dataset, "cache_files", None) or ()]
     commits = {file.parent.name for file in files if _COMMIT.fullmatch(file.parent.name)}
     return commits.pop() if len(commits) == 1 else None
+
+
+@contextmanager
+def _without_requests() -> Generator[None]:
+    """Context in which the libraries read their caches alone, as with ``HF_HUB_OFFLINE``: no request that is repeated for a minute."""
+    configs: list[Any] = [importlib.import_module(name) for name in ("datasets.config", "huggingface_hub.constants")]
+    before = [config.HF_HUB_OFFLINE for config in configs]
+    try:
+        for config in configs:
+            config.HF_HUB_OFFLINE = True
+        yield
+    finally:
+        for config, value in zip(configs, before):
+            config.HF_HUB_OFFLINE = value
 
 
 def is_offline() -> bool:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from harness.contracts import Parameters, Values
-from harness.errors import InputError, nearest_name
-from harness.files.user_path import user_path
+from harness.errors import InputError
+from harness.files.user_path import nearest_beside, user_path
 from harness.files.yaml_source import YamlValue
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -61,8 +61,7 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     if file.is_dir():
         raise InputError(f"is a folder; expected a {what}", str(path), parameter=parameter, value=str(path))
     if not file.is_file():
-        folder = file.parent
-        nearest = nearest_name(file.name, sorted(item.name for item in folder.iterdir())) if folder.is_dir() else None
+        nearest = nearest_beside(file)
         hint = f"; did you mean '{nearest}'?" if nearest else ""
         raise InputError(f"no such {what}{hint}", str(path), parameter=parameter, value=str(path), nearest=nearest)
     return file
@@ -117,6 +116,16 @@ def load_json(path: Path) -> YamlValue:
     return parse_json(data, str(path), complete=True)
 
 
+def utf16_hint(data: bytes, name: str) -> str:
+    """Return the command that converts a file that begins as UTF-16 does; empty for other bytes.
+
+    >>> utf16_hint("a dog".encode("utf-16"), "folder/a.json")
+    ' (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 a.json > NEW)'
+    """
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return f" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {Path(name).name} > NEW)" if utf16 else ""
+
+
 def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
     """Return the JSON value in ``data``.
 
@@ -141,7 +150,8 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}", where) from error
+        hint = utf16_hint(data, where) if offset == 0 else ""
+        raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}{hint}", where) from error
 
     def refuse_constant(name: str) -> YamlValue:
         raise InputError(f"found {name}; JSON numbers are finite", where + _path_to_constant(text))

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.files.delimited import delimited_rows, delimiter_of, header_cells, is_delimited
-from harness.files.records import Record, open_binary
+from harness.files.records import Record, open_binary, utf16_hint
 
 _FLICKR = re.compile(r"([^\t]+)#(\d+)\t(.*)")
 
@@ -88,6 +88,5 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(text, 1):
                 yield number, line.removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
-            utf16 = error.object[:2] in (b"\xff\xfe", b"\xfe\xff")
-            hint = f" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {path.name} > NEW)" if utf16 else ""
+            hint = utf16_hint(error.object, str(path))
             raise InputError(f"not UTF-8 at byte {error.start}: {error.reason}{hint}", str(path)) from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from harness.errors import nearest_name
+
 
 def user_path(path: str | Path) -> Path:
     """Return a path with a leading ``~`` or ``~name`` replaced by the home folder; that of an unknown user stays as it is.
@@ -15,3 +17,12 @@ def user_path(path: str | Path) -> Path:
         return Path(os.path.expanduser(path))
     except ValueError:
         return Path(path)
+
+
+def nearest_beside(path: str | Path) -> str | None:
+    """Return the name of the file or folder in the folder of a path that is nearest to its own; None where there is none."""
+    place = user_path(path)
+    try:
+        return nearest_name(place.name, sorted(os.listdir(place.parent)))
+    except (OSError, ValueError):  # no folder, or one that may not be listed
+        return None

@@ -100,3 +100,9 @@ def test_the_message_of_a_missing_name_comes_from_a_fresh_process(tmp_path):
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert "InputError: owner/nothing: no such folder; HF_HUB_OFFLINE is set" in result.stderr
+
+
+def test_a_similar_folder_is_named(tmp_path):
+    (tmp_path / "gpt2").mkdir()
+    with pytest.raises(InputError, match=r"no such folder; did you mean 'gpt2'\?, and not a name on the hub"):
+        model_folder(str(tmp_path / "gpt22"))

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.files.records import existing
-from harness.files.user_path import user_path
+from harness.files.user_path import nearest_beside, user_path
 
 
 def test_the_home_folder_is_replaced(monkeypatch):
@@ -26,3 +26,10 @@ def test_other_paths_stay(path):
 def test_a_file_of_an_unknown_user_is_refused_in_one_line(path):
     with pytest.raises(InputError, match="no such file|no possible path"):
         existing(path)
+
+
+def test_the_nearest_name_beside_a_path(tmp_path):
+    (tmp_path / "model").mkdir()
+    assert nearest_beside(tmp_path / "modle") == "model"
+    for path in (tmp_path / "xyz", tmp_path / "none" / "modle", tmp_path / "a\0b" / "modle"):
+        assert nearest_beside(path) is None
