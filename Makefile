@@ -44,7 +44,7 @@ figures: $(SETUP)
 	@HARNESS_DATA= $(BIN)/harness run coco --output runs/figures --fresh
 	@$(BIN)/harness report runs/figures --figures out/figures
 	@mkdir -p docs/figures
-	@cp out/figures/overview-double.svg docs/figures/coco.svg
+	@sed '1s/ width="[0-9.]*" height="[0-9.]*" viewBox/ width="850" viewBox/' out/figures/overview-double.svg > docs/figures/coco.svg
 
 # pyright cannot follow the import hook of the editable install: give it a git-ignored folder of links.
 links:

@@ -22,11 +22,12 @@ from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import caption_plans, metric_plans
 
-PAPER = {"meteor": 298, "trm(meteor)": 161, "cider": 131, "trm(cider)": 98, "mmd(minilm)": 54, "frechet(minilm)": 17}
+PAPER = {"meteor": 298, "trm(meteor)": 161, "cider": 131, "trm(cider)": 98, "mmd(minilm)": 54, "frechet(minilm)": 17,
+         "mauve-example(minilm)": 2.29}  # fmt: skip
 METRICS = [
     "bleu", "rouge", "cider", "meteor",
     {"trm": {"distance": ["cider", "bleu", "rouge", "meteor", "bert"]}},
-    "mmd", "frechet",
+    "mmd", "frechet", "mauve-example",
 ]  # fmt: skip
 
 

@@ -19,6 +19,14 @@ from harness.spec.parameter_schema import parameters_schema
 
 KINDS = ("metrics", "distances", "embeddings", "adapters", "readers", "tasks")
 """Kinds with pages, in the order of the site."""
+MENTIONS = {
+    "metrics": ("metrics/*.md", "studies/*.md"),
+    "distances": ("metrics/*.md",),
+    "embeddings": ("metrics/embeddings.md", "metrics/*.md"),
+    "readers": ("data-formats.md", "studies/*.md"),
+    "tasks": ("studies/*.md", "metrics/*.md", "adapters/*.md", "quickstart.md"),
+}
+"""Kind -> hand-written pages that explain components without a page of their own; the first that names a component is its guide."""
 DIRECTION = {True: "higher is better", False: "lower is better", None: "no direction"}
 LEVELS = {
     "item": "a caption",
@@ -65,6 +73,14 @@ def guides(docs: Path) -> dict[tuple[str, str], str]:
                 out.setdefault(("tasks", entry.name), f"studies/{file.name}")
         if entry.name.startswith("judgments/"):
             out["tasks", entry.name] = "judgments.md"
+    for kind, patterns in MENTIONS.items():
+        pages = [file for pattern in patterns for file in sorted(docs.glob(pattern)) if file.name != "README.md"]
+        texts = {file: file.read_text(encoding="utf-8") for file in pages}
+        for entry in built_in(kind):
+            name = re.compile(rf"(?<![\w-]){re.escape(entry.name.removeprefix('studies/'))}(?![\w-])")
+            file = next((file for file, text in texts.items() if name.search(text)), None)
+            if file is not None:
+                out.setdefault((kind, entry.name), file.relative_to(docs).as_posix())
     return out
 
 

@@ -162,7 +162,7 @@ def evaluate_all(
 
 def score_files(
     candidates: str | Sequence[str],
-    references: str,
+    references: str | Sequence[str],
     metrics: Sequence[str] | None = None,
     *,
     labels: Sequence[str] = (),
@@ -183,8 +183,8 @@ def score_files(
     ----------
     candidates : str or sequence of str
         Paths (docs/data-formats.md lists the formats); each file is a model of the run.
-    references : str
-        Path.
+    references : str or sequence of str
+        Path, or paths of files that each have some references of all examples.
     metrics : sequence of str, optional
         ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these; default: the metrics of
         :func:`harness.run.default_metrics.default_metrics`.
@@ -278,8 +278,9 @@ def score(
     Parameters
     ----------
     candidates, references
-        Both paths (any format of docs/data-formats.md), both mappings id -> text or texts, or both lists of one text or of
-        one list of texts per example. A text may be an object with the key ``caption``, as in the dictionaries of pycocoevalcap.
+        Both paths (any format of docs/data-formats.md; of references also a list of paths), both mappings id -> text or texts, or
+        both lists of one text or of one list of texts per example.
+        A text may be an object with the key ``caption``, as in the dictionaries of pycocoevalcap.
     metrics : str, mapping or sequence, optional
         One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances; a text may be a
         comma-separated list. Default: the metrics of :func:`harness.run.default_metrics.default_metrics`.

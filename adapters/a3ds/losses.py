@@ -55,7 +55,7 @@ def sample_messages(speaker: Speaker, features: torch.Tensor, length: int, gener
         out = torch.full((len(features), length), PAD)
         for position in range(length):
             logits, state = step(last, state)
-            last = torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+            last = torch.multinomial(logits.float().softmax(-1), 1, generator=generator)[:, 0]
             out[:, position] = torch.where(ended, PAD, last)
             ended |= last == END
             if bool(ended.all()):
@@ -137,7 +137,7 @@ def play(
     log_message = (log_probs.gather(-1, messages[..., None])[..., 0] * spoken).sum(1) / tokens
     entropy = ((-(log_probs.exp() * log_probs).sum(-1)) * spoken).sum(1) / tokens
 
-    scores = listener(features, messages)
+    scores = listener(features, messages).float()
     choice = torch.multinomial(scores.detach().softmax(-1), 1, generator=generator)[:, 0]
     reward = torch.where(choice == 0, 1.0, -1.0)
     functional_loss = -(reward * log_message).mean() - entropy_weight * entropy.mean()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import nn
@@ -116,7 +116,17 @@ class Speaker(nn.Module):
             Image features (B, 2, D), target first.
         tokens
             Token ids (B, T), START first. The LSTM starts from zeros.
+
+        Notes
+        -----
+        Under autocast the contributions of the images and of each word to the gates are computed once, as in :class:`SpeakerStep`,
+        because the LSTM of torch has no fused kernel for bfloat16 here. The logits are float32.
         """
+        if torch.is_autocast_enabled("cpu"):
+            weights, width = dict(self.lstm.named_parameters()), 2 * self.sizes.visual
+            image = self.image(features) @ weights["weight_ih_l0"][:, :width].T
+            words = self.embed.weight @ weights["weight_ih_l0"][:, width:].T
+            return self.linear(unrolled(self.lstm, words[tokens.T].float() + image).transpose(0, 1)).float()
         words = self.embed(tokens)
         image = self.image(features)[:, None].expand(-1, tokens.shape[1], -1)
         return self.linear(self.lstm(torch.cat([image, words], dim=-1))[0])
@@ -148,7 +158,7 @@ class SpeakerStep:
         weights, width = dict(speaker.lstm.named_parameters()), 2 * speaker.sizes.visual
         with torch.no_grad():
             self._image = weights["weight_ih_l0"][:, :width].detach()
-            self._words = speaker.embed.weight @ weights["weight_ih_l0"][:, width:].T
+            self._words = (speaker.embed.weight @ weights["weight_ih_l0"][:, width:].T).float()
             self._recurrent = weights["weight_hh_l0"].detach().T.contiguous()
             self._bias = (weights["bias_ih_l0"] + weights["bias_hh_l0"]).detach()
             self._out = (speaker.linear.weight.detach(), speaker.linear.bias.detach())
@@ -157,7 +167,7 @@ class SpeakerStep:
     def start(self, features: torch.Tensor) -> SpeakerState:
         """Return the state before START, for image features (B, 2, D)."""
         with torch.no_grad():
-            gates = self._speaker.image(features) @ self._image.T + self._bias
+            gates = (self._speaker.image(features) @ self._image.T).float() + self._bias
         zeros = gates.new_zeros(len(gates), self._speaker.sizes.hidden)
         return SpeakerState(zeros, zeros, gates)
 
@@ -246,6 +256,9 @@ class Listener(nn.Module):
 
         START is not part of a message; END and everything after it is.
         """
+        if torch.is_autocast_enabled("cpu"):
+            words = self.rnn.embed.weight @ cast(torch.Tensor, self.rnn.lstm.weight_ih_l0).T
+            return unrolled(self.rnn.lstm, words[tokens.T].float())[-1]
         _, (hidden, _) = self.rnn.lstm(self.rnn.embed(tokens))
         return hidden[-1]
 
@@ -258,6 +271,20 @@ class Listener(nn.Module):
     def save(self, path: str | Path, **meta: Any) -> None:
         """Write safetensors (float16) with vocabulary and ``meta`` in its header."""
         save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
+
+
+def unrolled(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
+    """Return the hidden states (T, B, H) of a one-layer LSTM for the input's contributions to the gates (T, B, 4 H), without biases."""
+    weights = dict(lstm.named_parameters())
+    recurrent, gates = weights["weight_hh_l0"].T, gates + (weights["bias_ih_l0"] + weights["bias_hh_l0"])
+    hidden = cell = gates.new_zeros(gates.shape[1], lstm.hidden_size)
+    out: list[torch.Tensor] = []
+    for position in range(len(gates)):
+        enter, forget, new, output = (gates[position] + hidden @ recurrent).chunk(4, dim=-1)
+        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        hidden = output.sigmoid() * cell.tanh()
+        out.append(hidden)
+    return torch.stack(out)
 
 
 def _checked_vocabulary(vocabulary: Vocabulary | None, count: int) -> Vocabulary:

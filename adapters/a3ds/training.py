@@ -70,6 +70,8 @@ class TrainingPlan:
     """Checkpoint of a baseline from which the game starts (None: the shipped one)."""
     listener: str | None = None
     """Checkpoint of a listener from which the game starts (None: random weights)."""
+    bfloat16: bool = False
+    """Compute matrix products in bfloat16; weights, moments and losses remain float32."""
     features: Any = "efficientnet-lite0"
     """Image features as :func:`harness.tasks.a3ds.pixels.features` takes them."""
     pictures: str | None = None
@@ -210,9 +212,10 @@ class _A3dsTraining:
         totals: list[dict[str, float]] = []
         for features, captions in batches(self.games, self.plan.batch, random):
             features = (features - self.mean) / self.deviation
-            row = (self._supervised if self.plan.stage == "baseline" else self._game)(
-                features, captions, epoch, generator
-            )
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.plan.bfloat16):
+                row = (self._supervised if self.plan.stage == "baseline" else self._game)(
+                    features, captions, epoch, generator
+                )
             totals.append(row)
             self.step += 1
             if self.step % 20 == 0:
@@ -303,7 +306,10 @@ class _A3dsTraining:
             meta = json.loads(file.metadata()["a3ds"])
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
         settings = _settings(self.plan)
-        other = next((key for key in settings if key != "epochs" and settings[key] != meta["plan"].get(key)), None)
+        other = next(
+            (key for key in settings if key != "epochs" and (settings[key] or None) != (meta["plan"].get(key) or None)),
+            None,
+        )
         if other is not None:
             raise InputError(
                 f"the run has {other} = {meta['plan'].get(other)!r}, not {settings[other]!r}: resume with the same settings",

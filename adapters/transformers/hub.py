@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, require
+from harness.files.user_path import user_path
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
@@ -45,7 +46,7 @@ def model_folder(model: str, revision: str | None = None, *, code: bool = False)
     MissingExtra
         If huggingface_hub is not installed.
     """
-    path = Path(model).expanduser()
+    path = user_path(model)
     if not path.is_dir() and not _NAME.fullmatch(model):
         raise InputError(
             "no such folder, and not a name on the hub (owner/name)", model, parameter="model", value=model

@@ -10,12 +10,18 @@ from harness.analysis.comparison_store import StoredComparisons
 from harness.contracts import Additive, Values
 from harness.registry import current
 
-BUDGET = 300_000
-"""Largest sum of the examples of all tests that are not stored; some seconds."""
+BUDGET = 8.0
+"""Largest estimated time of all tests that are not stored, in seconds of one processor core."""
 MAX_PAIRS = 2000
 """Largest number of pairs of systems that a report compares."""
-GENERAL = 100
-"""Cost of a test of a metric whose number is no function of sums, in tests of one that is."""
+PER_TEST = 5e-3
+"""Estimated seconds of a test of a metric whose number is a function of sums, for any number of examples."""
+PER_EXAMPLE = 6e-5
+"""Estimated seconds to draw the weights of one example, common to all tests."""
+PER_PRODUCT = 5e-6
+"""Estimated seconds to sum one example of one system and metric under all weights."""
+GENERAL = 1e-3
+"""Estimated seconds per example of a test of a metric whose number is no function of sums."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +35,17 @@ class Affordable:
     """Number of tests of the postponed metrics that are not stored."""
 
 
-def affordable(pairs: Sequence[Pair], budget: int | None = BUDGET) -> Affordable:
-    """Return the metrics whose tests are stored or within the budget: first all that are functions of sums, then the others.
+def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordable:
+    """Return the metrics whose tests are stored or within the budget: first those that are functions of sums, then the others.
+
+    The estimate counts tests, systems and examples; it reads no clock, so that the same runs give the same metrics.
 
     Parameters
     ----------
     pairs : sequence of Pair
         Pairs of systems to compare in every metric that they share.
-    budget : int, optional
-        Largest sum of the examples of the tests; None: no bound.
+    budget : float, optional
+        Largest estimated time in seconds; None: no bound.
     """
     metrics = tuple(dict.fromkeys(name for pair in pairs for name in pair.metrics))
     if budget is None:
@@ -46,15 +54,14 @@ def affordable(pairs: Sequence[Pair], budget: int | None = BUDGET) -> Affordable
     stored = StoredComparisons.of(runs, DRAWS, 0).rows
     absent = {name: [p for p in pairs if name in p.metrics and row_name(p, name) not in stored] for name in metrics}
     additive = {name for name in metrics if _is_additive(pairs, name)}
-    classes = [[name for name in metrics if (name in additive) == is_sum] for is_sum in (True, False)]
-    tested: set[str] = set()
-    for names, weight in zip(classes, (1, GENERAL)):
-        cost = weight * sum(max(len(p.a.rows), len(p.b.rows)) for name in names for p in absent[name])
-        if cost <= budget:
-            tested.update(names)
+    tested = {name for name in metrics if not absent[name]}
+    drawn = False
+    for name in sorted(metrics, key=lambda name: name not in additive):
+        cost = _cost(absent[name], additive=name in additive, drawn=drawn)
+        if name not in tested and cost <= budget:
+            tested.add(name)
             budget -= cost
-        else:
-            tested.update(name for name in names if not absent[name])
+            drawn = drawn or name in additive
     postponed = tuple(name for name in metrics if name not in tested)
     return Affordable(
         tuple(name for name in metrics if name in tested), postponed, sum(len(absent[name]) for name in postponed)
@@ -72,6 +79,16 @@ def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tu
     for shared, members in by_metrics.items():
         rows += zip([pair for pair in members for _ in shared], compare_pairs(members, metrics=shared))
     return rows
+
+
+def _cost(pairs: Sequence[Pair], *, additive: bool, drawn: bool) -> float:
+    """Return the estimated seconds of the tests of one metric; ``drawn``: the weights of the examples are drawn already."""
+    sizes = [max(len(pair.a.rows), len(pair.b.rows)) for pair in pairs]
+    if not additive:
+        return GENERAL * sum(sizes)
+    systems = {(id(side), system) for pair in pairs for side, system in ((pair.one, pair.a), (pair.other, pair.b))}
+    weights = 0.0 if drawn else PER_EXAMPLE * max(sizes, default=0)
+    return PER_TEST * len(pairs) + weights + PER_PRODUCT * sum(len(system.rows) for _, system in systems)
 
 
 def _is_additive(pairs: Sequence[Pair], label: str) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 
 from harness import __version__
-from harness.cli.options import entry_module
+from harness.cli.options import entry_module, json_alone
 from harness.cli.parser import Parser
 from harness.cli.process import (
     Terminated,
@@ -191,7 +191,9 @@ def _dispatch(arguments: list[str]) -> int:
             return code
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
-    return int(module.run(parser.parse_args(rest)) or 0)
+    args = parser.parse_args(rest)
+    with json_alone(args):
+        return int(module.run(args) or 0)
 
 
 def _from_hooks(verb: str, rest: list[str]) -> int | None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from harness.errors import InputError
 
 if TYPE_CHECKING:
     from harness.run.execute import Options
+
+_json_stream: TextIO | None = None
+"""Stdout of the process within :func:`json_alone`."""
 
 
 def entry_module(kind: str, name: str) -> ModuleType:
@@ -84,8 +89,24 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+@contextmanager
+def json_alone(args: argparse.Namespace) -> Generator[None]:
+    """Context of a verb: with ``--json``, stdout has what :func:`print_json` prints alone; what plugins print goes to stderr."""
+    global _json_stream
+    if getattr(args, "json", False) is not True or _json_stream is not None:
+        yield
+        return
+    _json_stream = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _json_stream = None
+
+
 def print_json(value: object) -> None:
     """Print JSON on stdout: ASCII, keys in order, null for NaN."""
     from harness.rundir.format import to_json
 
-    sys.stdout.write(json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n")
+    stream = _json_stream or sys.stdout
+    stream.write(json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n")

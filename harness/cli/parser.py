@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from harness.errors import HarnessError, did_you_mean
@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
     """Argument parser of ``harness VERB``. Raises :class:`HarnessError` where argparse prints its usage and exits."""
 
     intermixed = False
-    """True for a verb whose positional arguments may stand between options."""
+    """True for a verb whose positional arguments may stand between options; ``arguments`` of its namespace has all, in their order."""
 
     def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
         super().__init__(**{"formatter_class": _Formatter, **options})
@@ -31,7 +31,9 @@ class Parser(argparse.ArgumentParser):
         if self._subparsers is None:  # a subcommand has its own options
             self._check_options(arguments)
         if self.intermixed:
-            return super().parse_intermixed_args(arguments, namespace)
+            result = super().parse_intermixed_args(arguments, namespace)
+            result.arguments = arguments
+            return result
         return super().parse_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -53,11 +55,21 @@ class Parser(argparse.ArgumentParser):
             if not token.startswith("-") or token == "-" or " " in name or _NUMBER.fullmatch(token):
                 continue
             if not (any(option.startswith(name) for option in options) or token[:2] in options):
-                self._raise(f"no option '{name}'{did_you_mean(name, options)}")
+                self._raise(f"no option '{name}'{did_you_mean(name, _beginning_alike(name, options) or options)}")
 
     def _raise(self, message: str) -> NoReturn:
         verb = self.prog.removeprefix("harness").strip()
         raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the options)")
+
+
+def _beginning_alike(name: str, options: Iterable[str]) -> list[str]:
+    """Return the options that begin with all but at most the last character of ``name``, of which at least three are letters.
+
+    >>> _beginning_alike("--refs", ["--references", "--fresh"])
+    ['--references']
+    """
+    beginning = name[:-1]
+    return [option for option in options if len(beginning) > 4 and option.startswith(beginning)]
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

@@ -13,9 +13,12 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Generator
-from types import FrameType
+from types import FrameType, TracebackType
 
 from harness.errors import BUG_LOG
+
+AGAIN = 0.05
+"""Seconds after which a signal that could not end the verb is sent again."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -24,20 +27,75 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def terminable() -> Generator[None]:
-    """Context in which SIGTERM raises :class:`Terminated`, where the process has no handler of its own for it."""
+    """Context in which SIGTERM raises :class:`Terminated` and Ctrl-C KeyboardInterrupt, where the process has no handlers of its own.
+
+    Two kinds of places cannot take the exception: Python discards it in finalisers and callbacks, and LLVM's modules, which pass
+    from one owner to another, are freed twice after it. A signal that arrives there reaches the process again a moment later.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
+    errors: dict[int, type[BaseException]] = {signal.SIGTERM: Terminated}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        errors[signal.SIGINT] = KeyboardInterrupt
+    later = _Later()
 
     def handle(number: int, frame: FrameType | None) -> None:
-        raise Terminated
+        if _in_llvm(frame):
+            later.send(number)
+            return
+        raise errors[number]
 
-    signal.signal(signal.SIGTERM, handle)
+    before = {number: signal.signal(number, handle) for number in errors}
     try:
-        yield
+        with later:
+            yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _in_llvm(frame: FrameType | None) -> bool:
+    """Return True when a frame, or one that called it, is code of llvmlite, the binding of LLVM that numba uses."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("llvmlite."):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class _Later:
+    """Sends signals to this process after a moment; as a context, those too whose exception Python discards."""
+
+    def __init__(self) -> None:
+        self._timers: list[threading.Timer] = []
+
+    def send(self, number: int) -> None:
+        """Send a signal in :data:`AGAIN` seconds, unless the context ends before."""
+        timer = threading.Timer(AGAIN, os.kill, (os.getpid(), number))
+        timer.daemon = True
+        self._timers.append(timer)
+        timer.start()
+
+    def __enter__(self) -> None:
+        self._hook = sys.unraisablehook
+        sys.unraisablehook = self._discarded
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        sys.unraisablehook = self._hook
+        for timer in self._timers:
+            timer.cancel()
+
+    def _discarded(self, unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._hook(unraisable)
+        elif issubclass(unraisable.exc_type, Terminated):
+            self.send(signal.SIGTERM)
+        else:
+            self.send(signal.SIGINT)
 
 
 class _Lines(logging.Handler):

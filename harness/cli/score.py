@@ -44,7 +44,8 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--references", required=True, action="append", metavar="FILE",
-        help="the file of references: COCO or Karpathy annotations, or one of the forms above",
+        help="file of references: COCO or Karpathy annotations, or one of the forms above; may be repeated, for files that each have "
+        "some references of all examples",
     )  # fmt: skip
     parser.add_argument(
         "--id", default="", metavar="COLUMN", help="column of the ids of candidates; null: match records and examples by position"
@@ -128,7 +129,7 @@ def _scored(
 
     try:
         return api.score_files(
-            files, args.references[0], metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
+            files, args.references, metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
             allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
             options=_options(args), output=folder, mode="fresh" if args.fresh else "auto", show=show,
         )  # fmt: skip
@@ -154,10 +155,10 @@ def _files(args: argparse.Namespace) -> list[str]:
     example = "harness score A.json B.json --references R.json"
     if not files:
         raise HarnessError(f"score: no file of candidates; expected at least one: {example}")
-    if len(args.references) > 1:
-        raise HarnessError(
-            f"score: {len(args.references)} files of references ({', '.join(args.references)}); expected one, which holds "
-            "all references of an example"
+    after = _behind_references(args.arguments, args.files)
+    if after:
+        _remark(
+            f"{after} is read as candidates; a further file of references needs an option of its own: --references {after}"
         )
     for file in files:
         if not Path(file).exists() and _is_metric(file):
@@ -166,6 +167,19 @@ def _files(args: argparse.Namespace) -> list[str]:
                 value=file,
             )
     return files
+
+
+def _behind_references(arguments: Sequence[str], files: Sequence[str]) -> str:
+    """Return a file of candidates that follows ``--references FILE`` where others stand before; empty where there is none.
+
+    >>> _behind_references(["A.json", "--references", "R1.json", "R2.json"], ["A.json", "R2.json"])
+    'R2.json'
+    """
+    for place, token in enumerate(arguments):
+        behind = arguments[place + 2 : place + 3]
+        if token == "--references" and behind and behind[0] in files and set(files) & set(arguments[:place]):
+            return behind[0]
+    return ""
 
 
 def _is_metric(name: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from harness.files.user_path import user_path
+
 
 def cache_folder(kind: str) -> Path:
     """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...); it need not exist.
@@ -12,6 +14,6 @@ def cache_folder(kind: str) -> Path:
     The base folder is ``$HARNESS_CACHE``, else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``.
     """
     if base := os.environ.get("HARNESS_CACHE"):
-        return Path(base).expanduser() / kind
+        return user_path(base) / kind
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "harness" / kind

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.errors import InputError, did_you_mean, nearest_name, require
+from harness.files.user_path import user_path
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """Form of the name of a data set of the hub."""
@@ -52,7 +53,7 @@ class DatasetSource:
     @property
     def local(self) -> Path | None:
         """The file or folder; None for a data set of the hub."""
-        path = Path(self.path).expanduser()
+        path = user_path(self.path)
         return path if path.exists() else None
 
     # ------------------------------------------------------------------ revision

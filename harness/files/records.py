@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, nearest_name
+from harness.files.user_path import user_path
 from harness.files.yaml_source import YamlValue
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -54,7 +55,7 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     """
     if not isinstance(path, (str, Path)) or not str(path):
         raise InputError(f"the path of the {what} is {path!r}; expected text", parameter=parameter, value=path)
-    file = Path(path).expanduser()
+    file = user_path(path)
     if not _is_possible(file):
         raise InputError(f"is no possible path of a {what}", str(path)[:200], parameter=parameter, value=str(path))
     if file.is_dir():

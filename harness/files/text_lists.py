@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from typing import cast
+from typing import Any, cast
 
 from harness.errors import InputError
 from harness.files.captions import check_text, listed
@@ -34,6 +34,11 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     """
     items = _sequence(value, name, "with one list of texts, or one text, per example")
     single = [_is_text(item) for item in items]
+    absent = [k for k, item in enumerate(items) if item is None or isinstance(item, (bool, int, float))]
+    if absent:
+        raise InputError(
+            f"expected a text or a list of texts; found {items[absent[0]]!r}", f"{name}: example {absent[0]}"
+        )
     if any(single) and not all(single):
         first = single.index(not single[0])
         kinds = ("a text", "a list") if single[0] else ("a list", "a text")
@@ -64,13 +69,28 @@ def _sequence(value: object, where: str, content: str) -> list[object]:
     return list(cast("Iterable[object]", value))
 
 
+def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
+    """Return a mapping with its ids as texts, as in files: 42 and ``"42"`` are one id.
+
+    Raises :class:`InputError` where two ids of a mapping are one.
+
+    >>> by_text_id({42: "a dog"}, "candidates")
+    {'42': 'a dog'}
+    """
+    ids = {str(key): value for key, value in values.items()}
+    if len(ids) < len(values):
+        twice = [key for key in values if not isinstance(key, str) and str(key) in values]
+        raise InputError(f"{len(twice)} ids occur as a number and as a text: {listed(twice)}", name)
+    return ids
+
+
 def matched_ids(
-    candidates: Mapping[object, object],
-    references: Mapping[object, object],
+    candidates: Mapping[str, object],
+    references: Mapping[str, object],
     *,
     allow_missing: bool,
     allow_unknown: bool,
-) -> list[object]:
+) -> list[str]:
     """Return the ids of two mappings to score, in the order of the references.
 
     Raises :class:`InputError` for ids without references and ids without candidates, unless they are allowed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ MAX_NODES = 100_000
 YamlValue = Any
 """A value of YAML as loaded, of any type."""
 Key = tuple[str | int | float | bool, ...]
+Loader = Any
+"""``yaml.SafeLoader`` or, where it is there, ``yaml.CSafeLoader``."""
 
 
 @dataclass
@@ -29,6 +32,10 @@ class Located:
     """Mappings, lists and scalars."""
     places: dict[Key, tuple[str, int]] = field(default_factory=dict)
     """Path of keys and list indices -> (file, line counted from 1)."""
+    replaced: frozenset[str] = frozenset()
+    """Top-level keys whose value is another than that of the file that holds the other keys."""
+    dropped: frozenset[str] = frozenset()
+    """Top-level keys of which items are left out by a condition."""
 
     def where(self, key: Key) -> str:
         """Return ``file:line`` of a path, or of its nearest ancestor that has one."""
@@ -55,7 +62,7 @@ class Located:
         return {path[len(key) :]: place for path, place in self.places.items() if path[: len(key)] == key}
 
 
-def load(path: Path, shown: str | None = None) -> Located:
+def load(path: Path, shown: str | None = None, *, compiled: bool = False) -> Located:
     """Return the data of a YAML file with its places, read by the safe loader.
 
     Parameters
@@ -64,6 +71,8 @@ def load(path: Path, shown: str | None = None) -> Located:
         File to read.
     shown : str, optional
         Name of the file in places and messages; ``path`` by default.
+    compiled : bool, default False
+        Parse with libyaml, ten times as fast, and again without it where libyaml refuses the text, for the message.
 
     Raises
     ------
@@ -84,18 +93,26 @@ def load(path: Path, shown: str | None = None) -> Located:
         raise InputError("is a folder; expected a YAML file", name) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text (byte {error.start})", name) from None
-    return loads(text, name)
+    return loads(text, name, compiled=compiled)
 
 
-def loads(text: str, name: str) -> Located:
+def loads(text: str, name: str, *, compiled: bool = False) -> Located:
     """Return the data of a YAML text with its places; ``name`` stands for the file. Raises as :func:`load`.
 
     >>> source = loads("task: coco\\ndataset: {reader: jsonl}", "spec.yaml")
     >>> source.data["dataset"], source.where(("dataset", "reader"))
     ({'reader': 'jsonl'}, 'spec.yaml:2')
     """
+    if compiled and _compiled_reads(text):
+        with suppress(InputError):
+            return _located(text, name, yaml.CSafeLoader)
+    return _located(text, name, yaml.SafeLoader)
+
+
+def _located(text: str, name: str, kind: Any) -> Located:
+    """Return the data of a YAML text as a class of loaders of PyYAML reads it; raises as :func:`load`."""
     try:
-        loader = yaml.SafeLoader(text)
+        loader: Loader = kind(text)
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
     try:
@@ -119,6 +136,24 @@ def loads(text: str, name: str) -> Located:
         raise InputError("a value holds itself, or is nested too deeply", name) from None
     finally:
         loader.dispose()
+
+
+def _compiled_reads(text: str) -> bool:
+    """Return True where libyaml is there and reads a text of few levels; its composer has no bound of its own."""
+    if not hasattr(yaml, "CSafeLoader"):
+        return False
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > MAX_DEPTH:
+                return False
+    except yaml.YAMLError:
+        return False
+    return True
 
 
 def parse_value(text: str) -> YamlValue:
@@ -157,9 +192,7 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
-def _build(
-    loader: yaml.SafeLoader, node: yaml.Node, key: Key, name: str, places: dict[Key, tuple[str, int]]
-) -> YamlValue:
+def _build(loader: Loader, node: yaml.Node, key: Key, name: str, places: dict[Key, tuple[str, int]]) -> YamlValue:
     """Return the data of a node and add the places at and below ``key`` to ``places``."""
     places.setdefault(key, (name, node.start_mark.line + 1))
     if isinstance(node, yaml.MappingNode):

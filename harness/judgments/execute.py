@@ -80,7 +80,14 @@ def _run(
     rundir: RunDir | None, show: bool,
 ) -> Run:  # fmt: skip
     plugins = Plugins().load(current())
-    plugins.call("harness_run_started", manifest=content)
+    with plugins.running(content):
+        return _judged(plan, judgments, rows, sets, content, rundir, show, plugins)
+
+
+def _judged(
+    plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
+    rundir: RunDir | None, show: bool, plugins: Plugins,
+) -> Run:  # fmt: skip
     scored = list(score_metrics(plan, sets, rundir.pieces if rundir else None, show))
     results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
     headline = [item.values[plan.spec.headline].value for item in results]

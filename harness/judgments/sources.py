@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from harness.contracts import Judgments
 from harness.errors import InputError
 from harness.files.records import fingerprint
+from harness.files.user_path import user_path
 from harness.judgments.collection import Collection
 from harness.judgments.forms import FORMS
 from harness.judgments.tables import column, lookup, rows
@@ -17,7 +16,7 @@ from harness.spec.judgment_models import JudgmentSource
 def missing_files(source: JudgmentSource) -> list[str]:
     """Return the files of a source that do not exist."""
     paths = [*source.paths, *(table.path for table in (source.references, source.system_scores) if table is not None)]
-    return [path for path in paths if not Path(path).expanduser().exists()]
+    return [path for path in paths if not user_path(path).exists()]
 
 
 def read_judgments(source: JudgmentSource, limit: int | None = None) -> Judgments:
@@ -59,4 +58,4 @@ def source_fingerprint(source: JudgmentSource) -> str:
     for table in ("references", "system_scores"):
         if params[table]:
             params[table].pop("path")
-    return fingerprint("judgments", [Path(path).expanduser() for path in paths], params)
+    return fingerprint("judgments", [user_path(path) for path in paths], params)

@@ -59,8 +59,8 @@ class Registry:
     def entries(self, kind: str | None = None) -> list[Entry]:
         """Return the entries of a kind (or of all), sorted by kind, name, provider.
 
-        The same component declared twice (equal full name and target) is one entry. Raises :class:`UnknownName` for an
-        unknown kind.
+        The same component declared twice (equal full name and target, but not in two local folders) is one entry.
+        Raises :class:`UnknownName` for an unknown kind.
         """
         if kind is not None and kind not in (*KINDS, *HIDDEN):
             raise UnknownName(
@@ -72,10 +72,13 @@ class Registry:
     @cached_property
     def _entries(self) -> tuple[Entry, ...]:
         """All entries, sorted by kind, name, provider; the same component declared twice once."""
-        unique: dict[tuple[str, str, str, str], Entry] = {}
+        unique: dict[tuple[str, ...], Entry] = {}
         for manifest in self.manifests:
             for entry in manifest.entries:
-                unique.setdefault((entry.kind, entry.full_name, entry.target, entry.path), entry)
+                key = (entry.kind, entry.full_name, entry.target, entry.path)
+                first = unique.setdefault(key, entry)
+                if first.local and entry.local and first.folder.resolve() != entry.folder.resolve():
+                    unique.setdefault((*key, str(entry.folder.resolve())), entry)
         return tuple(sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider)))
 
     @cached_property

@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -42,6 +43,10 @@ class Hooks:
     @spec
     def harness_run_finished(self, manifest: Values, results: list[Values]) -> None:
         """Called when the run is finished and on disk."""
+
+    @spec
+    def harness_run_stopped(self, manifest: Values, error: BaseException) -> None:
+        """Called in place of ``harness_run_finished`` when the run ends with an exception, also by Ctrl-C or SIGTERM."""
 
     @spec
     def harness_report_sections(self, manifest: Values, results: list[Values]) -> list[dict[str, str]]:  # type: ignore[empty-body]
@@ -81,6 +86,19 @@ class Plugins:
                     self.manager.unregister(name=name)
                 self.failures.append(PluginFailure(name, "hooks", f"{type(error).__name__}: {error}", error))
         return self
+
+    @contextmanager
+    def running(self, manifest: Values) -> Generator[None]:
+        """Context of a run: calls ``harness_run_started``, and ``harness_run_stopped`` where the start or the block raises."""
+        try:
+            self.call("harness_run_started", manifest=manifest)
+            yield
+        except BaseException as error:
+            try:
+                self.call("harness_run_stopped", manifest=manifest, error=error)
+            except HarnessError as other:  # the first error is the one to report
+                error.add_note(str(other))
+            raise
 
     def call(self, hook: str, **arguments: Any) -> list[Any]:
         """Call one hook through pluggy and return the results of the plugins.

@@ -135,4 +135,4 @@ def _data(path: Path) -> object:
     """Return the YAML of a manifest of any origin; raise :class:`HarnessError` for anything that is none, or too large."""
     if path.stat().st_size > MAX_BYTES:
         raise HarnessError(f"{path}: has {path.stat().st_size:,} bytes; a registry has at most {MAX_BYTES:,}")
-    return load(path).data
+    return load(path, compiled=True).data

@@ -103,6 +103,8 @@ def cluster_letters_of(run: Run) -> tuple[Letters, list[str]]:
             "values of a metric that share a letter do not differ significantly "
             f"(approximate randomisation, {draws:,} draws, p by Holm > {LEVEL}); those in bold do not differ from the best one"
         )
+    if compared.note:
+        notes.append(f"not marked: {compared.note}")
     if untested:
         notes.append(f"no direction, no test or several set sizes, therefore not marked: {', '.join(untested)}")
     return letters, notes

@@ -10,6 +10,8 @@ from harness.spec.published import EVERY, PublishedRow, PublishedTable
 
 NOT_PUBLISHED = "not published"
 """Cell without a published value."""
+OTHER_DATA = "other data only"
+"""Cell of a run whose data are not those of any published row."""
 Row = tuple[str, tuple[object, ...]]
 
 
@@ -45,7 +47,7 @@ def rows_with_published(
             out.append(("published", (NOT_PUBLISHED,) * len(heads)))
     out += [(_title(row), _cells(row, heads)) for i, row in enumerate(published) if i not in compared]
     if not published:
-        out.append(("published", (NOT_PUBLISHED,) * len(heads)))
+        out.append(("published", (OTHER_DATA,) * len(heads)))
     return tuple(out)
 
 

@@ -162,7 +162,10 @@ class Execution:
     def execute(self) -> Run:
         """Execute all units of work and return the finished run."""
         self._log("started", digest=self.provenance.digest)
-        self.plugins.call("harness_run_started", manifest=self.provenance.content)
+        with self.plugins.running(self.provenance.content):
+            return self._execute()
+
+    def _execute(self) -> Run:
         warmup.warm(plan.metric for plan in self.plan.metrics)
         remote = self._remote()
         try:

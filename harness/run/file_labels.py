@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files.user_path import user_path
 from harness.run.metric_plan import unique
 
 SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".csv", ".tsv", ".txt", ".eval"}
@@ -61,7 +62,7 @@ def system_labels(files: Sequence[str], systems: Sequence[str], labels: Sequence
 
 
 def _from_names(files: Sequence[str]) -> list[str]:
-    paths = [Path(file).expanduser().absolute() for file in files]
+    paths = [user_path(file).absolute() for file in files]
     labels = [_name(path, 0) for path in paths]
     for folders in range(1, max(len(path.parts) for path in paths)):
         parents = {label: {path.parent for path, other in zip(paths, labels) if other == label} for label in labels}

@@ -30,7 +30,7 @@ def candidate_adapter() -> str:
 
 def read_file_pair(
     candidates: str | Path,
-    references: str | Path,
+    references: str | Path | Sequence[str | Path],
     *,
     allow: Sequence[str] = (),
     options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
@@ -40,7 +40,7 @@ def read_file_pair(
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids that do not match.
     """
     registry = current()
-    values = {"path": str(references), **_faults(["empty"] if "empty" in allow else []), **options.of_references()}
+    values = {"path": _paths(references), **_faults(["empty"] if "empty" in allow else []), **options.of_references()}
     reader = cast(Reader, registry.create("readers", reference_reader(), values))
     systems = {"system": list(options.systems)} if options.systems else {}
     params = {"path": str(candidates), **_faults(allow), **options.of_candidates(), **systems}
@@ -53,7 +53,7 @@ def read_file_pair(
 
 def score_spec(
     files: Sequence[str],
-    references: str,
+    references: str | Sequence[str],
     metrics: Sequence[str],
     *,
     labels: Sequence[str] = (),
@@ -82,7 +82,7 @@ def score_spec(
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
     spec: Values = {
         "task": f"score {', '.join(Path(file).name for file in files)}",
-        "dataset": {"reader": reference_reader(), "path": references, **empty, **options.of_references()},
+        "dataset": {"reader": reference_reader(), "path": _paths(references), **empty, **options.of_references()},
         "models": models,
         "metrics": [dict([split_spec(parse_metric(text), "metric")]) for text in texts],
         "significance": {"method": p_value},
@@ -94,6 +94,12 @@ def score_spec(
     places |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
     places |= {("seed",): "--seed", ("limit",): "--limit"}
     return Located(spec, {key: (option, 0) for key, option in places.items()})
+
+
+def _paths(references: str | Path | Sequence[str | Path]) -> str | list[str]:
+    """Return one path as a text, several as a list."""
+    paths = [str(path) for path in ([references] if isinstance(references, (str, Path)) else references)]
+    return paths[0] if len(paths) == 1 else paths
 
 
 def _faults(allow: Sequence[str]) -> Values:

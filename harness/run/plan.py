@@ -22,6 +22,7 @@ from harness.run.metric_plan import (
     with_unique_labels,
 )
 from harness.run.view_checks import DECODING_AXES, check_cells, check_views
+from harness.run.view_cover import without_uncovered
 from harness.spec.loading import LoadedJudgments, LoadedSpec
 from harness.spec.models import DecodingSpec, Spec
 
@@ -93,6 +94,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
     models, metrics = _models(loaded), planned_metrics(loaded)
     plan = Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+    loaded, plan = without_uncovered(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)
     return plan

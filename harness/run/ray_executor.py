@@ -10,6 +10,7 @@ import importlib
 import logging
 import os
 import pickle
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
@@ -29,6 +30,10 @@ RETRIES = -1
 """Number of restarts of a lost actor, and of repetitions of a lost task: without end, because Ray gives up only when no node is left."""
 STORE_SHARE = 0.1
 """Share of the memory that the object store of a cluster on this machine takes."""
+WAIT_SECONDS = 5.0
+"""Time without a result after which the driver looks for the head of the cluster; Ray ends the process a minute after it is lost."""
+LOST_AFTER = 3
+"""Number of times in a row that the head does not answer before the cluster counts as lost."""
 CONNECT_SECONDS = 20
 """Time in seconds after which a cluster counts as unreachable."""
 
@@ -46,15 +51,17 @@ class RayCluster:
 
     def __init__(self, options: ExecutorOptions) -> None:
         self.options = options
-        self._ray: Any = require("ray", extra="ray", needed_by="--executor ray")
+        self.ray: Any = require("ray", extra="ray", needed_by="--executor ray")
         self._started = False
+        self._head = ""
         self._actors: list[Any] = []
         self._loaded: str | None = None
         self._connect()
+        self._head = str(self.ray.get_runtime_context().gcs_address)
         self._check_nodes()
 
     def _connect(self) -> None:
-        ray = self._ray
+        ray = self.ray
         if ray.is_initialized():
             return
         settings: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "include_dashboard": False}
@@ -68,14 +75,19 @@ class RayCluster:
         try:
             ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-            raise InputError(f"no Ray cluster answers at '{address}': {error}", value=address) from None
+            hint = (
+                ""
+                if "RAY_AUTH_MODE" in os.environ
+                else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
+            )
+            raise InputError(f"no Ray cluster answers at '{address}': {error}{hint}", value=address) from None
         self._started = True
 
     def _check_nodes(self) -> None:
         """Raise :class:`InputError` when a worker of the cluster lacks the package or has another version of it."""
-        probe = self._ray.remote(num_cpus=0, max_retries=2)(_installed_version)
+        probe = self.ray.remote(num_cpus=0, max_retries=2)(_installed_version)
         try:
-            version = self._ray.get(probe.remote(), timeout=CONNECT_SECONDS * 3)
+            version = self.ray.get(probe.remote(), timeout=CONNECT_SECONDS * 3)
         except Exception as error:
             self.close()
             raise InputError(f"a node of the Ray cluster cannot run the harness: {_cause(error)}") from None
@@ -105,9 +117,9 @@ class RayCluster:
         if self._loaded != model.label:
             self._release()
             blob = pickle.dumps((LocalCode.of_process(), model.name, dict(model.params), model.label))
-            gpus = int(self._ray.cluster_resources().get("GPU", 0))
+            gpus = int(self.ray.cluster_resources().get("GPU", 0))
             resources = {"num_cpus": 0, "num_gpus": 1} if gpus else {"scheduling_strategy": "SPREAD"}  # holds no core
-            remote = self._ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **resources)(_Generator)
+            remote = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **resources)(_Generator)
             self._actors = [remote.remote(blob) for _ in range(gpus or self.options.count)]
             self._loaded = model.label
         return self._actors
@@ -115,7 +127,7 @@ class RayCluster:
     def _release(self) -> None:
         """End the actors."""
         for actor in self._actors:
-            self._ray.kill(actor)
+            self.ray.kill(actor)
         self._actors, self._loaded = [], None
 
     def _generated(
@@ -128,25 +140,45 @@ class RayCluster:
             actor = actors[number % len(actors)]
             waiting.append(actor.generate.remote(list(examples[start:stop]), decoding, list(seeds[start:stop])))
             if len(waiting) >= QUEUED * len(actors):
-                yield from self._result(waiting.popleft())
+                yield from self.result(waiting.popleft())
         while waiting:
-            yield from self._result(waiting.popleft())
+            yield from self.result(waiting.popleft())
 
     def executor(self, scorer: ShardScorer) -> RayExecutor:
         """Return an executor of shards on the cluster; the models have ended."""
         self._release()
-        return RayExecutor(self._ray, packed(scorer), self.options.count, self._result)
+        return RayExecutor(self, packed(scorer), self.options.count)
 
     def close(self) -> None:
         """Leave the cluster; one on this machine stops."""
         if self._started:
-            self._ray.shutdown()
             self._started = False
+            leaving = threading.Thread(target=self.ray.shutdown, daemon=True)  # which waits for a head that is lost
+            leaving.start()
+            leaving.join(CONNECT_SECONDS)
 
-    def _result(self, reference: Any) -> Any:
+    def finished(self, references: Sequence[Any]) -> list[Any]:
+        """Wait for at least one of the references and return those that are done.
+
+        Raises :class:`HarnessError` when the head of the cluster is lost.
+        """
+        absent = 0
+        while True:
+            done, _ = self.ray.wait(list(references), num_returns=1, timeout=WAIT_SECONDS)
+            if done:
+                return done
+            absent = 0 if _answers(self._head) else absent + 1
+            if absent >= LOST_AFTER:
+                raise HarnessError(
+                    f"the Ray cluster at {self._head} does not answer any more; finished shards are kept: start the cluster "
+                    "and run the same command again"
+                )
+
+    def result(self, reference: Any) -> Any:
         """Return the value of a reference; raise :class:`HarnessError` with the cause where a task or an actor failed."""
+        self.finished([reference])
         try:
-            return self._ray.get(reference)
+            return self.ray.get(reference)
         except Exception as error:
             cause = getattr(error, "cause", None)
             if isinstance(cause, HarnessError):
@@ -159,8 +191,9 @@ class RayCluster:
 class RayExecutor:
     """Scores on a Ray cluster."""
 
-    def __init__(self, ray: Any, payload: bytes, workers: int, result: Callable[[Any], Any]) -> None:
-        self._ray, self._workers, self._result = ray, workers, result
+    def __init__(self, cluster: RayCluster, payload: bytes, workers: int) -> None:
+        self._cluster, self._workers = cluster, workers
+        ray = cluster.ray
         self._payload = ray.put(payload)
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_score)
 
@@ -173,10 +206,9 @@ class RayExecutor:
                 pending[self._task.remote(self._payload, job)] = job_steps(job)
             if not pending:
                 return
-            done, _ = self._ray.wait(list(pending), num_returns=1)
-            for reference in done:
+            for reference in self._cluster.finished(list(pending)):
                 steps = pending.pop(reference)
-                scores = cast(ShardScores, self._result(reference))
+                scores = cast(ShardScores, self._cluster.result(reference))
                 advance(steps)
                 yield scores
 
@@ -223,6 +255,18 @@ def _store_bytes() -> int:
     from harness.run.shard_grid import available_memory
 
     return max(100 << 20, int(available_memory() * STORE_SHARE))
+
+
+def _answers(address: str) -> bool:
+    """Return True when something listens at ``HOST:PORT``."""
+    import socket
+
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=WAIT_SECONDS).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _check_reachable(address: str) -> None:

@@ -89,7 +89,8 @@ def token_score_records(
     """Return one record per column of a metric of level ``model``."""
     started = time.perf_counter()
     values = plan.metric.evaluate_scores(scores)
-    sizes = plan.metric.column_sizes() if isinstance(plan.metric, ReadsMeta) else {}
+    metric: object = plan.metric
+    sizes: Mapping[str, int] = metric.column_sizes() if isinstance(metric, ReadsMeta) else {}
     intervals = token_intervals(plan.metric, scores, values, spec.bootstrap.samples, spec.seed)
     seconds = round(time.perf_counter() - started, 4)
     return [

@@ -13,7 +13,7 @@ import harness
 from harness.contracts import CaptionSet, Features, Metric, PositionedBatch
 from harness.errors import InputError
 from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respelled
-from harness.files.text_lists import matched_ids, texts_of, texts_per_example
+from harness.files.text_lists import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
@@ -154,10 +154,18 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     """Return lists of texts, or lists of lists, as caption sets with ids ``0, 1, ...``; raise :class:`InputError` for a mistake."""
     ours, theirs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
     if len(ours) != len(theirs):
-        raise InputError(f"{len(ours)} examples have candidates but {len(theirs)} have references")
+        streams = all(len(texts) == len(ours) for texts in theirs)
+        hint = "; of lists with one reference of every example each, pass list(zip(*references))" if streams else ""
+        raise InputError(f"{len(ours)} examples have candidates but {len(theirs)} have references{hint}")
     if not ours:
         raise InputError("there are no examples")
     return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(ours, theirs))]
+
+
+def _are_paths(value: object) -> bool:
+    """Return True for a list of names of existing files."""
+    items = cast("list[object]", value) if isinstance(value, (list, tuple)) else []
+    return bool(items) and all(isinstance(item, (str, Path)) and Path(item).is_file() for item in items)
 
 
 def sets_of(
@@ -171,19 +179,20 @@ def sets_of(
 ) -> list[CaptionSet]:
     """Return the caption sets of two paths, two mappings id -> texts, or two lists; raise :class:`InputError` for a mistake."""
     try:
-        if isinstance(candidates, (str, Path)) and isinstance(references, (str, Path)):
+        if isinstance(candidates, (str, Path)) and (isinstance(references, (str, Path)) or _are_paths(references)):
             from harness.run.file_pair import read_file_pair
 
             faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
             allow = [name for name, accepted in faults.items() if accepted]
-            return read_file_pair(candidates, references, allow=allow, options=options)
+            return read_file_pair(candidates, cast("str | list[str]", references), allow=allow, options=options)
         if isinstance(candidates, Mapping) and isinstance(references, Mapping):
-            ours, theirs = cast("Mapping[object, object]", candidates), cast("Mapping[object, object]", references)
+            ours = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
+            theirs = by_text_id(cast("Mapping[object, object]", references), "references")
             keys = matched_ids(ours, theirs, allow_missing=allow_missing, allow_unknown=allow_unknown)
             if not keys:
                 raise InputError("there are no examples")
             return [
-                CaptionSet(str(key), texts_of(ours[key], f"candidates: '{key}'"), texts_of(theirs[key], f"references: '{key}'"))
+                CaptionSet(key, texts_of(ours[key], f"candidates: '{key}'"), texts_of(theirs[key], f"references: '{key}'"))
                 for key in keys
             ]  # fmt: skip
     except InputError as error:

@@ -89,10 +89,7 @@ def check_cells(loaded: LoadedSpec, plan: Plan) -> None:
     if plan.token_metrics:
         return
     for index, view in enumerate(loaded.spec.views):
-        open_axis = any((axis or "").startswith(("metric:", "sizes")) for axis in (view.x, view.by))
-        if view.plot not in ONE_VALUE_PLOTS or open_axis:
-            continue
-        difference = _shared_cell(plan, view)
+        difference = shared_cell(plan, view)
         if difference:
             name, values = difference
             raise InputError(
@@ -102,8 +99,14 @@ def check_cells(loaded: LoadedSpec, plan: Plan) -> None:
             )
 
 
-def _shared_cell(plan: Plan, view: ViewSpec) -> tuple[str, str] | None:
-    """Return the field in which two results of one cell differ, with both values; None when no cell has two results."""
+def shared_cell(plan: Plan, view: ViewSpec) -> tuple[str, str] | None:
+    """Return the field in which two results of one cell differ, with both values; None when no cell has two results.
+
+    Plots that show every point, and axes whose values are known only after scoring, have no such cells.
+    """
+    open_axis = any((axis or "").startswith(("metric:", "sizes")) for axis in (view.x, view.by))
+    if view.plot not in ONE_VALUE_PLOTS or open_axis:
+        return None
     seen: dict[tuple[str, ...], ResultRecord] = {}
     for record in _records(plan, view):
         cell = tuple(str(lookup(record, axis)) for axis in (view.x, view.by, "metric") if axis)

@@ -80,7 +80,7 @@ class _Model(BaseModel):
     adapter: StrictStr
     params: Mapping
     fingerprint: StrictStr
-    source: Mapping | StrictStr | None = None
+    source: StrictStr | Mapping = ""
 
 
 class _Metric(BaseModel):

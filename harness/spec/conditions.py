@@ -92,6 +92,7 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> No
         raise InputError(f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,)))
     tree.put((key,), remaining, new_places)
     if left:
+        tree.dropped |= {key}
         notice = f"{tree.data.get('notice', '')} {_note(key, left)}".strip()
         tree.put(("notice",), notice, {(): tree.places.get(("notice",), places.get((), ("spec", 0)))})
 

@@ -36,6 +36,9 @@ _CONTENT = ("dataset", "judgments")
 """Keys that make a file a task of its own, not a fragment."""
 
 
+VIEWS = "views"
+
+
 @dataclass(frozen=True)
 class Loaded:
     """The places of the parts of a spec, for errors after validation."""
@@ -127,7 +130,7 @@ def _find(name: str) -> tuple[Path, str]:
     A shipped task keeps its bare name. Raises :class:`HarnessError` with both owners for a name that two plugins share.
     """
     path = Path(name)
-    if os.path.exists(path):
+    if os.path.isfile(path):
         return path, name
     from harness.registry import current
     from harness.registry.manifest_files import BUILT_IN
@@ -138,6 +141,8 @@ def _find(name: str) -> tuple[Path, str]:
     if short in tasks and not name.endswith(".yml"):
         entry = current().get("tasks", short)
         return entry.file, f"tasks/{entry.file.name}" if entry.provider == BUILT_IN else str(entry.file)
+    if os.path.exists(path):  # a folder, a pipe: a task keeps its name beside a folder of that name
+        return path, name
     raise InputError(f"no such spec file or task{_nearest(path, short, tasks)}", name)
 
 
@@ -194,6 +199,10 @@ def _merge(trees: Iterable[Located]) -> Located:
     merged = Located({}, {})
     for tree in trees:
         merged.places[()] = tree.places.get((), ("spec", 0))
+        merged.replaced |= tree.replaced | (merged.data.keys() & tree.data.keys())
+        merged.dropped |= tree.dropped
+        if VIEWS in tree.data:  # views of the later file are for its keys
+            merged.replaced = tree.replaced
         for key, value in tree.data.items():
             merged.put((key,), value, tree.part((key,)))
     return merged
@@ -261,6 +270,9 @@ def _finish(tree: Located, overrides: Sequence[str], replace: Parameters) -> Loa
     for name, value in replace.items():
         if value is not None:
             tree.put((name,), value, {(): (f"argument '{name}'", 0)})
+    keys = {re.split(r"[.=]", text, maxsplit=1)[0] for text in overrides}
+    keys |= {name for name, value in replace.items() if value is not None}
+    tree.replaced = frozenset[str]() if VIEWS in keys else tree.replaced | keys
     model = JudgmentSpec if "judgments" in tree.data else Spec
     remember_keys(tree.data)
     try:

@@ -84,7 +84,7 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
             row, column = (int(k) for k in np.argwhere(np.isnan(table))[0])
             raise InputError(f"{name} holds NaN in row {row} of column {column}")
     r = _products(_standardised(x), _standardised(y))
-    ranks_x, ranks_y = _ranks(x), _ranks(y)
+    ranks_x, ranks_y = average_ranks(x), average_ranks(y)
     spearman = _products(_standardised(ranks_x), _standardised(ranks_y))
     return CorrelationTable(len(x), r, pearson_p(r, len(x)), spearman, _kendall(ranks_x, ranks_y))
 
@@ -136,7 +136,7 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.clip(x.T @ y, -1.0, 1.0)
 
 
-def _ranks(columns: np.ndarray) -> np.ndarray:
+def average_ranks(columns: np.ndarray) -> np.ndarray:
     """Return average ranks from 1 within each column, shape (n, a)."""
     out = np.empty(columns.shape)
     for k in range(columns.shape[1]):

@@ -115,7 +115,8 @@ def _error_of_parts(left_out: LeftOut) -> float | None:
     values = left_out.values
     if len(values) < 2 or not np.isfinite(values).all() or np.ptp(values) == 0:
         return None
-    return float(np.sqrt((1 - left_out.share) / left_out.share * np.mean((values - values.mean()) ** 2)))
+    spread = float(np.var(values))
+    return float(np.sqrt((1 - left_out.share) / left_out.share * spread))
 
 
 def _variance(without: np.ndarray) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.announcements import announced
+from harness.files.user_path import user_path
 from harness.plugins.embeddings.local_model import weights_fingerprint
 
 
@@ -88,7 +88,7 @@ class Classifier:
     """
 
     def __init__(self, path: str, label: str = "error", batch_size: int = 64) -> None:
-        self.path, self.label, self.batch_size = Path(path).expanduser(), label, batch_size
+        self.path, self.label, self.batch_size = user_path(path), label, batch_size
         if not (self.path / "config.json").is_file():
             raise InputError("fense found no classifier: the folder has no config.json", where=str(self.path))
 

@@ -13,6 +13,7 @@ import numpy as np
 from harness.contracts import PathParam
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.announcements import announced
+from harness.files.user_path import user_path
 from harness.plugins.embeddings.local_model import LocalModelEmbedding, weights_fingerprint
 
 
@@ -36,7 +37,7 @@ class Clip(LocalModelEmbedding):
     name = "clip"
 
     def __init__(self, *, weights: PathParam, model: str = "ViT-B-32", batch_size: int = 64) -> None:
-        self.weights, self.model, self.batch_size = Path(weights).expanduser(), model, batch_size
+        self.weights, self.model, self.batch_size = user_path(weights), model, batch_size
 
     def signature(self) -> str:
         """Return ``clip|MODEL|HASH`` with the hash of the weights. Raises :class:`InputError` without the file."""

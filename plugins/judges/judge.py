@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.errors import HarnessError
+from harness.files.user_path import user_path
 from harness.plugins.judges.answer_cache import AnswerCache
 from harness.plugins.judges.answers import Verdict
 from harness.plugins.judges.local import LocalModel
@@ -53,7 +54,7 @@ class Judge:
         self, backend: Backend, *, cache: bool | str = True, repeats: int = 1, prices: Mapping[str, float] | None = None
     ) -> None:
         self.backend = backend
-        self.cache = AnswerCache(Path(cache).expanduser() if isinstance(cache, str) else None) if cache else None
+        self.cache = AnswerCache(user_path(cache) if isinstance(cache, str) else None) if cache else None
         self.repeats = check_count(repeats, "judge", "repeats", 0)
         self.prices = _prices(prices)
 

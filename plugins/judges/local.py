@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announced
+from harness.files.user_path import user_path
 from harness.plugins.embeddings.local_model import weights_fingerprint
 from harness.plugins.judges.replies import Conversation, Reply
 from harness.plugins.sets.checks import check_count
@@ -39,7 +39,7 @@ class LocalModel:
     def __init__(
         self, *, path: str, max_tokens: int = 512, batch_size: int = 8, device: str = "cpu", dtype: str = "float32"
     ) -> None:
-        self.path = Path(path).expanduser()
+        self.path = user_path(path)
         self.max_tokens = check_count(max_tokens, "judge", "max_tokens")
         self.batch_size = check_count(batch_size, "judge", "batch_size")
         self.device, self.dtype = device, dtype

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 
 from harness.contracts import Parameters, Values
+from harness.files.secrets import redact
 from harness.plugins.loggers.settings import VARIABLE, requested
 from harness.registry.hooks import hookimpl
 
@@ -45,6 +46,14 @@ def harness_run_finished(manifest: Values, results: list[Values]) -> None:
     """Log the table of results and end the runs."""
     rows = [row_of(record) for record in results]
     _each(lambda service: service.finish(rows))
+    _active.clear()
+
+
+@hookimpl
+def harness_run_stopped(manifest: Values, error: BaseException) -> None:
+    """End the runs as failed, with the error, or as interrupted."""
+    text = " ".join(f"{type(error).__name__}: {redact(str(error))}".rstrip(": ").split())[:300]
+    _each(lambda service: service.stop(text, interrupted=not isinstance(error, Exception)))
     _active.clear()
 
 

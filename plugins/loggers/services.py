@@ -27,6 +27,10 @@ class Service(Protocol):
         """Log the table of results, with the columns :data:`COLUMNS`, and end the run."""
         ...
 
+    def stop(self, reason: str, *, interrupted: bool) -> None:
+        """End the run as failed, or as interrupted (Ctrl-C, SIGTERM); ``reason`` is the error in one line."""
+        ...
+
 
 def configuration(manifest: Parameters) -> Values:
     """Return what identifies a run: task, signature, digest, seed, spec, data, versions."""
@@ -64,6 +68,11 @@ class Wandb:
         """Log the table ``results`` and end the run."""
         self._run.log({"results": self._wandb.Table(columns=list(COLUMNS), data=rows)})
         self._run.finish()
+
+    def stop(self, reason: str, *, interrupted: bool) -> None:
+        """Write the error into the summary and end the run as failed."""
+        self._run.summary["error"] = reason
+        self._run.finish(exit_code=130 if interrupted else 1)
 
 
 class MLflow:
@@ -108,6 +117,11 @@ class MLflow:
         """Log the table ``results.json`` and end the run."""
         self._client.log_dict(self._id, {"columns": list(COLUMNS), "data": rows}, "results.json")
         self._client.set_terminated(self._id)
+
+    def stop(self, reason: str, *, interrupted: bool) -> None:
+        """Set the tag ``error`` and end the run with the status FAILED or KILLED."""
+        self._client.set_tag(self._id, "error", reason)
+        self._client.set_terminated(self._id, "KILLED" if interrupted else "FAILED")
 
 
 class TensorBoard:
@@ -156,6 +170,11 @@ class TensorBoard:
         )
         self._writer.close()
 
+    def stop(self, reason: str, *, interrupted: bool) -> None:
+        """Write the error as the text ``error`` and close the file."""
+        self._text("error", reason)
+        self._writer.close()
+
 
 class Trackio:
     """A run of trackio, in a local database (folder ``TRACKIO_DIR``).
@@ -186,6 +205,11 @@ class Trackio:
 
     def finish(self, rows: list[list[object]]) -> None:
         """End the run; every number is in its log."""
+        self._run.finish()
+
+    def stop(self, reason: str, *, interrupted: bool) -> None:
+        """Log an alert with the error and end the run; trackio has no status of runs."""
+        self._run.alert("interrupted" if interrupted else "failed", text=reason, level=self._trackio.AlertLevel.ERROR)
         self._run.finish()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announced
+from harness.files.user_path import user_path
 from harness.plugins.embeddings.minilm import MiniLm
 from harness.plugins.ngram.best_match import BestMatchMetric
 
@@ -84,7 +84,7 @@ class TokenEncoder:
     """
 
     def __init__(self, path: PathParam | None, layer: int | None, batch_size: int, needed_by: str) -> None:
-        folder = MiniLm().folder if path is None else Path(path).expanduser()
+        folder = MiniLm().folder if path is None else user_path(path)
         self.path, self.layer, self.batch_size, self.needed_by = folder, layer, batch_size, needed_by
         if not (self.path / "config.json").is_file():
             raise InputError(f"{needed_by} found no model: the folder has no config.json", str(self.path))

@@ -15,6 +15,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError
 from harness.files.media import MediaCell, media_label, open_media
+from harness.files.user_path import user_path
 from harness.plugins.embeddings.clip import Clip
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class ClipScore(MeanMetric):
                 f"{self.example})"
             )
         self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
-        self.images = Path(images).expanduser() if images else None
+        self.images = user_path(images) if images else None
         self.batch_size = batch_size
         self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, self.factor))
 

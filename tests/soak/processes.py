@@ -74,11 +74,13 @@ class Child:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._output = folder / f".output-{time.monotonic_ns()}"
+        self._output.touch()  # a signal may end the child before its first line
         self._started = time.monotonic()
         self.pid = os.fork()
         if self.pid == 0:
             try:
                 os.setpgid(0, 0)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 os.chdir(folder)
                 os.environ.update(environment or {})
                 file = os.open(self._output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)

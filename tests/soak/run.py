@@ -5,7 +5,8 @@ After each of these the same command runs again, undisturbed. Its directory must
 for byte apart from times. Everything else is a problem: wrong (other numbers), lost (no results), refused (the second run ends
 with an error), traceback.
 
-One process per core works through the scenarios, each for its share of the time. The exit status is 1 when there is a problem.
+One process per core works through the scenarios, each for its share of the time; SIGTERM ends the test early, with its counts. The
+exit status is 1 when there is a problem.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,13 +42,15 @@ def work(args: argparse.Namespace, worker: int) -> dict[str, Tally]:
     """Run scenarios until the time is over, or each of them ``rounds`` times; return their counts."""
     for name in LOADED:
         importlib.import_module(name)
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: stopped.append(number))
     began = time.monotonic()
     used = dict.fromkeys(args.scenarios, 0.0)
     turns = dict.fromkeys(args.scenarios, 0)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         shop = Workshop(Path(folder), args.seed, args.specs, part=(worker, args.workers))
         running = {name: SCENARIOS[name](shop) for name in args.scenarios}
-        while running and (args.rounds or time.monotonic() < began + 60 * args.minutes):
+        while running and not stopped and (args.rounds or time.monotonic() < began + 60 * args.minutes):
             name = min(running, key=lambda n: turns[n] if args.rounds else used[n] / SHARES.get(n, 1.0))
             started = time.monotonic()
             ended = next(running[name], None) is None  # every point of it has had its turn
@@ -55,6 +59,18 @@ def work(args: argparse.Namespace, worker: int) -> dict[str, Tally]:
             if ended or turns[name] == args.rounds:
                 del running[name]
     return shop.tallies
+
+
+def _ends(workers: list[subprocess.Popen[bytes]]) -> list[int]:
+    """Return the exit statuses of the workers; SIGTERM and Ctrl-C let them end after their present run."""
+
+    def stop(number: int, frame: object) -> None:
+        for process in workers:
+            process.terminate()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    return [process.wait() for process in workers]
 
 
 def main() -> int:
@@ -81,8 +97,8 @@ def main() -> int:
             [sys.executable, __file__, *options, "--worker", str(k), "--counts", str(file)]
             for k, file in enumerate(files)
         ]
-        workers = [subprocess.Popen(command) for command in commands]
-        codes = [process.wait() for process in workers]
+        workers = [subprocess.Popen(command, start_new_session=True) for command in commands]
+        codes = _ends(workers)
         if any(codes):
             return 1
         total: dict[str, Tally] = {name: Tally() for name in args.scenarios}

@@ -22,22 +22,26 @@ class Compared:
     base: str = ""
     """Label of the system with which the others are compared; empty where all pairs are."""
     note: str = ""
-    """Reason why there are no comparisons of all pairs; empty where there are."""
+    """Names the metrics without comparisons of all pairs, with the remedy; empty where there are none."""
 
 
-def compared_systems(run: Run, budget: int | None = BUDGET) -> Compared:
-    """Return the comparisons of all pairs of a run, of every system with the first one where all are too many, or none."""
+def compared_systems(run: Run, budget: float | None = BUDGET) -> Compared:
+    """Return the comparisons of all pairs of a run in the metrics whose tests are stored or cheap.
+
+    Where no metric is, every system is compared with the first one.
+    """
     side = ComparedRun(run, name=str(run.path or ""))
+    remedy = f"{f'harness compare {run.path}' if run.path else 'harness.compare'} computes and keeps them"
     few = _comparable([Pair(side, side.systems[0], side, other) for other in side.systems[1:]])
     if math.comb(len(side.systems), 2) <= MAX_PAIRS:
         every = _comparable([Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)])
         if not every:
             return Compared([])
         plan = affordable(every, budget)
-        if not plan.postponed:
-            return Compared(_rows(every, plan))
-    remedy = f"harness compare {run.path}" if run.path else "harness.compare"
-    note = f"not all pairs of the {len(side.systems)} systems are compared: {remedy} computes and keeps them"
+        if plan.metrics:
+            missing = ", ".join(plan.postponed)
+            return Compared(_rows(every, plan), note=f"not compared: {missing}; {remedy}" if missing else "")
+    note = f"not all pairs of the {len(side.systems)} systems are compared; {remedy}"
     rows = _rows(few, affordable(few, budget)) if few else []
     return Compared(rows, side.label(side.systems[0]), note) if rows else Compared([], note=note)
 

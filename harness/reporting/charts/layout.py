@@ -57,6 +57,8 @@ class Layout:
 
 PAGE = Layout(width=860, panel=190, font=11)
 """Charts of a page or notebook."""
+PHONE = Layout(width=340, panel=110, font=10)
+"""Charts of a page on a narrow screen."""
 
 SINGLE = Layout(width=234, panel=52, font=7)
 """One column of a paper with two columns: 3.25 inches (8.25 cm)."""

@@ -65,6 +65,11 @@ def metric_questions(run: Run) -> dict[str, str]:
     return questions
 
 
+def _small(question: str) -> str:
+    """Return a question within a sentence, with its question mark."""
+    return f"{question[:1].lower()}{question[1:].rstrip('?')}?"
+
+
 def _plane(run: Run, across: str, up: str, asked: str, question: str) -> Chart | None:
     points = plane_points(run.records, across, up)
     if len(points) < 2:
@@ -72,8 +77,8 @@ def _plane(run: Run, across: str, up: str, asked: str, question: str) -> Chart |
     directions = {record.metric: record.higher_is_better for record in run.records}
     titles = (heading(across, directions[across]), heading(up, directions[up]))
     caption = (
-        f"{asked.rstrip('?')}, by {across}, against: {question.rstrip('?').lower()}, by {up}. Better is to the right and up. Bars are "
-        "95 % intervals; the line joins the systems that no other one surpasses in both."
+        f"Across, {across}: {_small(asked)} Up, {up}: {_small(question)} Better is to the right and up. Bars are 95 % intervals; the "
+        "line joins the systems that no other one surpasses in both."
     )
     build = partial(build_plane, points, titles, (directions[across], directions[up]))
     return Chart("plane", f"{across} against {up}", caption, "trade-offs", build)

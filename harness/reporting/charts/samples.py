@@ -17,6 +17,7 @@ from harness.reporting.charts.style import DIVERGING, MILD
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
+from harness.stats.correlation import average_ranks
 
 MOST_SYSTEMS = 12
 """Largest number of systems of a chart of numbers per example; further ones are left out, which the caption says."""
@@ -227,7 +228,8 @@ def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     alt = altair()
     metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
     labels = layout.label_space(systems) + 3 * layout.font
-    columns = replace(layout, panel=5.5 * layout.font).columns(len(metrics), labels)
+    head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
+    columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(len(metrics), labels)
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
     charts = [_histogram_row(row, systems, layout, width) for row in rows]
@@ -292,7 +294,12 @@ def metric_correlations(run: Run) -> list[Chart]:
     matrix, labels = matrix[np.ix_(drawn, drawn)], [heading(metrics[k], direction[metrics[k]]) for k in drawn]
     order = leaf_order(matrix)
     cells = [
-        {"x": labels[j], "y": labels[i], "r": float(matrix[i, j]), "text": f"{round(matrix[i, j], 2) + 0.0:.2f}"}
+        {
+            "x": labels[j],
+            "y": labels[i],
+            "r": float(matrix[i, j]),
+            "text": f"{round(matrix[i, j], 2) + 0.0:.2f}".replace("-", "\u2212"),
+        }
         for i in order
         for j in order
         if np.isfinite(matrix[i, j])
@@ -309,17 +316,22 @@ def mean_rank_correlation(
     systems: Sequence[System], metrics: Sequence[str], direction: dict[str, bool | None]
 ) -> np.ndarray:
     """Return the mean over systems of the Spearman correlations (M, M) of oriented scores; NaN where none is defined."""
-    from scipy.stats import rankdata
-
     total, count = np.zeros((len(metrics), len(metrics))), np.zeros((len(metrics), len(metrics)))
     for system in systems:
         scores = np.stack([system.scores(metric) * (-1 if direction[metric] is False else 1) for metric in metrics])
+        finite = np.isfinite(scores)
+        ranks = [average_ranks(row[present, None])[:, 0] for row, present in zip(scores, finite)]
         for i in range(len(metrics)):
             for j in range(i + 1):
-                both = np.isfinite(scores[i]) & np.isfinite(scores[j])
-                a, b = scores[i][both], scores[j][both]
-                if both.sum() >= LEAST and np.ptp(a) > 0 and np.ptp(b) > 0:
-                    r = float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
+                both = finite[i] & finite[j]
+                if both.sum() < LEAST:
+                    continue
+                a, b = (
+                    ranks[k] if both.sum() == len(ranks[k]) else average_ranks(scores[k][both, None])[:, 0]
+                    for k in (i, j)
+                )
+                if np.ptp(a) > 0 and np.ptp(b) > 0:
+                    r = float(np.corrcoef(a, b)[0, 1])
                     for at in {(i, j), (j, i)}:
                         total[at] += r
                         count[at] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -28,6 +29,9 @@ from harness.spec.models import ViewSpec
 
 DRAWN = ("line", "scatter", "bar", "heatmap")
 """Kinds of views that are charts; the others are tables or texts."""
+
+WIDEST_BAR = 9
+"""Largest width of a bar with its gap, in font sizes."""
 
 
 def view_charts(run: Run) -> list[Chart]:
@@ -179,17 +183,29 @@ def _bars(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     base = alt.Chart(alt.NamedData(name="rows")).encode(
         x=_x(view, rows, layout, ticks=False), xOffset=alt.XOffset("series:N", sort=names)
     )
+    scale = alt.Scale(domain=_bar_ends(rows), nice=True)
     bars = base.mark_bar(opacity=0.85).encode(
-        y=alt.Y("y:Q", axis=axis),
+        y=alt.Y("y:Q", axis=axis, scale=scale),
         color=alt.Color("series:N", scale=color_scale(names), legend=legend),
         tooltip=_tooltip(),
     )
     ends = (
         base.transform_filter("isValid(datum.low)")
         .mark_rule(strokeWidth=0.1 * layout.font)
-        .encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
+        .encode(y=alt.Y("low:Q", axis=axis, scale=scale), y2="high:Q")
     )
-    return finished(alt.layer(bars, ends).properties(**_size(layout)), rows=rows)
+    size = _size(layout)
+    size["width"] = min(size["width"], WIDEST_BAR * layout.font * (len(rows) + 1))
+    return finished(alt.layer(bars, ends).properties(**size), rows=rows)
+
+
+def _bar_ends(rows: list[dict[str, Any]]) -> list[float]:
+    """Return the ends of an axis that holds zero, all bars and their intervals, with a margin beyond the last interval."""
+    values = [0.0, *(row[name] for row in rows for name in ("y", "low", "high") if row[name] is not None)]
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = min(finite), max(finite)
+    margin = 0.04 * (high - low) or 0.05
+    return [low - margin if low < 0 else 0.0, high + margin if high > 0 or low == 0 else 0.0]
 
 
 def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None], layout: Layout) -> Spec:

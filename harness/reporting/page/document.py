@@ -13,7 +13,7 @@ from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.reporting.captions import texts_table
-from harness.reporting.charts import PAGE, Chart, charts_for
+from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
 from harness.reporting.charts.style import config
 from harness.reporting.console import SIZE_NOTE
 from harness.reporting.interval_notes import interval_notes
@@ -112,10 +112,20 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Opti
 
 
 def _charts(charts: Sequence[Chart]) -> dict[str, object]:
-    """Return specifications and styles of the charts for the script."""
+    """Return specifications and styles of the charts for the script: those of narrow screens without the data of the others."""
+    narrow: dict[str, dict[str, Any]] = {}
+    for chart in charts:
+        spec = chart.build(PHONE)
+        same = spec.get("datasets") == chart.spec.get("datasets")
+        narrow[chart.id] = {name: value for name, value in spec.items() if name != "datasets" or not same}
     return {
         "specs": {chart.id: chart.spec for chart in charts},
-        "styles": {theme: config(theme, PAGE) for theme in ("light", "dark")},
+        "narrow": narrow,
+        "styles": {
+            f"{theme}{suffix}": config(theme, layout)
+            for theme in ("light", "dark")
+            for suffix, layout in (("", PAGE), ("-narrow", PHONE))
+        },
     }
 
 

@@ -41,7 +41,7 @@ class Clusters:
         return self.letters.get(metric, {}).get(key, "")
 
 
-def clusters_of(group: Group, budget: int | None = BUDGET) -> Clusters:
+def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     """Return the clusters of the metrics of a group whose tests are stored or within the budget; None: of all metrics."""
     count = len(group.systems) * (len(group.systems) - 1) // 2
     if budget is not None and count > MAX_PAIRS:

@@ -28,6 +28,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.files.announcements import announced
+from harness.files.user_path import user_path
 from harness.plugins.meteor.lexicon.lexicon import Lexicon
 from harness.plugins.meteor.lexicon.paraphrases import ParaphraseTable, parse_paraphrases
 from harness.plugins.meteor.lexicon.sources import Sources, find_sources, read_jar
@@ -49,7 +50,7 @@ def cache_root() -> Path:
     root, base = os.environ.get("HARNESS_CACHE"), os.environ.get("XDG_CACHE_HOME")
     try:
         if root:
-            return Path(root).expanduser()
+            return user_path(root)
         return (Path(base) if base else Path.home() / ".cache") / "harness"
     except RuntimeError as error:
         raise HarnessError(f"no folder for caches ({error}): set HARNESS_CACHE to a folder with 150 MB free") from error

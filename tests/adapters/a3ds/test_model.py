@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes, unrolled
 from harness.adapters.a3ds.vocabulary import END, START
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
@@ -98,3 +98,25 @@ def test_saved_agents_are_loaded_again(speaker, tmp_path):
     listener = Listener(ListenerSizes(47, 4, 6, 12))
     listener.save(tmp_path / "l.safetensors")
     assert Listener.load(tmp_path / "l.safetensors").sizes == listener.sizes
+
+
+def test_the_unrolled_lstm_is_the_lstm_of_torch():
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(3, 5, batch_first=True)
+    inputs = torch.randn(2, 4, 3)
+    with torch.no_grad():
+        expected = lstm(inputs)[0]
+        states = unrolled(lstm, (inputs @ lstm.weight_ih_l0.T).transpose(0, 1))
+    assert states.shape == (4, 2, 5)
+    assert torch.allclose(states.transpose(0, 1), expected, atol=1e-6)
+
+
+def test_logits_under_autocast_are_near_those_of_float32():
+    torch.manual_seed(0)
+    speaker, listener = Speaker(SpeakerSizes(47, 8, 8, 16, 5)), Listener(ListenerSizes(47, 8, 16, 5))
+    features, tokens = torch.randn(3, 2, 5), torch.randint(0, 47, (3, 6))
+    with torch.no_grad():
+        logits, scores = speaker(features, tokens), listener(features, tokens)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert torch.allclose(speaker(features, tokens), logits, atol=0.02)
+            assert torch.allclose(listener(features, tokens).float(), scores, atol=0.02)

@@ -78,6 +78,20 @@ def test_the_game_trains_the_listener_and_leaves_its_word_vectors(one_hot, tmp_p
     assert not torch.allclose(trained.encoder.embed.bias, fresh.encoder.embed.bias, atol=1e-3)
 
 
+@pytest.mark.parametrize("stage", ["baseline", "rp"])
+def test_bfloat16_trains_nearly_the_same(one_hot, tmp_path, baseline, stage):
+    rows = {}
+    for bfloat16 in (False, True):
+        change = {"stage": stage, "epochs": 1, "images": 100, "bfloat16": bfloat16}
+        if stage == "rp":
+            change["speaker"] = str(baseline)
+        curve = []
+        path = train(plan(tmp_path / str(bfloat16), **change), report=curve.append)
+        rows[bfloat16] = curve[-1]
+        assert all(value.dtype == torch.float16 for value in load_file(path).values())
+    assert rows[True]["structural"] == pytest.approx(rows[False]["structural"], rel=0.02)
+
+
 def test_invalid_plans_are_refused(one_hot, tmp_path):
     for change, match in (
         ({"images": 1}, "expected 2 to 480000"),

@@ -11,6 +11,7 @@ import harness
 from harness.analysis import compare as module
 from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against, verdict
 from harness.errors import HarnessError, InputError
+from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 
 SPEC = {
@@ -235,3 +236,16 @@ def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
             assert row["ci95"][0] < row["difference"] < row["ci95"][1]
             assert 0 < row["p_value"] <= 0.05 and row["p_bootstrap"] is None and row["draws"] == 0
             assert row["note"].endswith("the jackknife that leaves out 20 parts of 1.5 examples, 19 degrees of freedom")
+
+
+def test_numbers_that_a_run_lacks_or_that_have_no_sizes_are_not_of_other_sizes():
+    small, large = (
+        ResultRecord(model="m", metric="trm", level="set", sizes={"candidates": (n,), "references": (3,)})
+        for n in (2, 3)
+    )
+    assert module._sizes_differ(small, large)
+    assert not module._sizes_differ(small, small)
+    unsized = ResultRecord(model="m", metric="trm", level="set")
+    for other in (None, unsized):
+        assert not module._sizes_differ(small, other)
+        assert not module._sizes_differ(other, small)

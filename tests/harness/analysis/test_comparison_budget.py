@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import harness
 from harness.analysis.compare import ComparedRun, compare_pairs, pairs
-from harness.analysis.comparison_budget import GENERAL, affordable, compare_affordable
+from harness.analysis.comparison_budget import (
+    GENERAL,
+    PER_EXAMPLE,
+    PER_PRODUCT,
+    PER_TEST,
+    affordable,
+    compare_affordable,
+)
 
 SPEC = {
     "task": "t",
@@ -19,13 +26,23 @@ def test_sums_come_first_and_stored_tests_cost_nothing(project):
     harness.evaluate(SPEC, output="r")
     compared = pairs([ComparedRun.open("r")])
     assert affordable(compared).metrics == ("length", "distinct1")
-    assert affordable(compared, 18).metrics == ("length",)
-    plan = affordable(compared, 17)
+    assert affordable(compared, 4 * PER_TEST).metrics == ("length",)
+    plan = affordable(compared, 3 * PER_TEST)
     assert (plan.metrics, plan.postponed, plan.missing) == ((), ("length", "distinct1"), 6)
-    assert affordable(compared, 18 + 18 * GENERAL).postponed == ()
+    assert affordable(compared, 4 * PER_TEST + 18 * GENERAL).postponed == ()
     compare_pairs(compared, metrics=["distinct1"])
     assert affordable(compared, 0).metrics == ("distinct1",)
     assert affordable(compared, None).metrics == ("length", "distinct1")
+
+
+def test_the_estimate_grows_with_tests_systems_and_examples(project):
+    harness.evaluate({**SPEC, "metrics": ["mine/length", "rouge"]}, output="r")
+    compared = pairs([ComparedRun.open("r")])
+    one = 3 * PER_TEST + 6 * PER_EXAMPLE + 3 * 6 * PER_PRODUCT
+    assert affordable(compared, one * 0.999).metrics == ()
+    assert affordable(compared, one).metrics == ("length",)
+    other = 3 * PER_TEST + 3 * 6 * PER_PRODUCT  # the weights are drawn once
+    assert affordable(compared, one + other).metrics == ("length", "rouge")
 
 
 def test_rows_follow_their_pairs(project):

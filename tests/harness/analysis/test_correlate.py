@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from harness.analysis.column_table import from_records, read_columns
+from harness.analysis.column_table import ColumnTable, from_records, read_columns
 from harness.analysis.correlate import choose, study
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError, UnknownName
@@ -147,3 +147,10 @@ def test_the_command_tells_mistakes_in_one_line(tmp_path, capsys):
     assert main(["correlate", str(path), "--x", "a", "--y", "b", "--top", "0"]) == 2
     assert main(["correlate", str(path), "--x", "a", "--y", "b", "--plot", str(tmp_path / "p"), "--baseline", "b"]) == 2
     assert "the baseline 'b' is no column of the study" in capsys.readouterr().err
+
+
+def test_a_pattern_selects_ids_where_it_matches_nothing_else():
+    numbers = {name: np.arange(3.0) for name in ("#tokens", "#types", "rouge")}
+    table = ColumnTable("t", numbers, {}, frozenset({"#tokens", "#types"}))
+    assert choose(table, "#*") == ["#tokens", "#types"]
+    assert choose(table, "*") == ["rouge"]

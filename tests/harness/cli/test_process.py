@@ -73,6 +73,52 @@ def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(slow, numb
     assert done.returncode == 0, done.stderr
 
 
+class SignalsInFinaliser:
+    """Sends a signal to this process while Python runs its finaliser, whose exceptions are discarded."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self.number)
+        time.sleep(0)
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(capsys, number, error):
+    hook = sys.unraisablehook
+    with pytest.raises(error), terminable():
+        SignalsInFinaliser(number)
+        time.sleep(10)
+    assert sys.unraisablehook is hook
+    assert "Exception ignored" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_that_arrives_in_llvm_waits_until_the_call_is_over(number, error):
+    module = {"__name__": "llvmlite.binding.executionengine", "os": os, "number": number}
+    exec("def add_module():\n    os.kill(os.getpid(), number)\n    [0 for _ in range(9)]\n    return 'added'", module)
+    done = []
+    with pytest.raises(error), terminable():
+        done.append(module["add_module"]())
+        time.sleep(10)
+    assert done == ["added"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_other_discarded_exceptions_are_reported_as_before(monkeypatch):
+    class Bad:
+        def __del__(self) -> None:
+            raise ValueError("in the finaliser")
+
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(str(unraisable.exc_value)))
+    with terminable():
+        Bad()
+    assert reported == ["in the finaliser"]
+
+
 def test_a_handler_of_the_program_is_left_alone():
     seen: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: seen.append(number))

@@ -90,7 +90,7 @@ def test_the_table_of_one_file(files, capsys):
 
 # --------------------------------------------------------------------------- as a process
 def test_two_files_give_one_table_with_differences(files):
-    code, out, error = process(files, "p.json", "--references", "two.json", "q.json", "-m", "LENGTH")
+    code, out, error = process(files, "p.json", "q.json", "--references", "two.json", "-m", "LENGTH")
     assert (code, error) == (0, "")
     rows = [[cell.strip() for cell in line.split("│")] for line in out.splitlines() if "│" in line]
     assert [row[:3] for row in rows] == [["length ↑", "p", "1.5000"], ["", "q", "3.0000"]]
@@ -121,7 +121,8 @@ def test_csv_goes_to_stdout_and_remarks_to_stderr(files):
         (["p.json", "q.json", "--label", "one"], "1 label for 2 files"),
         (["p.json", "q.json", "--label", "one", "--label", "one"], "the label 'one' occurs 2 times"),
         (["p.json", "q.json", "--baseline", "pq"], "no system 'pq' for --baseline"),
-        (["p.json", "--references", "r.json"], "2 files of references (r.json, two.json); expected one"),
+        (["p.json", "--references", "r.json"], "two.json: has no references for 1 of 3 examples of r.json: 'c'"),
+        (["p.json", "--refs", "r.json"], "no option '--refs'; did you mean '--references'?"),
         (["p.json", "--draws", "0"], "--draws is 0; expected at least 1"),
         (["p.json", "--format", "tex"], "--format: no 'tex'; did you mean 'latex'?"),
         (["p.json", "--lable", "x"], "no option '--lable'; did you mean '--label'?"),
@@ -283,3 +284,21 @@ def test_latex_and_a_run_directory(files, capsys):
     assert r"length $\uparrow$ & p & 1.5000" in capsys.readouterr().out
     assert main(arguments) == 0
     assert "harness report out makes a page of it" in capsys.readouterr().out
+
+
+def test_several_files_of_references_are_joined(files, capsys):
+    for name, texts in (("one.txt", ["x", "z"]), ("other.txt", ["y", "z"])):
+        (files / name).write_text("\n".join(texts) + "\n")
+    (files / "p.txt").write_text("x y\nz\n")
+    numbers = []
+    for references in (["--references", "one.txt", "--references", "other.txt"], ["--references", "two.json"]):
+        assert main(["score", "p.txt", *references, "-m", "bleu1,length", "--json"]) == 0
+        numbers.append(
+            [(record["value"], record["sizes"]) for record in json.loads(capsys.readouterr().out)["results"]]
+        )
+    assert numbers[0] == numbers[1]
+    assert main(["score", "p.txt", "--references", "one.txt", "other.txt", "-m", "length", "--json"]) == 0
+    hint = "other.txt is read as candidates; a further file of references needs an option of its own: --references other.txt"
+    assert hint in capsys.readouterr().err
+    assert main(["score", "--references", "one.txt", "p.txt", "other.txt", "-m", "length", "--json"]) == 0
+    assert "read as candidates" not in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.files.text_lists import matched_ids, texts_of, texts_per_example
+from harness.files.text_lists import by_text_id, matched_ids, texts_of, texts_per_example
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,8 @@ def test_one_text_per_example(value):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
+        (["a", None], "candidates: example 1: expected a text or a list of texts; found None"),
+        ([["a"], float("nan")], "candidates: example 1: expected a text or a list of texts; found nan"),
         ("a dog", "candidates: expected a list with one list of texts, or one text, per example; found 'a dog'"),
         ({"a", "b"}, "candidates: expected a list"),
         ([["a"], "b"], "candidates: example 1: is a text, example 0 is a list; expected one kind"),
@@ -48,3 +50,9 @@ def test_ids_are_matched_in_the_order_of_the_references():
     many = {str(k): 1 for k in range(500)}
     with pytest.raises(InputError, match=r"500 ids have no references: '0', '1', '2', \.\.\. \(allow_unknown: true"):
         matched_ids(many, {"a": 1}, allow_missing=False, allow_unknown=False)
+
+
+def test_ids_are_texts_as_in_files():
+    assert by_text_id({42: "a", "x": "b"}, "candidates") == {"42": "a", "x": "b"}
+    with pytest.raises(InputError, match="candidates: 1 ids occur as a number and as a text: '42'"):
+        by_text_id({42: "a", "42": "b"}, "candidates")

@@ -88,3 +88,30 @@ plain = st.recursive(
 @given(st.dictionaries(st.sampled_from("abcd"), plain, min_size=1))
 def test_data_equal_those_of_the_safe_loader(value):
     assert loads(yaml.safe_dump(value), "f").data == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\nb: [1, two, {c: null}]\n",
+        "base: &x {k: 1.5}\nother:\n  <<: *x\n  l: yes\nlist:\n- 2020-01-01\n- 'q'\n",
+        "a: é\U0001f600\n? b\n: |\n  two\n  lines\n",
+        "",
+        "# only a comment\n",
+    ],
+)
+def test_libyaml_reads_the_same_data_and_places(text):
+    assert loads(text, "f", compiled=True) == loads(text, "f")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: [1", "a: 1\na: 2", "a: &x [*x]", "a: *none", "[" * 20_000, "- " * 20_000,
+     "a: 1\n--- \nb: 2", "{[1]: 2}", "a:\t- b\n\t- c", "a: \x00"],
+)  # fmt: skip
+def test_libyaml_refuses_with_the_same_message(text):
+    with pytest.raises(InputError) as slow:
+        loads(text, "f")
+    with pytest.raises(InputError) as fast:
+        loads(text, "f", compiled=True)
+    assert str(fast.value) == str(slow.value)

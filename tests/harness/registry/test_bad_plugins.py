@@ -379,3 +379,20 @@ def test_two_plugins_of_one_name(project, capsys):
         )
     finally:
         catalogue._extra_files[:] = before
+
+
+def test_two_folders_with_one_provider_name_and_target_are_two_components(project, capsys):
+    text = 'provider: same\nmetrics: {twice: {import: "parts:X", summary: x}}\n'
+    for folder in ("one", "two"):
+        (project / folder).mkdir()
+        (project / folder / "parts.py").write_text("")
+        (project / folder / "registry.yaml").write_text(text)
+    from harness.registry import catalogue
+
+    before = list(catalogue._extra_files)
+    try:
+        files = ["--registry", "one/registry.yaml", "--registry", "two/registry.yaml"]
+        assert main(["score", "p.json", "--references", "r.json", "-m", "twice", *files]) == 2
+        assert "the metric name 'twice' has 2 owners" in capsys.readouterr().err
+    finally:
+        catalogue._extra_files[:] = before

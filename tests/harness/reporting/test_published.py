@@ -2,7 +2,7 @@
 
 import math
 
-from harness.reporting.published import NOT_PUBLISHED, largest_difference, rows_with_published
+from harness.reporting.published import NOT_PUBLISHED, OTHER_DATA, largest_difference, rows_with_published
 from harness.spec.published import PublishedTable
 
 TABLE = PublishedTable.model_validate(
@@ -45,3 +45,4 @@ def test_a_task_without_published_values():
     table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "A", "task": "u", "values": {"x": 2.0}}]})
     rows = rows_with_published(ROWS, ("x", "y"), table, "t")
     assert [label for label, _ in rows] == ["A", "B", "published"]
+    assert rows[-1][1] == (OTHER_DATA, OTHER_DATA)

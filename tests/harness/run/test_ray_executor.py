@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
+import shutil
 import signal
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -91,6 +98,73 @@ def test_actors_generate_with_local_code(two_nodes, project):
     spec = {"task": "words", "dataset": {"reader": "words"}, "models": ["echo"], "metrics": ["length"]}
     local = harness.evaluate(spec)
     assert run(two_nodes, project / "r", spec).samples.to_dict() == local.samples.to_dict()
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A cluster that ``ray start`` has started, and its process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        str(Path(sys.executable).with_name("ray")),
+        "start",
+        "--head",
+        "--block",
+        f"--port={port}",
+        "--num-cpus=2",
+    ]
+    log, folder = (
+        tmp_path / "ray.log",
+        tempfile.mkdtemp(prefix="ray", dir="/tmp"),
+    )  # short: sockets have at most 107 bytes
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [*command, "--include-dashboard=false", f"--temp-dir={folder}"],
+            stdout=file, stderr=subprocess.STDOUT, start_new_session=True, env={**os.environ, "RAY_AUTH_MODE": "disabled"},
+        )  # fmt: skip
+    while "Ray runtime started" not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.2)
+    yield re.findall(r"--address='([^']+)'", log.read_text())[0], process
+    kill_all(process)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill_all(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.slow
+def test_a_cluster_that_loses_its_head_is_one_line_and_keeps_what_is_finished(started, tmp_path):
+    address, process = started
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({**SPEC, "significance": "none", "limit": None, "models": [{"human": {"held_out": 2}}]}))
+    command = [sys.executable, "-m", "harness", "run", str(spec)]
+    remote = [*command, "--executor", "ray", "--workers", "2", "--address", address, "--shard-size", "1"]
+    with subprocess.Popen([*remote, "--output", str(tmp_path / "r")], stderr=subprocess.PIPE, text=True) as run:
+        while not (tmp_path / "r" / "scores").is_dir():
+            assert run.poll() is None, run.stderr.read()
+            time.sleep(0.05)
+        kill_all(process)
+        _, error = run.communicate(timeout=90)
+    assert run.returncode == 2
+    assert f"the Ray cluster at {address} does not answer any more; finished shards are kept" in error
+    assert "Traceback" not in error
+    for out in ("r", "local"):
+        subprocess.run([*command, "--output", str(tmp_path / out)], check=True, capture_output=True)
+    identical = [
+        sys.executable,
+        "-m",
+        "harness",
+        "compare",
+        str(tmp_path / "r"),
+        str(tmp_path / "local"),
+        "--identical",
+    ]
+    assert subprocess.run(identical, capture_output=True).returncode == 0
 
 
 def test_a_cluster_that_does_not_answer_is_one_line():

@@ -64,3 +64,9 @@ def test_tails_do_not_increase_across_the_switch_to_the_tilted_law():
     switch = start + int(np.flatnonzero(tail < discrete_null._DIRECT)[0])
     values = [null.log_tail(total) for total in range(switch - 20, switch + 20)]
     assert all(a >= b - 1e-8 for a, b in itertools.pairwise(values))
+
+
+def test_examples_without_a_choice_leave_the_law_of_the_others():
+    null = SumNull([np.array([1.0, 0.0]), np.array([0.0])], [1, 70_000])
+    assert null.step > 0
+    assert null.log_tail(int(null.scores[0][0])) == pytest.approx(math.log(0.5))

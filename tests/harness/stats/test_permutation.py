@@ -54,6 +54,18 @@ def test_unrank_far_into_a_space_that_nobody_enumerates():
     assert last.tolist() == [False] * 30 + [True] * 30
 
 
+def test_unrank_where_most_relabelings_begin_with_a_candidate():
+    # C(71, 47) of the C(72, 48) relabelings, more than 2 ** 62 of fewer than 2 ** 63, have a candidate first.
+    n, m = 48, 24
+    begins = permutation.count(n - 1, m)
+    assert 2**62 < begins < permutation.count(n, m) < 2**63
+    labels = permutation.unrank(np.array([begins - 1, begins, permutation.count(n, m) - 1]), n, m)
+    assert labels.sum(axis=1).tolist() == [n] * 3
+    assert labels[0].tolist() == [True] + [False] * m + [True] * (n - 1)
+    assert labels[1].tolist() == [False] + [True] * n + [False] * (m - 1)
+    assert labels[2].tolist() == [False] * m + [True] * n
+
+
 @pytest.mark.parametrize("n,m", [(0, 3), (3, 0)])
 def test_an_empty_sample_is_an_error(n, m):
     with pytest.raises(ValueError, match="n >= 1 candidates and m >= 1 references"):

@@ -110,6 +110,8 @@ def test_an_undefined_value_has_no_p():
 def test_rows_of_different_number_are_refused():
     with pytest.raises(ValueError, match="have 2 rows; found 2 and 3"):
         compared(np.ones((2, 2)), np.ones((3, 2)))
+    with pytest.raises(ValueError, match="have 3 rows; found 3 and 2"):
+        compared(np.ones((3, 2)), np.ones((2, 2)))
 
 
 def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():

@@ -22,6 +22,7 @@ class Recorder:
     def __init__(self, manifest, *, fail: bool = False):
         print("a banner of the library")
         self.manifest, self.fail, self.values, self.rows = manifest, fail, {}, None
+        self.stopped = None
         Recorder.instances.append(self)
 
     def record(self, values):
@@ -31,6 +32,9 @@ class Recorder:
 
     def finish(self, rows):
         self.rows = rows
+
+    def stop(self, reason, *, interrupted):
+        self.stopped = (reason, interrupted)
 
 
 @pytest.fixture
@@ -88,3 +92,38 @@ def test_without_the_variable_nothing_is_imported(project, monkeypatch):
 def test_numbers_that_are_not_finite_are_left_out():
     record = {"model": "m", "metric": "x", "value": float("nan"), "ci95": None, "p_value": 0.5}
     assert hooks.numbers_of(record) == {"x/m/p": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "expected"),
+    [
+        ("ValueError('it broke')", 2, ("ValueError: it broke for example 'a'", False)),
+        ("KeyboardInterrupt()", 130, ("KeyboardInterrupt", True)),
+    ],
+)
+def test_a_run_that_fails_or_is_interrupted_is_stopped_in_the_service(
+    project, tmp_path, monkeypatch, error, code, expected
+):
+    (tmp_path / "mine_ratio.py").write_text(
+        "import harness\n\n\n@harness.metric_function(higher_is_better=True)\n"
+        f"def length_ratio(candidates, references):\n    raise {error}\n"
+    )
+    monkeypatch.setenv("HARNESS_LOGGERS", "recorder")
+    assert main(SPEC) == code
+    (logger,) = Recorder.instances
+    reason, interrupted = logger.stopped
+    assert reason.endswith(expected[0])
+    assert interrupted is expected[1]
+    assert logger.rows is None
+
+
+def test_a_logger_that_cannot_start_stops_those_that_have(project, monkeypatch):
+    class Absent(Recorder):
+        def __init__(self, manifest):
+            raise ConnectionError("no server")
+
+    monkeypatch.setitem(services.SERVICES, "absent", Absent)
+    monkeypatch.setenv("HARNESS_LOGGERS", "recorder,absent")
+    assert main(SPEC) == 2
+    (logger,) = Recorder.instances
+    assert "no server" in logger.stopped[0]

@@ -128,6 +128,58 @@ def test_trackio(tmp_path, monkeypatch):
     assert {name: numbers[name] for name in VALUES} == VALUES
 
 
+def test_a_failed_run_is_closed_with_its_error(tmp_path, monkeypatch):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    TensorBoard(MANIFEST, folder=str(tmp_path / "tb")).stop("ValueError: it broke", interrupted=False)
+    (folder,) = (tmp_path / "tb").iterdir()
+    events = accumulator.EventAccumulator(str(folder)).Reload()
+    assert events.Tensors("error/text_summary")[0].tensor_proto.string_val == [b"ValueError: it broke"]
+
+
+@pytest.mark.parametrize(("interrupted", "status"), [(False, "FAILED"), (True, "KILLED")])
+def test_a_failed_run_of_mlflow(tmp_path, interrupted, status):
+    mlflow = pytest.importorskip("mlflow")
+    pytest.importorskip("sqlalchemy", reason="a local database of MLflow needs sqlalchemy")
+    uri = f"sqlite:///{tmp_path}/ml.db"
+    MLflow(MANIFEST, uri=uri, experiment="captions", artifacts=str(tmp_path)).stop("it broke", interrupted=interrupted)
+    client = mlflow.MlflowClient(tracking_uri=uri)
+    (run,) = client.search_runs([client.get_experiment_by_name("captions").experiment_id])
+    assert (run.info.status, run.data.tags["error"]) == (status, "it broke")
+
+
+def test_a_failed_run_of_wandb(tmp_path, monkeypatch):
+    wandb = pytest.importorskip("wandb")
+    from wandb.proto import wandb_internal_pb2
+
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    Wandb(MANIFEST, mode="offline", folder=str(tmp_path)).stop("it broke", interrupted=False)
+    wandb.teardown()
+    (path,) = (tmp_path / "wandb").rglob("run-*.wandb")
+    codes, errors = [], []
+    for data in entries_of(path.read_bytes()):
+        record = wandb_internal_pb2.Record()
+        record.ParseFromString(data)
+        if record.WhichOneof("record_type") == "exit":
+            codes.append(record.exit.exit_code)
+        elif record.WhichOneof("record_type") == "summary":
+            errors += [item.value_json for item in record.summary.update if item.key == "error"]
+    assert (codes, errors) == ([1], ['"it broke"'])
+
+
+def test_a_failed_run_of_trackio(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
+    pytest.importorskip("trackio")
+    import trackio.sqlite_storage
+    import trackio.utils
+    from trackio.sqlite_storage import SQLiteStorage
+
+    for module in (trackio.utils, trackio.sqlite_storage):
+        monkeypatch.setattr(module, "TRACKIO_DIR", tmp_path / "trackio")
+    Trackio(MANIFEST, project="captions", name="one").stop("it broke", interrupted=False)
+    (alert,) = SQLiteStorage.get_alerts("captions")
+    assert (alert["title"], alert["text"], alert["level"]) == ("failed", "it broke", "error")
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_missing_library_is_one_line(name, monkeypatch):
     import harness.errors

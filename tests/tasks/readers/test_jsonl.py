@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -48,8 +49,14 @@ def test_table_with_other_column_names(save):
 
 def test_records_without_references_are_skipped_on_request(tmp_path):
     file = tmp_path / "x.jsonl"
-    file.write_text('{"image_id": 1, "candidates": ["a"]}\n{"image_id": 2, "candidates": ["b"], "references": ["c"]}\n')
-    assert [example.id for example in TableReader(path=str(file), skip_without_references=True)] == ["2"]
+    rows = [
+        {"image_id": 1},
+        {"image_id": 2, "references": ["c"]},
+        {"image_id": 3},
+        {"image_id": 4, "references": ["d"]},
+    ]
+    file.write_text("".join(json.dumps({"candidates": ["a"]} | row) + "\n" for row in rows))
+    assert [example.id for example in TableReader(path=str(file), skip_without_references=True)] == ["2", "4"]
 
 
 def test_errors_of_columns_and_splits_name_the_parameter(save):

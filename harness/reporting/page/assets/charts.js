@@ -1,6 +1,7 @@
 // Charts: Vega-Lite specifications drawn by vega-embed when their part of the page is first shown, or when the browser is idle.
 const ERRORS = 1; // log level of Vega
 const charts = { views: new Map(), started: null, theme: null };
+const narrowScreen = matchMedia("(max-width: 640px)");
 
 function startCharts() {
   const figures = all("figure.chart");
@@ -10,6 +11,9 @@ function startCharts() {
   });
   listeners.theme.push((theme) => {
     if (charts.started && theme !== charts.theme) charts.started = charts.started.then(() => drawAll(theme));
+  });
+  narrowScreen.addEventListener("change", () => {
+    if (charts.started) charts.started = charts.started.then(() => drawAll(currentTheme()));
   });
   setTimeout(() => (globalThis.requestIdleCallback ?? setTimeout)(drawCharts), 1500);
 }
@@ -22,9 +26,12 @@ function drawCharts() {
 async function drawAll(theme) {
   charts.theme = theme;
   await chartLibrary();
-  const { specs, styles } = await chartSpecs();
+  const { specs, narrow, styles } = await chartSpecs();
+  const small = narrowScreen.matches;
   for (const figure of all("figure.chart")) {
-    await drawChart(figure, specs[figure.dataset.chart], styles[theme]);
+    const wide = specs[figure.dataset.chart];
+    const spec = small ? { datasets: wide.datasets, ...narrow[figure.dataset.chart] } : wide;
+    await drawChart(figure, spec, styles[small ? `${theme}-narrow` : theme]);
     await breath();
   }
 }

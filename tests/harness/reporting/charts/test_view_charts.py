@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from harness.errors import HarnessError
+from harness.reporting.charts.drawing import svg
 from harness.reporting.charts.layout import PAGE
 from harness.reporting.charts.view_charts import view_chart, view_charts
 from harness.rundir.records import ResultRecord
@@ -97,3 +99,39 @@ def test_tables_and_texts_are_no_charts(captions_run):
     content["spec"] = {**content["spec"], "views": views}
     run = type(captions_run)(type(captions_run.provenance)(content), captions_run.records, captions_run.samples)
     assert [chart.id for chart in view_charts(run)] == ["view-2", "view-4"]
+
+
+def test_bars_have_room_for_their_intervals_and_zero():
+    records = [ResultRecord(model="one", metric="cider", value=0.3, ci95=(0.1, 0.5))]
+    chart = view_chart(ViewSpec(plot="bar", y="cider"), records)
+    assert chart is not None
+    (ends,) = {tuple(layer["encoding"]["y"]["scale"]["domain"]) for layer in chart.spec["layer"]}
+    assert ends[0] == 0
+    assert ends[1] == pytest.approx(0.52)
+    assert chart.spec["width"] < PAGE.width / 2
+
+
+def drawn(view: ViewSpec, records: list[ResultRecord]) -> set[str]:
+    """Return the texts of the picture of a view."""
+    chart = view_chart(view, records)
+    assert chart is not None
+    picture = ElementTree.fromstring(svg(chart.build(PAGE), "light", PAGE))
+    return {element.text or "" for element in picture.iter() if element.tag.endswith("}text")}
+
+
+@pytest.mark.parametrize("plot", ["line", "scatter", "bar", "heatmap"])
+def test_pictures_have_labels_of_both_axes_and_series(plot):
+    records = [
+        ResultRecord(model=model, metric="cider", value=value, decoding={"temperature": t}, ci95=(value - 1, value + 1))
+        for model, value in (("one", 1.0), ("two", 2.0))
+        for t in (0.5, 0.7)
+    ]
+    labels = drawn(ViewSpec(plot=plot, x="decoding.temperature", y="cider", by="model"), records)
+    assert {"one", "two", "temperature"} <= labels
+    assert ("cider" in labels) == (plot != "heatmap")
+
+
+@pytest.mark.parametrize("name", [r"$\frac{$", "<script>alert(1)</script>", "a.b[0]", "a'b\"c"])
+def test_names_are_texts(name):
+    record = ResultRecord(model=name, metric=name, value=1.0)
+    assert name in drawn(ViewSpec(plot="bar", x="model", y=name), [record])

@@ -1,0 +1,28 @@
+"""Home folders in paths: replaced, or left as they are where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.files.records import existing
+from harness.files.user_path import user_path
+
+
+def test_the_home_folder_is_replaced(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert user_path("~/data.json") == user_path(Path("~/data.json")) == Path("/home/somebody/data.json")
+    assert user_path("~root/x").is_absolute()
+
+
+@pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "~a\0b", "a/~", "~\ud800/x"])
+def test_other_paths_stay(path):
+    assert user_path(path) == Path(path)
+
+
+@pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "~a\0b"])
+def test_a_file_of_an_unknown_user_is_refused_in_one_line(path):
+    with pytest.raises(InputError, match="no such file|no possible path"):
+        existing(path)
