@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.contracts import HasDetails
+from harness.contracts import HasDetails, Jackknifes
 from harness.testing import shared_checks
 from harness.testing.metric_subject import MetricSubject, copy_of_sets
 from harness.testing.results import Checks, NotApplicable, ensure
@@ -54,6 +54,25 @@ def json_safe(subject: MetricSubject) -> None:
     for key, value in details.items():
         ensure(isinstance(key, str), f"details() has the key {key!r}; expected a text")
         ensure(_is_plain(value), f"details()['{key}'] is {value!r:.60}; expected plain data")
+
+
+@CONDUCT_CHECKS.of(MetricSubject)
+def left_out(subject: MetricSubject) -> None:
+    """``left_out`` has a share in (0, 1) and degrees of freedom, and depends on the statistics and the seed alone."""
+    subject.base  # noqa: B018  (raises when the recorded run failed)
+    metric = subject.component
+    if not isinstance(metric, Jackknifes):
+        raise NotApplicable("leaves out no parts")
+    numbers = subject.compute()
+    stats = numbers.stats[numbers.defined]
+    first, again = metric.left_out(stats, 3), metric.left_out(stats, 3)
+    ensure(np.array_equal(first.values, again.values, equal_nan=True), "left_out differs when it is called again")
+    ensure(0 < first.share < 1, f"left_out has the share {first.share}; expected a number in (0, 1)")
+    ensure(first.freedom >= 1, f"left_out has {first.freedom} degrees of freedom; expected at least 1")
+    ensure(
+        first.values.ndim == 1 and len(first.values) > 1,
+        f"left_out has values of shape {first.values.shape}; expected (K,), K at least 2",
+    )
 
 
 def _is_plain(value: object) -> bool:

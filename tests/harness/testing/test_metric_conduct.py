@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.contracts import LeftOut
 from harness.testing.metric_conduct import CONDUCT_CHECKS
 
 Base: Any = object
@@ -55,6 +56,39 @@ class ListOfDetails(Base):
         return [len(stats)]
 
 
+class LeavesOut(Base):
+    """Leaves out each of five groups."""
+
+    share, freedom = 0.2, 4
+
+    def left_out(self, stats, seed):
+        group = np.arange(len(stats)) % 5
+        return LeftOut(np.array([self.reduce(stats[group != g]) for g in range(5)]), self.share, self.freedom)
+
+
+class RandomParts(LeavesOut):
+    """Leaves out other parts in each call."""
+
+    calls = 0
+
+    def left_out(self, stats, seed):
+        self.calls += 1
+        return LeftOut(np.array([1.0, self.calls]), 0.5, 1)
+
+
+class WholeShare(LeavesOut):
+    share = 1.0
+
+
+class NoFreedom(LeavesOut):
+    freedom = 0
+
+
+class OnePart(LeavesOut):
+    def left_out(self, stats, seed):
+        return LeftOut(np.ones(1), 0.5, 1)
+
+
 @pytest.mark.parametrize(
     ("check", "broken", "reason"),
     [
@@ -63,6 +97,10 @@ class ListOfDetails(Base):
         ("inputs-unchanged", SortsIds, "modifies the batch's text_ids"),
         ("json-safe", ObjectInDetails, "details()['object'] is <object object at "),
         ("json-safe", ListOfDetails, "details() returns list; expected a dict"),
+        ("left-out", RandomParts, "left_out differs when it is called again"),
+        ("left-out", WholeShare, "left_out has the share 1.0; expected a number in (0, 1)"),
+        ("left-out", NoFreedom, "left_out has 0 degrees of freedom"),
+        ("left-out", OnePart, "left_out has values of shape (1,)"),
     ],
 )
 def test_a_fault_is_detected(check, broken, reason, overlap, outcome):
@@ -81,6 +119,11 @@ def test_details_of_plain_data_pass(overlap, outcome):
 
     assert outcome("metrics", "json-safe", overlap(Details)).status == "pass"
     assert outcome("metrics", "json-safe", overlap()).reason == "has no details"
+
+
+def test_numbers_without_parts_pass(overlap, outcome):
+    assert outcome("metrics", "left-out", overlap(LeavesOut)).status == "pass"
+    assert outcome("metrics", "left-out", overlap()).reason == "leaves out no parts"
 
 
 def test_the_shared_checks_are_among_them():

@@ -176,6 +176,7 @@ def test_a_sound_metric_passes_all_checks(overlap):
         "catalogue",
         "columns",
         "json-safe",
+        "left-out",
         "token-scores-unchanged",
     }
 
