@@ -31,6 +31,10 @@ from harness.spec.published import PublishedTable, authors_text, item_text
 
 FOLDER = Path(__file__).resolve().parents[1] / "tasks/studies/published"
 PENDING = "pending"
+NO_DATA = (
+    "HARNESS_DATA is not set: studies of real captions run on the shipped sample and are not compared with the papers; "
+    "give the folder of the data sets, HARNESS_DATA=../shared/data"
+)
 UNMEASURED = ("drawn", "definition")
 """Differences of items without printed numbers."""
 HEAD = """\
@@ -160,6 +164,8 @@ def main() -> None:
     if args.runs:
         measured |= differences(finished_runs(args.runs))
     if args.quick:
+        if not os.environ.get("HARNESS_DATA"):
+            print(NO_DATA, file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             measured |= differences(quick_runs(Path(folder)))
     rows = lines(entries, measured)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -257,7 +257,7 @@ class Listener(nn.Module):
         START is not part of a message; END and everything after it is.
         """
         if torch.is_autocast_enabled("cpu"):
-            words = self.rnn.embed.weight @ cast(torch.Tensor, self.rnn.lstm.weight_ih_l0).T
+            words = self.rnn.embed.weight @ dict(self.rnn.lstm.named_parameters())["weight_ih_l0"].T
             return unrolled(self.rnn.lstm, words[tokens.T].float())[-1]
         _, (hidden, _) = self.rnn.lstm(self.rnn.embed(tokens))
         return hidden[-1]

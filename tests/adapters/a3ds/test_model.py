@@ -106,7 +106,7 @@ def test_the_unrolled_lstm_is_the_lstm_of_torch():
     inputs = torch.randn(2, 4, 3)
     with torch.no_grad():
         expected = lstm(inputs)[0]
-        states = unrolled(lstm, (inputs @ lstm.weight_ih_l0.T).transpose(0, 1))
+        states = unrolled(lstm, (inputs @ dict(lstm.named_parameters())["weight_ih_l0"].T).transpose(0, 1))
     assert states.shape == (4, 2, 5)
     assert torch.allclose(states.transpose(0, 1), expected, atol=1e-6)
 

@@ -38,7 +38,7 @@ def test_a_manifest_of_another_shape_is_one_line(tmp_path, change, message):
 
 @pytest.mark.parametrize("source", ["a sentence", {"features": "f", "sizes": {"hidden": 3}}])
 def test_a_manifest_may_have_the_description_of_an_adapter(tmp_path, source):
-    model = {"label": "a", "adapter": "b", "params": {}, "fingerprint": "c"}
+    model: dict[str, Any] = {"label": "a", "adapter": "b", "params": {}, "fingerprint": "c"}
     check_manifest(MANIFEST | {"models": [model, model | {"source": source}]}, tmp_path)
     with pytest.raises(InputError, match=r"models\.0\.source"):
         check_manifest(MANIFEST | {"models": [model | {"source": 3}]}, tmp_path)
