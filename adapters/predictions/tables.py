@@ -201,8 +201,8 @@ def _of_systems(value: Any, column: str, where: str, systems: Sequence[str]) -> 
     texts: list[Any] = []
     for name in systems:
         if name not in value:
-            found = captions.listed(value, MOST_NAMES)
-            raise InputError(f"no system '{name}'{did_you_mean(name, value)}; found {found}", where)
+            available = captions.listed(value, MOST_NAMES)
+            raise InputError(f"no system '{name}'{did_you_mean(name, value)}; found {available}", where)
         content = value[name]
         if content is not None:
             texts.extend(content if isinstance(content, (list, tuple)) else [content])

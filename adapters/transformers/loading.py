@@ -122,12 +122,12 @@ def load_model(
 def _without_bars(transformers: Any) -> Iterator[None]:
     """Hide the progress bars of transformers."""
     log = transformers.utils.logging
-    shown = log.is_progress_bar_enabled()
+    enabled = log.is_progress_bar_enabled()
     log.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if enabled:
             log.enable_progress_bar()
 
 

@@ -37,16 +37,18 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
     """
     runs = [RunDir.open(path) for path in (first, second)]
     records = [{_key(record): record for record in run.records} for run in runs]
-    found = [f"{_text(key)}: only in {runs[k].path}" for k in (0, 1) for key in records[k] if key not in records[1 - k]]
+    differences = [
+        f"{_text(key)}: only in {runs[k].path}" for k in (0, 1) for key in records[k] if key not in records[1 - k]
+    ]
     for key, record in records[0].items():
         if key in records[1]:
-            found += _fields(key, record, records[1][key])
+            differences += _fields(key, record, records[1][key])
     samples = [run.samples for run in runs]
-    found += _columns(samples[0], samples[1])
+    differences += _columns(samples[0], samples[1])
     scores = len(samples[0]) * len(samples[0].scored_columns)
-    if len(found) > MAX_LISTED:
-        found = [*found[:MAX_LISTED], f"and {len(found) - MAX_LISTED} more differences"]
-    return Identity(len(records[0]), scores, tuple(found))
+    if len(differences) > MAX_LISTED:
+        differences = [*differences[:MAX_LISTED], f"and {len(differences) - MAX_LISTED} more differences"]
+    return Identity(len(records[0]), scores, tuple(differences))
 
 
 def _key(record: ResultRecord) -> tuple[str, str, str, str, str]:
@@ -73,7 +75,7 @@ def _columns(first: SampleTable, second: SampleTable) -> list[str]:
     if len(first) != len(second):
         return [f"samples: {len(first)} rows and {len(second)} rows"]
     only = set(first.names) ^ set(second.names)
-    found = [f"samples: only one run has the column '{name}'" for name in sorted(only)]
+    differences = [f"samples: only one run has the column '{name}'" for name in sorted(only)]
     for name in first.names:
         if name in only:
             continue
@@ -82,5 +84,5 @@ def _columns(first: SampleTable, second: SampleTable) -> list[str]:
         else:
             same = list(first[name]) == list(second[name])
         if not same:
-            found.append(f"samples: the column '{name}' differs")
-    return found
+            differences.append(f"samples: the column '{name}' differs")
+    return differences

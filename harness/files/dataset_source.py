@@ -149,9 +149,9 @@ class DatasetSource:
                 )
             name = match[1]
             if name not in names:
-                found = ", ".join(names) or "none"
+                available = ", ".join(names) or "none"
                 raise InputError(
-                    f"no split '{name}'{did_you_mean(name, names)}; found {found}",
+                    f"no split '{name}'{did_you_mean(name, names)}; found {available}",
                     self.path,
                     parameter="split",
                     value=name,

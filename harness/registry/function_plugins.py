@@ -299,12 +299,12 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
         positional = [
             values[role] for name, role in self.texts.items() if name != role or role in ("candidates", "references")
         ]
-        named = {
+        extra = {
             name: values[role]
             for name, role in self.texts.items()
             if name == role and role not in ("candidates", "references")
         }
-        score = self.number(self.call(place, *positional, **named), place)
+        score = self.number(self.call(place, *positional, **extra), place)
         if np.isinf(score):
             raise HarnessError(
                 f"metric '{self.label}' returned {score} for {place}; expected a finite number, or NaN where undefined"

@@ -292,9 +292,9 @@ def detail_text(detail: Detail, metric: str) -> Text:
     for item in detail.systems:
         text.append(f"\n{visible(item.system)}", HEAD)
         for name, value, p in item.scores:
-            shown = f"{name} {number(value)}" + ("" if p is None or math.isnan(p) else f" (p {number(p)})")
+            score = f"{name} {number(value)}" + ("" if p is None or math.isnan(p) else f" (p {number(p)})")
             text.append("  ")
-            text.append(shown.replace(" ", NO_BREAK), "bold cyan" if name == metric else DIM)
+            text.append(score.replace(" ", NO_BREAK), "bold cyan" if name == metric else DIM)
         text.append("\n")
         _append_texts(text, item.texts, detail.words)
     return text

@@ -113,13 +113,13 @@ class ExampleList:
         InputError
             A condition on p-values that the metric does not have.
         """
-        shown = np.flatnonzero(self._matching(metric, query))
+        places = np.flatnonzero(self._matching(metric, query))
         if sort == "run":
-            return shown if descending else shown[::-1]
+            return places if descending else places[::-1]
         key = self.spread(metric, quantity) if sort == "difference" else self.values(metric, quantity)[cast(int, sort)]
-        key = key[shown]
+        key = key[places]
         ranked = np.argsort(np.where(np.isfinite(key), -key if descending else key, np.inf), kind="stable")
-        return shown[ranked]
+        return places[ranked]
 
     def _matching(self, metric: str, query: str) -> np.ndarray:
         """Return True for the examples that a query selects, shape (E,)."""
@@ -149,8 +149,8 @@ class ExampleList:
         """Id and texts of each example in one lower-case text, for the search."""
         parts: list[list[str]] = [[name] for name in self.ids]
         candidates, references = self.samples["candidates"], self.samples["references"]
-        for e, own in enumerate(self.rows.T):
-            rows = [int(row) for row in own if row >= 0]
+        for e, column in enumerate(self.rows.T):
+            rows = [int(row) for row in column if row >= 0]
             parts[e] += [text for row in rows for text in cast("Sequence[str]", candidates[row])]
             parts[e] += cast("Sequence[str]", references[rows[0]]) if rows else []
         return ["\n".join(texts).casefold() for texts in parts]
@@ -203,10 +203,10 @@ def visible(text: str) -> str:
     'a\\\\x1b[31m b'
     """
     cut = text[:MAX_TEXT]
-    shown = "".join(
+    visible = "".join(
         character.encode("unicode_escape").decode("ascii")
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character != "\u200d"
         else character
         for character in cut
     )
-    return shown if len(text) <= MAX_TEXT else f"{shown} … (+{len(text) - MAX_TEXT} characters)"
+    return visible if len(text) <= MAX_TEXT else f"{visible} … (+{len(text) - MAX_TEXT} characters)"

@@ -24,7 +24,7 @@ _HEADERS = ("model", "decoding", "metric", "value", "95 % interval", "p", "n")
 
 @dataclass(frozen=True)
 class CardOptions:
-    """What a card says beside the content of its runs."""
+    """Content of a card beside the content of its runs."""
 
     title: str = ""
     """Title; default: the tasks."""

@@ -84,13 +84,13 @@ def write_folder(folder: Path, runs: Mapping[str, Run], options: CardOptions, *,
         place = folder if len(runs) == 1 else folder / name
         prefix = "" if len(runs) == 1 else f"{name}-"
         place.mkdir(parents=True, exist_ok=True)
-        rows += _write_samples(place / "samples.parquet", run, references=references)
+        rows += _write_samples(place / SAMPLES, run, references=references)
         _write_results(place / "results.parquet", run.records)
         write_atomically(place / "results.json", to_json({"results": run.results, "failed": dict(run.failed)}))
         write_atomically(place / "manifest.json", to_json(run.manifest))
         for kind in ("samples", "results"):
             files[f"{prefix}{kind}"] = (place / f"{kind}.parquet").relative_to(folder).as_posix()
-        written += [place / name for name in ("samples.parquet", "results.parquet", "results.json", "manifest.json")]
+        written += [place / name for name in (SAMPLES, "results.parquet", "results.json", "manifest.json")]
     write_atomically(folder / CARD, card(runs, files, rows, options).encode("utf-8"))
     return [*written, folder / CARD]
 
@@ -144,12 +144,12 @@ def _named(runs: Sequence[Run]) -> dict[str, Run]:
     """Return runs by name: their tasks, numbered where two are equal."""
     if not runs:
         raise HarnessError("no run to push")
-    named: dict[str, Run] = {}
+    by_name: dict[str, Run] = {}
     for run in runs:
         task = run.provenance.task.replace("/", "-") or "run"
-        count = sum(name == task or name.rpartition("-")[0] == task for name in named)
-        named[task if not count else f"{task}-{count + 1}"] = run
-    return named
+        count = sum(name == task or name.rpartition("-")[0] == task for name in by_name)
+        by_name[task if not count else f"{task}-{count + 1}"] = run
+    return by_name
 
 
 def _take_folder(folder: Path, *, overwrite: bool) -> None:

@@ -55,13 +55,13 @@ def main_sheet(run: Run) -> Sheet:
         for j, column in enumerate(across, 1):
             record = cells.get((column, row) if turned else (row, column))
             line.append("" if record is None else number(record.value))
-            own = (
+            cluster = (
                 ""
                 if record is None
                 else letters.get((record.metric, labels.get((record.model, record.decoding_key), "")), "")
             )
-            marks |= {(i, j): own} if own else {}
-            bold |= {(i, j)} if own.startswith("a") and not own[1:2].isdigit() else set()
+            marks |= {(i, j): cluster} if cluster else {}
+            bold |= {(i, j)} if cluster.startswith("a") and not cluster[1:2].isdigit() else set()
         rows.append(line)
     several = (
         ""

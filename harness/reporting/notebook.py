@@ -100,10 +100,10 @@ def _run(run: Run) -> str:
     ]  # fmt: skip
     tested = any(record.p_value is not None for record in run.records)
     headers = ["metric", "system", "value", "95 % interval", *(["p"] if tested else []), "examples"]
-    shown = rows if tested else [[*row[:4], row[5]] for row in rows]
+    cells = rows if tested else [[*row[:4], row[5]] for row in rows]
     failed = [f"{len(run.failed)} examples failed"] if run.failed else []
     notes = [run.provenance.signature, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
-    return _table(headers, shown, 2, notes)
+    return _table(headers, cells, 2, notes)
 
 
 def _scores(scores: Scores) -> str:

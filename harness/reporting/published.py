@@ -55,7 +55,7 @@ def largest_difference(
     rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
 ) -> tuple[float, str, str]:
     """Return the largest absolute difference between ours and theirs, with its row and column; NaN where nothing can be compared."""
-    found = [
+    differences = [
         (abs(value - theirs), label, head)
         for label, values in rows
         for row in table.rows
@@ -63,7 +63,7 @@ def largest_difference(
         for value, head in zip(values, heads)
         if isinstance(theirs := row.values.get(head), float) and not math.isnan(value)
     ]
-    return max(found, default=(math.nan, "", ""))
+    return max(differences, default=(math.nan, "", ""))
 
 
 def _title(row: PublishedRow) -> str:

@@ -269,7 +269,7 @@ class _Work:
         examples = self.store.slice(start, start + len(rows))
         sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
         texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
-        references = [len(e.references if own is None else own) for e, own in zip(examples, texts)]
+        references = [len(e.references if remaining is None else remaining) for e, remaining in zip(examples, texts)]
         keys = np.frombuffer(b"".join(_row_key(row) for row in rows), dtype=np.uint8).reshape(-1, KEY_BYTES)
         failures = {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row}
         missing = [e.id for e, size in zip(examples, sizes) if size == 0]

@@ -164,9 +164,9 @@ class RayCluster:
         """
         absent = 0
         while True:
-            done, _ = self.ray.wait(list(references), num_returns=1, timeout=WAIT_SECONDS)
-            if done:
-                return done
+            ready, _ = self.ray.wait(list(references), num_returns=1, timeout=WAIT_SECONDS)
+            if ready:
+                return ready
             absent = 0 if _answers(self._head) else absent + 1
             if absent >= LOST_AFTER:
                 raise HarnessError(

@@ -155,8 +155,8 @@ class ScoringPass:
         if not jobs:
             return {}
         streaming = set(self.fit.streaming)
-        kept = {n: {s: [m for m in ms if m in streaming] for s, ms in job.items()} for n, job in jobs.items()}
-        return {n: {s: ms for s, ms in job.items() if ms} for n, job in kept.items() if any(job.values())}
+        streamed = {n: {s: [m for m in ms if m in streaming] for s, ms in job.items()} for n, job in jobs.items()}
+        return {n: {s: ms for s, ms in job.items() if ms} for n, job in streamed.items() if any(job.values())}
 
     def _job(self, shard: int, missing: dict[int, list[int]]) -> Job:
         used = sorted({self.systems[system].unit for system in missing})

@@ -41,7 +41,7 @@ def requested(services: Mapping[str, type]) -> list[tuple[type, Values]]:
 
     Raises :class:`UnknownName` with the nearest name for an unknown logger or parameter.
     """
-    chosen: list[tuple[type, Values]] = []
+    loggers: list[tuple[type, Values]] = []
     for name, params in loggers_of(os.environ.get(VARIABLE, "")):
         if name not in services:
             raise UnknownName(
@@ -56,5 +56,5 @@ def requested(services: Mapping[str, type]) -> list[tuple[type, Values]]:
                     f"{', '.join(accepted)}",
                     value=parameter, expected=accepted, nearest=nearest_name(parameter, accepted),
                 )  # fmt: skip
-        chosen.append((services[name], params))
-    return chosen
+        loggers.append((services[name], params))
+    return loggers

@@ -69,14 +69,14 @@ def without_groups(candidates: Sample, references: Sample, k: int, kind: Kind, c
     extra = np.zeros_like(covers)  # further balls without each group, because they become larger
     hits = np.zeros(count)
     for block in _blocks(centres.vectors, others.vectors):
-        own = centres.groups[block.rows]
-        radius, larger = _radii(block.to_centres, own, centres.groups, k)
+        centre_groups = centres.groups[block.rows]
+        radius, larger = _radii(block.to_centres, centre_groups, centres.groups, k)
         inside = block.to_others <= radius[:, None]
         if kind == "coverage":
-            hits += _hits(block.to_others, inside, radius, larger, own, others.groups, starts, count)
+            hits += _hits(block.to_others, inside, radius, larger, centre_groups, others.groups, starts, count)
             continue
-        first = np.searchsorted(own, np.unique(own))
-        covers[np.unique(own)] += np.add.reduceat(inside, first, axis=0, dtype=np.int64)
+        first = np.searchsorted(centre_groups, np.unique(centre_groups))
+        covers[np.unique(centre_groups)] += np.add.reduceat(inside, first, axis=0, dtype=np.int64)
         for groups, wider in larger:
             row, column = np.nonzero((block.to_others <= wider[:, None]) & ~inside)
             np.add.at(extra, (groups[row], column), 1)

@@ -24,9 +24,9 @@ def check_splits(names: Sequence[str], present: Iterable[Any], where: str) -> No
     splits = list(dict.fromkeys(str(name) for name in present if name is not None))
     for name in names:
         if name not in splits:
-            found = ", ".join(splits[:5]) + (", ..." if len(splits) > 5 else "")
+            available = ", ".join(splits[:5]) + (", ..." if len(splits) > 5 else "")
             raise InputError(
-                f"no split '{name}'{did_you_mean(name, splits)}; found {found or 'none'}",
+                f"no split '{name}'{did_you_mean(name, splits)}; found {available or 'none'}",
                 where,
                 parameter="split",
                 value=name,

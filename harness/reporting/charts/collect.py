@@ -34,9 +34,11 @@ def charts_for(runs: Sequence[Run | str | Path]) -> list[Chart]:
     scored = [run for run in opened if not run.provenance.kind]
     charts = agreement(judged) if judged else []
     for index, run in enumerate(scored, 1):
-        own = [chart for source in SOURCES for chart in source(run)]
+        run_charts = [chart for source in SOURCES for chart in source(run)]
         if len(scored) > 1:
             name = run.provenance.task or f"run {index}"
-            own = [replace(chart, id=f"{index}-{chart.id}", title=f"{name}: {chart.title}") for chart in own]
-        charts += own
+            run_charts = [
+                replace(chart, id=f"{index}-{chart.id}", title=f"{name}: {chart.title}") for chart in run_charts
+            ]
+        charts += run_charts
     return charts

@@ -54,8 +54,8 @@ def forest(rows: Sequence[Values], base: str = "") -> Chart | None:
     if not base and len(systems) > ALL_PAIRS:
         common = [name for name in systems if all(name in (row["system_a"], row["system_b"]) for row in rows)]
         base = [*common, *systems][0]
-    chosen = [row for row in rows if not base or base in (row["system_a"], row["system_b"])]
-    lines = [line for row in chosen if (line := _line(row, base)) is not None]
+    pairs = [row for row in rows if not base or base in (row["system_a"], row["system_b"])]
+    lines = [line for row in pairs if (line := _line(row, base)) is not None]
     if not lines or len(systems) > MOST_SYSTEMS:
         return None
     against = f" against {base}" if base else ""

@@ -43,8 +43,8 @@ def planes(run: Run) -> list[Chart]:
         first.setdefault(question, metric)
     if len(first) < 2 or len(system_names(run.records)) < 2:
         return []
-    (asked, across), *others = first.items()
-    charts = [_plane(run, across, metric, asked, question) for question, metric in others]
+    (first_question, across), *others = first.items()
+    charts = [_plane(run, across, metric, first_question, question) for question, metric in others]
     return [
         Chart(f"plane-{k}" if len(charts) > 1 else "plane", chart.title, chart.caption, chart.group, chart.build)
         for k, chart in enumerate([chart for chart in charts if chart is not None][:MOST_PLANES], 1)
@@ -125,8 +125,8 @@ def build_plane(
     x_axis, y_axis = (alt.Axis(tickCount=5, format=".6~g", title=title) for title in titles)
     x, y = alt.X("x:Q", scale=scales[0], axis=x_axis), alt.Y("y:Q", scale=scales[1], axis=y_axis)
     models = list(dict.fromkeys(point["model"] for point in points))
-    named = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
-    labels = _labels(named, ends, directions, (width, height), layout) if len(named) <= MOST_LABELS else []
+    labelled = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
+    labels = _labels(labelled, ends, directions, (width, height), layout) if len(labelled) <= MOST_LABELS else []
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
     legend = None if hidden else alt.Legend(title=None, orient="bottom", columns=legend_columns(models, layout))
     color = alt.Color("model:N", scale=color_scale(models), legend=legend)

@@ -59,9 +59,9 @@ def distributions(
     marks: list[dict[str, Any]] = []
     for metric, by_system in scores.items():
         defined = [values[np.isfinite(values)] for values in by_system.values()]
-        own = _curves(metric, defined) if any(len(values) >= LEAST for values in defined) else []
-        if own:
-            curves += own
+        lines = _curves(metric, defined) if any(len(values) >= LEAST for values in defined) else []
+        if lines:
+            curves += lines
             marks += [
                 _quartiles(metric, row, name, values)
                 for row, (name, values) in enumerate(zip(names, defined))

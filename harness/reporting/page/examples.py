@@ -105,7 +105,7 @@ def _texts(group: Group, name: str, ids: Sequence[str], place: dict[str, int]) -
         side, system = group.systems[number]
         rows: dict[int, int] = {}
         part: list[object] = []
-        own: dict[int, tuple[str, ...]] = {}
+        own_references: dict[int, tuple[str, ...]] = {}
         count = 0
         for item in stream(side.run, system):
             target = place.get(item.example)
@@ -116,13 +116,13 @@ def _texts(group: Group, name: str, ids: Sequence[str], place: dict[str, int]) -
             if references[target] is None:
                 references[target] = item.references
             elif references[target] != item.references:
-                own[len(part)] = item.references
+                own_references[len(part)] = item.references
             part.append(item.candidates)
             if len(part) == PART:
-                yield _captions(name, number, count // PART - 1, part, own)
-                part, own = [], {}
+                yield _captions(name, number, count // PART - 1, part, own_references)
+                part, own_references = [], {}
         if part:
-            yield _captions(name, number, count // PART, part, own)
+            yield _captions(name, number, count // PART, part, own_references)
         if list(rows.items()) != [(k, k) for k in range(len(ids))]:
             order = np.full(len(ids), -1, dtype="<i4")
             order[list(rows)] = list(rows.values())
