@@ -45,8 +45,11 @@ class Hooks:
         """Called when the run is finished and on disk."""
 
     @spec
-    def harness_run_stopped(self, manifest: Values, error: BaseException) -> None:
-        """Called in place of ``harness_run_finished`` when the run ends with an exception, also by Ctrl-C or SIGTERM."""
+    def harness_run_stopped(self, manifest: Values, error: BaseException | None) -> None:
+        """Called in place of ``harness_run_finished`` when the run ends with an exception, also by Ctrl-C or SIGTERM.
+
+        ``error`` is None at the end of a part of a run (``--shard``), which has no results of its own.
+        """
 
     @spec
     def harness_report_sections(self, manifest: Values, results: list[Values]) -> list[dict[str, str]]:  # type: ignore[empty-body]

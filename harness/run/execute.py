@@ -182,6 +182,7 @@ class Execution:
             if remote is not None:
                 remote.close()
         if self.options.part is not None:
+            self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
             return self._end_part()
         samples = scoring.collect(self._add, self.rundir.path if self.rundir else None, self.arrays)
         run = self._finish(None if self.rundir else samples)

@@ -50,8 +50,11 @@ def harness_run_finished(manifest: Values, results: list[Values]) -> None:
 
 
 @hookimpl
-def harness_run_stopped(manifest: Values, error: BaseException) -> None:
-    """End the runs as failed, with the error, or as interrupted."""
+def harness_run_stopped(manifest: Values, error: BaseException | None) -> None:
+    """End the runs as failed, with the error, or as interrupted; those of a part of a run without results."""
+    if error is None:
+        harness_run_finished(manifest, [])
+        return
     text = " ".join(f"{type(error).__name__}: {redact(str(error))}".rstrip(": ").split())[:300]
     _each(lambda service: service.stop(text, interrupted=not isinstance(error, Exception)))
     _active.clear()

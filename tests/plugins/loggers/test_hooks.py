@@ -127,3 +127,14 @@ def test_a_logger_that_cannot_start_stops_those_that_have(project, monkeypatch):
     assert main(SPEC) == 2
     (logger,) = Recorder.instances
     assert "no server" in logger.stopped[0]
+
+
+def test_a_part_of_a_run_is_ended_without_results(project, tmp_path, monkeypatch):
+    (tmp_path / "spec.yaml").write_text(
+        "task: t\ndataset: {reader: auto, path: r.json}\nmodels: [{predictions: {path: p.json}}]\n"
+        "metrics: [length-ratio]\nbootstrap: {samples: 0}\n"
+    )
+    monkeypatch.setenv("HARNESS_LOGGERS", "recorder")
+    assert main(["run", "spec.yaml", "--shard", "1/2", "--output", "out"]) == 0
+    (logger,) = Recorder.instances
+    assert (logger.rows, logger.stopped) == ([], None)
