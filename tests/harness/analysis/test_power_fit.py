@@ -85,3 +85,7 @@ def test_the_predicted_spread_follows_the_fitted_variances():
     (_, variances), pilot = fit._fits, fit.sizes[4, 4].z
     before, after = (variances[0] @ [1.0, n * m / (n + m)] for n, m in ((4, 4), (8, 4)))
     assert next(iter(fit.z_scores(8, 4))).std() == pytest.approx(pilot.std() * np.sqrt(after / before), rel=1e-9)
+
+
+def test_p_values_end_at_one_where_the_floor_divides_one_with_a_rest():
+    assert p_of_z(np.array([-9.0, 9.0]), 0.3).tolist() == [1.0, 0.3]

@@ -238,3 +238,15 @@ def test_a_run_that_failed_with_pieces_keeps_them(tmp_path):
     run.close()
     assert (tmp_path / "r" / "manifest.json").is_file()
     assert len(list((tmp_path / "r" / "scores").iterdir())) == 1
+
+
+def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
+    run = create(tmp_path)
+    assert run.shard_size() is None
+    run.write_shards(5, examples=12)
+    assert run.shard_size() == 5
+    run.write_shards(0)
+    assert run.shard_size() is None
+    run.write_results([], SampleTable(COLUMNS), {}, [], {"model": {"tokens": 3}})
+    run.close()
+    assert RunDir.open(tmp_path).costs == {"model": {"tokens": 3}}
