@@ -24,10 +24,10 @@ from typing import Any
 
 from fuzz_targets import TARGETS
 from guided import GUIDED, guide
-from worker import keep, read_current, work
+from worker import cpu_seconds, keep, read_current, work
 
 STUCK = 120
-"""Seconds without a new input after which a process counts as stuck in compiled code."""
+"""CPU seconds without a new input after which a process counts as stuck in compiled code."""
 OUT = Path(".fuzz")
 
 
@@ -42,7 +42,7 @@ def fuzz(args: argparse.Namespace, until: float, out: Path, scratch: Path) -> co
         number = args.seed + k * 1_000_003 + generation * 7_000_003
         process = context.Process(target=work, args=(args.targets, number, until, current, counts, lock, out))
         process.start()
-        return {"process": process, "current": current, "generation": generation, "seen": 0, "since": time.time()}
+        return {"process": process, "current": current, "generation": generation, "seen": 0, "since": 0.0}
 
     slots = [start(k, 0) for k in range(args.workers)]
     died = 0
@@ -51,9 +51,10 @@ def fuzz(args: argparse.Namespace, until: float, out: Path, scratch: Path) -> co
         for k, slot in enumerate(slots):
             process = slot["process"]
             number, name, data = read_current(slot["current"])
+            used = cpu_seconds(process.pid)
             if number != slot["seen"]:
-                slot["seen"], slot["since"] = number, time.time()
-            stuck = process.is_alive() and number > 0 and time.time() - slot["since"] > STUCK
+                slot["seen"], slot["since"] = number, used
+            stuck = process.is_alive() and number > 0 and used - slot["since"] > STUCK
             if stuck:
                 process.kill()
                 process.join()
@@ -62,7 +63,9 @@ def fuzz(args: argparse.Namespace, until: float, out: Path, scratch: Path) -> co
             if not number:
                 raise SystemExit(f"a worker ended with {process.exitcode} before its first input")
             why = (
-                f"no end within {STUCK} s, in compiled code" if stuck else f"the process ended with {process.exitcode}"
+                f"no end within {STUCK} CPU s, in compiled code"
+                if stuck
+                else f"the process ended with {process.exitcode}"
             )
             keep(out, name, data, f"{why} {hashlib.sha256(data).hexdigest()[:8]}")
             died += 1

@@ -13,7 +13,7 @@ import pytest
 import worker as module
 from fuzz_targets import TARGETS, NotAnInput, Target
 from variation import halves
-from worker import Current, TooSlow, Worker, keep, read_current, too_slow
+from worker import Current, TooSlow, Worker, cpu_seconds, keep, read_current, too_slow
 
 from harness.errors import HarnessError
 
@@ -93,3 +93,12 @@ def test_the_same_place_is_kept_once(tmp_path, capsys):
 def test_too_slow_passes_handlers_of_exceptions():
     with pytest.raises(TooSlow), contextlib.suppress(Exception):
         too_slow(0, None)
+
+
+def test_cpu_seconds_of_a_process():
+    before = cpu_seconds(os.getpid())
+    until = time.process_time() + 0.1
+    while time.process_time() < until:
+        pass
+    assert 0.05 < cpu_seconds(os.getpid()) - before < 5
+    assert cpu_seconds(-1) == 0

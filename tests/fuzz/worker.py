@@ -73,6 +73,15 @@ def read_current(path: Path) -> tuple[int, str, bytes]:
     return number, name.decode(), content
 
 
+def cpu_seconds(pid: int | None) -> float:
+    """Return the CPU seconds of a process so far; 0 for one that has ended. On a busy machine the clock says little."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def place(error: BaseException) -> str:
     """Return the innermost line of the harness in a traceback, with the type of the error."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/site-packages/" not in frame.filename]

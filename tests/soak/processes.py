@@ -104,7 +104,7 @@ class Child:
             stream.flush()
         return code
 
-    def wait(self, seconds: float = 120.0) -> End:
+    def wait(self, seconds: float = 900.0) -> End:
         """Return the end of the process; one that takes longer is killed and counts as a crash."""
         until = time.monotonic() + seconds
         while True:

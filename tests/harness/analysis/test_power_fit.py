@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.analysis.power_fit import SizeFit, SizeTrials, p_of_z, smallest_p, terms, z_scores
@@ -26,6 +26,7 @@ def exact_fit(seed: int, add: float = 0.0) -> SizeFit:
     return SizeFit({size: normal_trials(*size, mean, seed) for size, mean in means.items()}, (4, 4), ROWS, 0)
 
 
+@settings(deadline=None)  # the first call imports scipy
 @given(st.integers(1, 8), st.integers(1, 8), st.data())
 def test_z_scores_and_p_values_are_inverse(n, m, data):
     floor = smallest_p(n, m)
@@ -33,6 +34,7 @@ def test_z_scores_and_p_values_are_inverse(n, m, data):
     assert p_of_z(z_scores(np.array(p), np.array(floor)), floor) == pytest.approx(p)
 
 
+@settings(deadline=None)
 @given(st.floats(-9, 9), st.integers(1, 8), st.integers(1, 8))
 def test_p_values_of_z_scores_respect_the_floor(z, n, m):
     floor = smallest_p(n, m)
@@ -85,3 +87,7 @@ def test_the_predicted_spread_follows_the_fitted_variances():
     (_, variances), pilot = fit._fits, fit.sizes[4, 4].z
     before, after = (variances[0] @ [1.0, n * m / (n + m)] for n, m in ((4, 4), (8, 4)))
     assert next(iter(fit.z_scores(8, 4))).std() == pytest.approx(pilot.std() * np.sqrt(after / before), rel=1e-9)
+
+
+def test_p_values_end_at_one_where_the_floor_divides_one_with_a_rest():
+    assert p_of_z(np.array([-9.0, 9.0]), 0.3).tolist() == [1.0, 0.3]

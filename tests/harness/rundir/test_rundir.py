@@ -253,3 +253,15 @@ def test_a_changed_digit_of_the_results_is_found(tmp_path, project):
         _ = RunDir(tmp_path / "run").records
     after = harness.api.evaluate(spec, output=tmp_path / "run")
     assert after.results[0]["value"] == before.results[0]["value"] == value
+
+
+def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
+    run = create(tmp_path)
+    assert run.shard_size() is None
+    run.write_shards(5, examples=12)
+    assert run.shard_size() == 5
+    run.write_shards(0)
+    assert run.shard_size() is None
+    run.write_results([], SampleTable(COLUMNS), {}, [], {"model": {"tokens": 3}})
+    run.close()
+    assert RunDir.open(tmp_path).costs == {"model": {"tokens": 3}}

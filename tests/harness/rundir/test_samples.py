@@ -114,3 +114,7 @@ def test_metadata_of_each_row(tmp_path):
 
 def test_rows_without_metadata(read):
     assert read.metadata == [{}] * len(read)
+
+
+def test_a_table_in_a_file_and_in_memory_have_the_same_arrow_columns(table, read):
+    assert read.to_arrow().to_pydict() == table.to_arrow().to_pydict()

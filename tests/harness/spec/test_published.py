@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.spec.loading import load_specs
-from harness.spec.published import PublishedTable
+from harness.spec.published import PublishedTable, authors_text
 
 PAPER = """
 paper: {authors: [Ada Low, Bo Key], year: 2020}
@@ -96,3 +96,16 @@ def test_rows_may_be_written_in_the_spec():
     views[0]["reference"]["rows"][0]["value"] = 1
     with pytest.raises(InputError, match="unknown key 'value'; did you mean 'values'"):
         load_specs(content)
+
+
+@pytest.mark.parametrize(
+    ("authors", "text"),
+    [
+        (["Ada Low"], "Low 2020"),
+        (["Ada Low", "Bo Key"], "Low and Key 2020"),
+        (["Ada Low", "Bo Key", "Cy May"], "Low et al. 2020"),
+        ([], "unknown 2020"),
+    ],
+)
+def test_authors_of_a_paper(authors, text):
+    assert authors_text({"authors": authors, "year": 2020}) == text
