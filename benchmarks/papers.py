@@ -1,6 +1,6 @@
 """Every published item of the four papers, one line each: the spec that makes it, how it compares, and the largest difference.
 
-    python benchmarks/papers.py [--quick] [--runs FOLDER] [--page FILE]
+    python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
 
 Items, specs and reasons are in tasks/studies/published/index.yaml, the published numbers beside it. A difference is the largest one, in
 absolute value, between a number of a study and the published one. It is computed now where that takes seconds (the published table of
@@ -117,7 +117,6 @@ def differences(runs: Iterable[Run]) -> dict[str, str]:
 
 def computed(entries: list[Item]) -> dict[str, str]:
     """Return source -> difference of the items that are computed without a study."""
-    sys.path.insert(0, str(FOLDER.parents[2]))  # for ``python benchmarks/papers.py``
     from benchmarks.papers_checks import all_checks
 
     data = os.environ.get("HARNESS_DATA")

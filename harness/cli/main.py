@@ -13,7 +13,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 
 from harness import __version__
 from harness.cli.options import entry_module, json_alone
@@ -192,7 +192,7 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     args = parser.parse_args(rest)
-    with json_alone(args):
+    with json_alone(args) if verb in VERBS else nullcontext():
         return int(module.run(args) or 0)
 
 

@@ -40,11 +40,10 @@ def test_a_view_with_one_result_per_cell_is_valid(project, view):
 
 
 def test_a_view_with_several_results_in_one_cell_is_refused_with_its_line(project, capsys):
-    (project / "spec.yaml").write_text(
-        (project / "spec.yaml").read_text() + "views:\n  - {plot: bar, title: T, x: metric}\n"
-    )
-    assert main(["validate", "spec.yaml", "--set", "models=[{echo: {n: 1}}, {echo: {n: 2}}]"]) == 2
+    written = (project / "spec.yaml").read_text().replace("  - echo: {}\n", "  - echo: {n: 1}\n  - echo: {n: 2}\n")
+    (project / "spec.yaml").write_text(written + "views:\n  - {plot: bar, title: T, x: metric}\n")
+    assert main(["validate", "spec.yaml"]) == 2
     message = (
         "the view 'T' has one cell for several results, which differ in model (echo, echo #2): make model its x or by"
     )
-    assert capsys.readouterr().err.strip() == f"harness: spec.yaml:9: {message}"
+    assert capsys.readouterr().err.strip() == f"harness: spec.yaml:10: {message}"

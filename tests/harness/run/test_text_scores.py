@@ -46,7 +46,7 @@ def test_values_of_two_kinds_are_refused(pair):
             [["a dog"], ["a cat"]],
             "candidates: example 1: is a list, example 0 is a text; expected one kind",
         ),
-        ([7], [["a dog"]], "expected a list of texts; found 7"),
+        ([7], [["a dog"]], "expected a text or a list of texts; found 7"),
         ([[]], [["a"]], "the list is empty"),
         ("a dog", [["a"]], "expected a list with one list of texts, or one text, per example"),
     ],
