@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
 from harness.errors import HarnessError, InputError
+from harness.files.secrets import redact
 from harness.files.yaml_source import Key
 from harness.registry import current, split_spec
 from harness.run.metric_plan import (
@@ -120,7 +121,7 @@ def _models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
     models: list[ModelPlan] = []
     for index, component in enumerate(loaded.spec.models):
         name, params = split_spec(component, "model")
-        label = str(params.pop("label", "")) or _short_label(name, params)
+        label = redact(str(params.pop("label", "")) or _short_label(name, params))
         adapter = cast(Adapter, _create(loaded, ("models", index), "adapters", name, params))
         models.append(ModelPlan(label, name, params, adapter))
     labels = unique([model.label for model in models])

@@ -93,3 +93,14 @@ def test_an_error_of_a_constructor_has_the_line_of_its_component(project):
     (project / "spec.yaml").write_text(SPEC.replace("2.0", "-1.0").replace("      WORD: 1\n", ""))
     with pytest.raises(InputError, match=r"^spec\.yaml:7: metrics\.1: scale is below 0$"):
         plan()
+
+
+def test_a_secret_in_a_label_is_redacted(project, monkeypatch):
+    monkeypatch.setenv("TOKEN_OF_TEST", "sk-0123456789abcdef")
+    written = (
+        (project / "spec.yaml").read_text().replace("  - echo: {}", '  - echo: {label: "m ${secret:TOKEN_OF_TEST}"}')
+    )
+    (project / "spec.yaml").write_text(written)
+    run = api.evaluate("spec.yaml")
+    assert [record.model for record in run.records] == ["m ${secret:TOKEN_OF_TEST}"]
+    assert "0123456789" not in str(run.samples.to_dict())
