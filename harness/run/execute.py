@@ -8,14 +8,27 @@ results, and neither the number of shards nor the executor changes a digit.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from harness.contracts import CountsUsage, Decoding, Scorer, TaskView, Timed, Values
+from harness.contracts import (
+    CountsUsage,
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    Scorer,
+    TaskView,
+    Timed,
+    Values,
+    needs_whole_task,
+)
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -24,7 +37,7 @@ from harness.run.equal_sizes import common_size
 from harness.run.example_store import ExampleStore
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
-from harness.run.generate import Captions, generate, prepare
+from harness.run.generate import Asks, Captions, generate, prepare
 from harness.run.plan import GridPoint, ModelPlan, Plan
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
@@ -94,6 +107,20 @@ def execute(
     if finished is not None:
         return finished
     plugins = Plugins().load(current())
+    with _connected(options.executor) as cluster:
+        return _executed(plan, output, mode, show, options, identity, plugins, cluster)
+
+
+def _executed(
+    plan: Plan,
+    output: Path | None,
+    mode: Mode,
+    show: bool,
+    options: Options,
+    identity: str,
+    plugins: Plugins,
+    cluster: Callable[[], Cluster | None],
+) -> Run:
     examples = read_examples(plan, show=show)
     if plan.caption_metrics:
         for model in plan.models:
@@ -107,7 +134,7 @@ def execute(
         rundir.close()
         return Run.of(rundir)
     try:
-        return Execution(plan, examples, Provenance(manifest), rundir, plugins, show, options).execute()
+        return Execution(plan, examples, Provenance(manifest), rundir, plugins, show, options, cluster).execute()
     except HarnessError:
         if rundir:
             rundir.discard_if_empty()
@@ -115,6 +142,26 @@ def execute(
     finally:
         if rundir:
             rundir.close()
+
+
+@contextmanager
+def _connected(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
+    """Context of a connection to the Ray cluster, which is made while the examples are read; the value waits for it.
+
+    The value returns None for the other executors, and raises as :class:`~harness.run.ray_executor.RayCluster`.
+    """
+    if options.name != "ray":
+        yield lambda: None
+        return
+    from harness.run.ray_executor import RayCluster
+
+    with ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(RayCluster, options)
+        try:
+            yield pending.result
+        finally:
+            if pending.exception() is None:
+                pending.result().close()
 
 
 def _finished(identity: str, output: Path | None, mode: Mode) -> Run | None:
@@ -142,6 +189,7 @@ class Execution:
     plugins: Plugins
     show: bool
     options: Options = field(default_factory=Options)
+    cluster: Callable[[], Cluster | None] = lambda: None
     records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
     failed: dict[str, str] = field(default_factory=dict[str, str])
     notes: list[str] = field(default_factory=list[str])
@@ -167,20 +215,15 @@ class Execution:
 
     def _execute(self) -> Run:
         warmup.warm(plan.metric for plan in self.plan.metrics)
-        remote = self._remote()
-        try:
-            for model in self.plan.models:
-                self._judge_token_scores(model)
-            units = self._units(remote)
-            systems = self._systems(units)
-            scoring = ScoringPass(
-                self.plan, self.examples, units, systems, self.shards, self.pieces, self.options.executor,
-                show=self.show, partial=self.options.part is not None, remote=remote, stage=self.stage,
-            )  # fmt: skip
-            scoring.compute()
-        finally:
-            if remote is not None:
-                remote.close()
+        for model in self.plan.models:
+            self._judge_token_scores(model)
+        units = self._units()
+        systems = self._systems(units)
+        scoring = ScoringPass(
+            self.plan, self.examples, units, systems, self.shards, self.pieces, self.options.executor,
+            show=self.show, partial=self.options.part is not None, cluster=self.cluster, stage=self.stage,
+        )  # fmt: skip
+        scoring.compute()
         if self.options.part is not None:
             self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
             return self._end_part()
@@ -203,14 +246,6 @@ class Execution:
         if self.rundir is not None:
             self.rundir.write_shards(grid.size, examples=len(self.examples))
         return grid
-
-    def _remote(self) -> Cluster | None:
-        """Return the Ray cluster of the run; None for the other executors."""
-        if self.options.executor.name != "ray":
-            return None
-        from harness.run.ray_executor import RayCluster
-
-        return RayCluster(self.options.executor)
 
     def _end_part(self) -> Run:
         assert self.rundir is not None
@@ -241,10 +276,10 @@ class Execution:
         self._log("note", text=text)
 
     # ------------------------------------------------------------------ captions
-    def _units(self, remote: Cluster | None) -> list[Unit]:
+    def _units(self) -> list[Unit]:
         """Return the captions of all models and decodings; empty without metrics of captions."""
         units = [
-            Unit(model, self._captions(model, decoding, remote))
+            Unit(model, self._captions(model, decoding))
             for model in self.plan.models
             for decoding in (self.plan.generations if self.plan.caption_metrics else ())
         ]
@@ -258,15 +293,14 @@ class Execution:
             self._note(size.note)
         return [Unit(unit.model, unit.captions, (size.n, size.m)) for unit in units]
 
-    def _captions(self, model: ModelPlan, decoding: Decoding, remote: Cluster | None) -> Captions:
+    def _captions(self, model: ModelPlan, decoding: Decoding) -> Captions:
         """Return the captions of a model under a decoding; raise :class:`HarnessError` when there are none."""
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
-            ask = remote.asks(model) if remote is not None else None
             captions = generate(
-                model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=ask
+                model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=self._asks(model)
             )
         self._count_cost(model)
         failures = captions.failures
@@ -282,6 +316,20 @@ class Execution:
             first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
             raise HarnessError(f"model '{model.label}' has candidates for none of the {stop - start} examples{first}")
         return captions
+
+    def _asks(self, model: ModelPlan) -> Asks | None:
+        """Return a source of a model's captions on the cluster, which waits for it; None for this process."""
+        if self.options.executor.name != "ray" or needs_whole_task(model.adapter):  # nodes do not have the task
+            return None
+
+        def ask(
+            examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+        ) -> Iterator[Generation | Failure]:
+            cluster = self.cluster()
+            assert cluster is not None
+            yield from cluster.asks(model)(examples, decoding, seeds)
+
+        return ask
 
     def _count_cost(self, model: ModelPlan) -> None:
         """Keep the work of an adapter and print its speed."""

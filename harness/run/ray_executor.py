@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from harness import __version__
-from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView, needs_whole_task
+from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, packed, unpacked
@@ -53,6 +53,7 @@ class RayCluster:
         self.options = options
         self.ray: Any = require("ray", extra="ray", needed_by="--executor ray")
         self._started = False
+        self._leaving: threading.Thread | None = None
         self._head = ""
         self._actors: list[Any] = []
         self._loaded: str | None = None
@@ -105,9 +106,6 @@ class RayCluster:
         def ask(
             examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
         ) -> Iterator[Generation | Failure]:
-            if needs_whole_task(model.adapter):  # actors do not have it
-                yield from results_of(model.adapter, model.label, examples, decoding, seeds)
-                return
             yield from self._generated(self._actors_of(model), examples, decoding, seeds)
 
         return ask
@@ -149,13 +147,20 @@ class RayCluster:
         self._release()
         return RayExecutor(self, packed(scorer), self.options.count)
 
-    def close(self) -> None:
-        """Leave the cluster; one on this machine stops."""
+    def leave(self) -> None:
+        """Begin to leave the cluster, and return at once."""
         if self._started:
             self._started = False
-            leaving = threading.Thread(target=self.ray.shutdown, daemon=True)  # which waits for a head that is lost
-            leaving.start()
-            leaving.join(CONNECT_SECONDS)
+            self._leaving = threading.Thread(
+                target=self.ray.shutdown, daemon=True
+            )  # which waits for a head that is lost
+            self._leaving.start()
+
+    def close(self) -> None:
+        """Leave the cluster; one on this machine stops."""
+        self.leave()
+        if self._leaving is not None:
+            self._leaving.join(CONNECT_SECONDS)
 
     def finished(self, references: Sequence[Any]) -> list[Any]:
         """Wait for at least one of the references and return those that are done.
@@ -213,8 +218,9 @@ class RayExecutor:
                 yield scores
 
     def close(self) -> None:
-        """Drop the corpus state from the object store."""
+        """Begin to leave the cluster: nothing else is computed on it."""
         self._payload = None
+        self._cluster.leave()
 
 
 # --------------------------------------------------------------------------- on the nodes

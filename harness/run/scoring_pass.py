@@ -59,8 +59,8 @@ class ScoringPass:
         Draw progress bars.
     partial : bool
         True for a part of a run: what needs all examples is left to the whole run.
-    remote : Cluster, optional
-        Cluster of the executor ``ray``.
+    cluster : callable
+        Returns the cluster of the executor ``ray``, None for the others.
     stage : callable
         Returns the description of a stage of the run from its name.
     """
@@ -77,11 +77,11 @@ class ScoringPass:
         *,
         show: bool = False,
         partial: bool = False,
-        remote: Cluster | None = None,
+        cluster: Callable[[], Cluster | None] = lambda: None,
         stage: Callable[[str], str] = str,
     ) -> None:
         self.plan, self.store, self.units, self.systems, self.shards = plan, store, units, systems, shards
-        self.pieces, self.options, self.show, self.partial, self.remote = pieces, options, show, partial, remote
+        self.pieces, self.options, self.show, self.partial, self.cluster = pieces, options, show, partial, cluster
         self.stage = stage
         self.metrics = plan.caption_metrics
         self.keys = StatisticsKeys(plan.spec, store, units, [is_corpus_free(item.metric) for item in self.metrics])
@@ -185,8 +185,9 @@ class ScoringPass:
             scorer.observe = estimates.add if estimates is not None else None
             return LocalExecutor(scorer)
         prime(self.fit, self.metrics, self._first_sets())
-        if self.remote is not None:
-            return self.remote.executor(scorer)
+        cluster = self.cluster()
+        if cluster is not None:
+            return cluster.executor(scorer)
         return ProcessExecutor(scorer, self.options.count)
 
     def _first_sets(self) -> list[CaptionSet]:
