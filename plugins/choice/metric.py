@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from harness.plugins.sets.checks import check_choice, check_count
 Scores = Sequence[Sequence[TokenScores]]
 
 
-class Choice(Parameterised):
+class Choice(parts.ByParts, Parameterised):
     """Share of choices in which the model gives the correct option the strictly highest likelihood, in [0, 1]; higher is better.
 
     The options of a choice are the references of an example, the correct one first. The columns are ``accuracy``; ``chance``, the
@@ -74,7 +73,7 @@ class Choice(Parameterised):
                 parameter="options", value=options,
             )  # fmt: skip
         self.layout = Layout(across, bool(blind), group, options)
-        self.by, self._values = parts.check_key("choice", by), None
+        self.by = parts.check_key("choice", by)
         self.spec = MetricSpec(
             "choice", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
         )
@@ -88,24 +87,6 @@ class Choice(Parameterised):
         settings += [f"across:{layout.across}"] if layout.across else []
         settings += [f"by:{self.by}"] if self.by else []
         return "|".join([*settings, *(["blind"] if layout.blind else [])])
-
-    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> Choice:
-        """Return the metric for the parts of a run that ``by`` names; without ``by`` the metric itself.
-
-        Raises
-        ------
-        InputError
-            As :func:`harness.plugins.choice.parts.values_of`.
-        """
-        if self.by is None:
-            return self
-        bound = copy(self)
-        bound._values = parts.values_of("choice", meta, self.by)
-        return bound
-
-    def column_sizes(self) -> dict[str, int]:
-        """Return the number of examples of each column of a part."""
-        return parts.sizes(self.column_names, self._values, self.by)
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number.

@@ -4,14 +4,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
+from harness.contracts import MetricSpec
 from harness.errors import HarnessError, InputError, did_you_mean
 
 MOST_PARTS = 100
 """Largest number of parts."""
+
+
+class ByParts:
+    """Mixin of metrics with numbers of each part of a task (:class:`harness.contracts.ReadsMeta`)."""
+
+    spec: MetricSpec
+    column_names: Sequence[str]
+    by: str | None = None
+    """Metadata field whose values are the parts; None: no parts."""
+    _values: tuple[str, ...] | None = None
+
+    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> Self:
+        """Return the metric for the parts of a run that ``by`` names; without ``by`` the metric itself.
+
+        Raises :class:`InputError` as :func:`values_of`.
+        """
+        if self.by is None:
+            return self
+        bound = copy(self)
+        bound._values = values_of(self.spec.name, meta, self.by)
+        return bound
+
+    def column_sizes(self) -> dict[str, int]:
+        """Return the number of examples of each column of a part."""
+        return sizes(self.column_names, self._values, self.by)
 
 
 def check_key(metric: str, by: object) -> str | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
-from typing import Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
         }
 
 
-class Poll(Parameterised):
+class Poll(parts.ByParts, Parameterised):
     """Accuracy, precision, recall and F1 of answers by likelihood to yes-or-no questions, in [0, 1]; higher is better.
 
     The references of an example are the two answers, the correct one first; its source is the question. The model gives the answer
@@ -123,7 +122,7 @@ class Poll(Parameterised):
         self.words = (yes, no)
         self.positive = check_choice(positive, "poll", "positive", ("yes", "no"))
         self.mean = check_choice(score, "poll", "score", ("sum", "mean")) == "mean"
-        self.by, self._values = parts.check_key("poll", by), None
+        self.by = parts.check_key("poll", by)
         self.spec = MetricSpec(
             "poll", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
         )
@@ -132,24 +131,6 @@ class Poll(Parameterised):
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""
         by = f"|by:{self.by}" if self.by else ""
         return f"poll|{'mean' if self.mean else 'sum'}|{'/'.join(self.words)}|positive:{self.positive}{by}"
-
-    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> Poll:
-        """Return the metric for the parts of a run that ``by`` names; without ``by`` the metric itself.
-
-        Raises
-        ------
-        InputError
-            As :func:`harness.plugins.choice.parts.values_of`.
-        """
-        if self.by is None:
-            return self
-        bound = copy(self)
-        bound._values = parts.values_of("poll", meta, self.by)
-        return bound
-
-    def column_sizes(self) -> dict[str, int]:
-        """Return the number of examples of each column of a part."""
-        return parts.sizes(self.column_names, self._values, self.by)
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number, NaN where no answer or no question is positive.
