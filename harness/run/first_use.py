@@ -40,7 +40,7 @@ def built_in_metrics() -> list[MetricPlan]:
 def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     """Score two small examples with each metric, with p-values, and yield its label, the seconds and a reason if it cannot run."""
     warmup.warm(plan.metric for plan in plans)
-    sets = [CaptionSet(str(k), texts[:2], texts[1:]) for k, texts in enumerate(TEXTS)]
+    sets = [CaptionSet(str(k), texts[:2], texts[1:], None, texts[0]) for k, texts in enumerate(TEXTS)]
     features = FeatureCache([item.references for item in sets])
     parts = scoring.batches(sets, features)
     significance = SignificanceSpec.model_validate({"method": "exact"})
