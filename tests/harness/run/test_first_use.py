@@ -10,8 +10,10 @@ def test_metrics_are_warmed_and_those_that_need_more_say_so():
     assert {"bleu4", "cider", "meteor", "rouge", "distinct2"} <= set(plans) | {"distinct2"}
     assert not {"mmd", "clipscore", "spice"} & set(plans)
     outcome = {
-        label: (seconds, reason) for label, seconds, reason in warm([plans["bleu4"], plans["sari"], plans["cider"]])
+        label: (seconds, reason)
+        for label, seconds, reason in warm([plans["bleu4"], plans["relevance"], plans["cider"]])
     }
     assert outcome["bleu4"][0] > 0
     assert (outcome["bleu4"][1], outcome["cider"][1]) == ("", "")
-    assert "compares with a source text" in outcome["sari"][1]
+    assert "needs 'target_id'" in outcome["relevance"][1]
+    assert next(warm([plans["sari"]]))[2] == "", "the small examples have source texts"
