@@ -57,8 +57,10 @@ def source() -> tuple[list[list[str]], list[str]]:
     if captions.find_data_folder() is not None:
         return captions.references(), captions.one_candidate()
     sample = json.loads((captions.ROOT / "tasks" / "sample" / "captions.json").read_text())
-    texts = [[s["raw"] for s in image["sentences"]] for image in sample["images"]]
-    return [item[:5] for item in texts], [item[-1] for item in texts]
+    texts: dict[int, list[str]] = {image["id"]: [] for image in sample["images"]}
+    for annotation in sample["annotations"]:
+        texts[annotation["image_id"]].append(annotation["caption"])
+    return [item[:5] for item in texts.values()], [item[-1] for item in texts.values()]
 
 
 def write_data(folder: Path, examples: int, candidates: int, seed: int = 0) -> int:

@@ -50,6 +50,14 @@ def slow(project):
     return project
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises in this process, also in one that a shell has started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _default_interrupt() -> None:
     """Accept SIGINT, which a shell makes its jobs in the background ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -85,7 +93,7 @@ class SignalsInFinaliser:
 
 
 @pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
-def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(capsys, number, error):
+def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(interruptible, capsys, number, error):
     hook = sys.unraisablehook
     with pytest.raises(error), terminable():
         SignalsInFinaliser(number)
@@ -95,7 +103,7 @@ def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(capsys, number, error)
 
 
 @pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
-def test_a_signal_that_arrives_in_llvm_waits_until_the_call_is_over(number, error):
+def test_a_signal_that_arrives_in_llvm_waits_until_the_call_is_over(interruptible, number, error):
     module = {"__name__": "llvmlite.binding.executionengine", "os": os, "number": number}
     exec("def add_module():\n    os.kill(os.getpid(), number)\n    [0 for _ in range(9)]\n    return 'added'", module)
     done = []
