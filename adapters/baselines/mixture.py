@@ -107,9 +107,15 @@ class Mixture:
                 continue
             correct, references = self._correct(example, np.random.default_rng([seed, 0]))
             others = self._foreign(example, np.random.default_rng([seed, 1]))
-            turn = np.random.default_rng([seed, 2]).permutation(self.unique).tolist()
-            texts = [*correct, *others]
-            yield Generation(tuple(texts[turn[i % self.unique]] for i in range(size)), references)
+            yield Generation(self._arranged(correct, others, size, np.random.default_rng([seed, 2])), references)
+
+    def _arranged(
+        self, correct: Sequence[str], others: Sequence[str], size: int, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """Return ``size`` candidates: the unique ones in a random order, in turn."""
+        turn: list[int] = rng.permutation(self.unique).tolist()
+        texts = [*correct, *others]
+        return tuple(texts[turn[i % self.unique]] for i in range(size))
 
     def _refuse_small(self, examples: Sequence[Example]) -> None:
         refuse_small(examples, self.held_out + 1, "mixture", f"hold {self.held_out} out", skip=self.skip_small)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from harness.adapters.baselines.central import DEFAULT_N, check_count
+from harness.adapters.baselines.central import check_count
 from harness.adapters.baselines.mixture import Mixture
-from harness.contracts import Decoding, Example, Generation
 from harness.errors import InputError
 
 
@@ -70,19 +69,12 @@ class Pools(Mixture):
         if self.share > size:
             raise InputError(f"pools: {size} candidates are too few for {self.share} correct ones")
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """Yield ``n`` candidates per example in a random order, and the remaining references."""
-        size = self.n or decoding.candidates or DEFAULT_N
-        for example, seed in zip(examples, seeds):
-            if len(example.references) <= self.held_out or len(set(example.references)) < self.pool:
-                self._refuse_small([example])
-                yield Generation((), example.references)
-                continue
-            correct, references = self._correct(example, np.random.default_rng([seed, 0]))
-            others = self._foreign(example, np.random.default_rng([seed, 1]))
-            rng = np.random.default_rng([seed, 2])
-            texts = [*_drawn(correct, self.share, rng), *_drawn(others, size - self.share, rng)]
-            yield Generation(tuple(texts[i] for i in rng.permutation(size).tolist()), references)
+    def _arranged(
+        self, correct: Sequence[str], others: Sequence[str], size: int, rng: np.random.Generator
+    ) -> tuple[str, ...]:
+        """Return ``size`` candidates in a random order, ``share`` of them correct."""
+        texts = [*_drawn(correct, self.share, rng), *_drawn(others, size - self.share, rng)]
+        return tuple(texts[i] for i in rng.permutation(size).tolist())
 
 
 def _drawn(pool: Sequence[str], count: int, rng: np.random.Generator) -> list[str]:
