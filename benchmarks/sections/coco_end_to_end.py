@@ -50,10 +50,10 @@ def score_with_toolkit(data: dict[str, Any]) -> dict[str, float]:
 
 
 def score_with_harness(data: dict[str, Any]) -> dict[str, float]:
-    """Return the scores of one call of ``harness.score``, whose metrics share features."""
+    """Return the scores of one call of ``harness.score``, whose metrics share features; without intervals, which the toolkit has not."""
     import harness
 
-    results = harness.score([[t] for t in data["candidates"]], data["references"], list(LABELS))
+    results = harness.score([[t] for t in data["candidates"]], data["references"], list(LABELS), bootstrap=0)
     return {LABELS[label]: result.value for label, result in results.items()}
 
 
