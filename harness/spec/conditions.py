@@ -47,8 +47,8 @@ def holds(when: YamlValue, folder: Path, where: str) -> bool:
     return when is None or not _unmet(when, folder, where)
 
 
-def drop_unmet(tree: Located, folder: Path) -> None:
-    """Remove the models and metrics whose condition does not hold, and ``when`` from the others; extend the notice.
+def drop_unmet(tree: Located, folder: Path) -> list[str]:
+    """Remove the models and metrics whose condition does not hold, and ``when`` from the others.
 
     Parameters
     ----------
@@ -57,23 +57,37 @@ def drop_unmet(tree: Located, folder: Path) -> None:
     folder : Path
         Folder of the spec.
 
+    Returns
+    -------
+    list of str
+        Sentences for the notice, with the items left out and what they lack; variables in them are not expanded.
+
     Raises
     ------
     InputError
         A condition that is none, or a list of which no item remains.
     """
+    notes: list[str] = []
     for key in CONDITIONAL:
         items = tree.data.get(key)
         if isinstance(items, list) and any(_has_condition(item) for item in cast("list[YamlValue]", items)):
-            _filter(tree, key, cast("list[YamlValue]", items), folder)
+            notes += _filter(tree, key, cast("list[YamlValue]", items), folder)
+    return notes
+
+
+def extend_notice(tree: Located, notes: Sequence[str]) -> None:
+    """Add sentences to the notice of a spec."""
+    if notes:
+        notice = " ".join([str(tree.data.get("notice", "")), *notes]).strip()
+        tree.put(("notice",), notice, {(): tree.places.get(("notice",), ("spec", 0))})
 
 
 def _has_condition(item: YamlValue) -> bool:
     return isinstance(item, dict) and "when" in item and len(cast("Values", item)) > 1
 
 
-def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> None:
-    """Replace the list of a key by the items whose condition holds, with their places."""
+def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> list[str]:
+    """Replace the list of a key by the items whose condition holds, with their places; return what to say of the others."""
     places = tree.part((key,))
     left: list[tuple[str, list[str]]] = []
     remaining: list[YamlValue] = []
@@ -91,10 +105,10 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> No
     if not remaining:
         raise InputError(f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,)))
     tree.put((key,), remaining, new_places)
-    if left:
-        tree.dropped |= {key}
-        notice = f"{tree.data.get('notice', '')} {_note(key, left)}".strip()
-        tree.put(("notice",), notice, {(): tree.places.get(("notice",), places.get((), ("spec", 0)))})
+    if not left:
+        return []
+    tree.dropped |= {key}
+    return [_note(key, left)]
 
 
 def _name(name: str, params: YamlValue) -> str:

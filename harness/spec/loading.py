@@ -26,7 +26,7 @@ from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
 from harness.files.secrets import MIN_LENGTH, is_secret_variable, remember, remember_keys
 from harness.files.yaml_source import MAX_DEPTH, Key, Located, YamlValue, load, loads
-from harness.spec.conditions import VARIABLE, drop_unmet, holds
+from harness.spec.conditions import VARIABLE, drop_unmet, extend_notice, holds
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 from harness.spec.path_parameters import is_path
@@ -227,8 +227,9 @@ def _variant(tree: Located, folder: Path) -> Located:
             break
         else:
             raise InputError("no variant's 'when' holds", places.where(()))
-    drop_unmet(tree, folder)
+    notes = drop_unmet(tree, folder)
     tree.data = _expand(tree, tree.data, (), folder)
+    extend_notice(tree, notes)
     resolve_references(tree, folder)
     return tree
 

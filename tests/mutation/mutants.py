@@ -15,6 +15,7 @@ from typing import Any
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
+from cosmic_ray.operators.exception_replacer import ExceptionReplacer
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator
 
@@ -71,6 +72,14 @@ class ReturnNone(Operator):
         return ()
 
 
+class CaughtException(ExceptionReplacer):
+    """Replace a caught exception; one with a dotted name is left alone, which cosmic-ray cannot replace."""
+
+    @staticmethod
+    def _name_nodes(node: Any) -> list[Any]:
+        return [name for name in ExceptionReplacer._name_nodes(node) if name.type == "name"]
+
+
 BOUNDS = re.compile(
     r"size: int = 1 <<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
 )
@@ -104,7 +113,8 @@ class Mutant:
 
 @cache
 def _operators() -> dict[str, Any]:
-    return {"ReturnNone": ReturnNone(), **{name: get_operator(f"core/{name}")() for name in operator_names()}}
+    operators = {name: get_operator(f"core/{name}")() for name in operator_names()}
+    return {"ReturnNone": ReturnNone(), **operators, "ExceptionReplacer": CaughtException()}
 
 
 def mutants_of(path: str, source: str) -> list[Mutant]:

@@ -55,6 +55,12 @@ def test_annotations_types_and_messages_are_left_alone():
     assert not any("int & None" in text for text in signature)
 
 
+def test_a_caught_exception_is_replaced_unless_its_name_is_dotted():
+    source = "import json\n\ntry:\n    x = 1\nexcept (json.JSONDecodeError, OSError):\n    x = 2\n"
+    caught = [m.change(source)[1] for m in mutants_of("a.py", source) if m.operator == "ExceptionReplacer"]
+    assert caught == ["except (json.JSONDecodeError, CosmicRayTestingException):"]
+
+
 def test_a_sample_has_one_change_of_a_place_and_every_change_is_a_program(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.py").write_text(SOURCE)

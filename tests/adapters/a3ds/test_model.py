@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes, unrolled
+from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.adapters.a3ds.vocabulary import END, START
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
@@ -100,15 +100,19 @@ def test_saved_agents_are_loaded_again(speaker, tmp_path):
     assert Listener.load(tmp_path / "l.safetensors").sizes == listener.sizes
 
 
-def test_the_unrolled_lstm_is_the_lstm_of_torch():
+def test_training_mode_gives_the_logits_and_gradients_of_evaluation_mode():
     torch.manual_seed(0)
-    lstm = torch.nn.LSTM(3, 5, batch_first=True)
-    inputs = torch.randn(2, 4, 3)
-    with torch.no_grad():
-        expected = lstm(inputs)[0]
-        states = unrolled(lstm, (inputs @ dict(lstm.named_parameters())["weight_ih_l0"].T).transpose(0, 1))
-    assert states.shape == (4, 2, 5)
-    assert torch.allclose(states.transpose(0, 1), expected, atol=1e-6)
+    agents = Speaker(SpeakerSizes(47, 8, 8, 16, 5)), Listener(ListenerSizes(47, 8, 16, 5))
+    features, tokens = torch.randn(3, 2, 5), torch.randint(0, 47, (3, 6))
+    for agent in agents:
+        ends = []
+        for training in (True, False):
+            agent.train(training).zero_grad()
+            out = agent(features, tokens)
+            (out * torch.linspace(-1, 1, out.numel()).reshape(out.shape)).sum().backward()
+            ends.append([out, *(p.grad.clone() for p in agent.parameters())])
+        for fast, plain in zip(*ends):
+            torch.testing.assert_close(fast, plain, atol=1e-6, rtol=1e-5)
 
 
 def test_logits_under_autocast_are_near_those_of_float32():

@@ -74,6 +74,17 @@ def test_items_without_their_package_are_left_out_and_named(spec_file):
     )
 
 
+def test_an_item_may_name_a_variable_that_is_not_set(spec_file, monkeypatch):
+    monkeypatch.delenv("SOME_FOLDER", raising=False)
+    item = "predictions: {path: '${SOME_FOLDER}/p.jsonl'}, when: {exists: '${SOME_FOLDER}/p.jsonl'}"
+    text = f"task: t\ndataset: {{reader: words}}\nmodels: [echo, {{{item}}}]\nmetrics: [length]\n"
+    (loaded,) = load_specs(spec_file(text=text))
+    assert loaded.spec.models == ["echo"]
+    assert loaded.spec.notice == (
+        "Left out of the models: predictions(path: ${SOME_FOLDER}/p.jsonl) (${SOME_FOLDER}/p.jsonl does not exist)."
+    )
+
+
 def test_the_remaining_items_keep_their_lines(spec_file):
     (loaded,) = load_specs(spec_file(exists="."))
     assert [loaded.where("models", index) for index in (0, 1)] == [f"{spec_file()}:4", f"{spec_file()}:5"]
