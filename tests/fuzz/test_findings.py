@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fuzz_targets import TARGETS, attempt
+from fuzz_target import attempt
+from fuzz_targets import TARGETS
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 FINDINGS = sorted(path for path in (Path(__file__).parent / "findings").glob("*/*") if path.is_file())

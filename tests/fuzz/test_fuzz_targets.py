@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz_targets import METRICS, NOT_FUZZED
+from fuzz_scores import METRICS, NOT_FUZZED
 
 from harness.registry import current
 from harness.registry.catalogue import Registry

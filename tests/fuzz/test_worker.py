@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import worker as module
-from fuzz_targets import TARGETS, NotAnInput, Target
+from fuzz_target import NotAnInput, Target
+from fuzz_targets import TARGETS
 from variation import halves
 from worker import Current, TooSlow, Worker, cpu_seconds, keep, read_current, too_slow
 

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Lock
 from pathlib import Path
 
-from fuzz_targets import TARGETS, attempt
+from fuzz_target import attempt
+from fuzz_targets import TARGETS
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 SECONDS = 5

@@ -23,7 +23,8 @@ import time
 from pathlib import Path
 
 from processes import Tally
-from scenarios import SCENARIOS, Workshop, print_summary
+from scenarios import SCENARIOS
+from workshop import Workshop, print_summary
 
 SHARES = {"crash-points": 8.0, "random-kills": 6.0, "fresh-crashes": 2.0, "torn-caches": 2.0}
 """Shares of the time; 1 for the other scenarios."""

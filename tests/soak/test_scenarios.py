@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from processes import End, state
-from scenarios import Workshop, print_summary, tears
+from scenarios import tears
+from workshop import Workshop, print_summary
 
 RUN = Path(__file__).with_name("run.py")
 
