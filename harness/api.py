@@ -21,6 +21,7 @@ from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, 
 from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
+    from harness.contracts import CaptionSet
     from harness.judgments.plan import JudgmentPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
@@ -81,7 +82,7 @@ def evaluate(
     HarnessError
         A mistake in the spec or its data.
     """
-    from harness.run.execute import merged
+    from harness.run.finished import merged
 
     runs = evaluate_all(
         spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace
@@ -322,13 +323,19 @@ def score(
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
+    return _score_sets(sets, names, significance, seed, bootstrap)
+
+
+def _score_sets(
+    sets: Sequence[CaptionSet], metrics: Sequence[Any], significance: SignificanceSpec | None, seed: int, samples: int
+) -> Scores:
     features = FeatureCache([item.references for item in sets])
-    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
+    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(metrics)}
     warmup.warm(plans.values())
     parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
     last = sorted(plans, key=lambda label: hasattr(plans[label], "warm"))  # metrics that are still warming up come last
     results = {
-        label: score_batches(plans[label], parts, features, significance, seed, label=label, samples=bootstrap)
+        label: score_batches(plans[label], parts, features, significance, seed, label=label, samples=samples)
         for label in last
     }
     return Scores({label: results[label] for label in plans})

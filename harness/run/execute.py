@@ -8,7 +8,7 @@ results, and neither the number of shards nor the executor changes a digit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,14 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from harness.contracts import (
-    CountsUsage,
     Decoding,
     Example,
     Failure,
     Generation,
     Scorer,
     TaskView,
-    Timed,
     Values,
     needs_whole_task,
 )
@@ -39,7 +37,7 @@ from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
 from harness.run.generate import Asks, Captions, generate, prepare
 from harness.run.plan import GridPoint, ModelPlan, Plan
-from harness.run.progress import Stages, bar, note
+from harness.run.progress import Stages, bar
 from harness.run.provenance import build_manifest, digest
 from harness.run.results import token_score_records
 from harness.run.scoring_pass import ScoringPass
@@ -47,6 +45,7 @@ from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.size_notes import size_note
 from harness.run.systems import System, Unit
 from harness.run.token_scores import token_scores
+from harness.run.work import print_speed, work_of
 from harness.rundir.pieces import MemoryPieces, Pieces
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -333,19 +332,10 @@ class Execution:
 
     def _count_cost(self, model: ModelPlan) -> None:
         """Keep the work of an adapter and print its speed."""
-        values: Values = {}
-        if isinstance(model.adapter, Timed):
-            values.update(model.adapter.timings())
-        if isinstance(model.adapter, CountsUsage):
-            values.update(model.adapter.usage())
-        if not any(values.values()):
-            return
-        self.costs[model.label] = values
-        speed = values.get("tokens_per_second")
-        if speed:
-            devices = ", ".join(map(str, values.get("devices") or ()))
-            batches = f", batches of {values['batch_size']}" if values.get("batch_size") else ""
-            note(f"{model.label}: {float(speed):,.0f} tokens/s{batches}{' on ' + devices if devices else ''}")
+        work = work_of(model.adapter)
+        if work:
+            self.costs[model.label] = work
+            print_speed(model.label, work)
 
     # ------------------------------------------------------------------ systems
     def _systems(self, units: Sequence[Unit]) -> list[System]:
@@ -404,17 +394,3 @@ class Execution:
         for plan in plans:
             for record in token_score_records(self.plan.spec, model, plan, scores):
                 self._add(record, [])
-
-
-def merged(runs: Sequence[Run]) -> Run:
-    """Return several runs (a suite) as one."""
-    if len(runs) == 1:
-        return runs[0]
-    content: Mapping[str, object] = {"suite": [run.provenance.content for run in runs]}
-    return Run(
-        Provenance(dict(content)),
-        tuple(record for run in runs for record in run.records),
-        SampleColumns([]).table(),
-        {name: reason for run in runs for name, reason in run.failed.items()},
-        [note for run in runs for note in run.notes],
-    )

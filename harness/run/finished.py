@@ -16,7 +16,7 @@ from harness.rundir.pieces import PieceStore, joined_rows
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
-from harness.rundir.samples import SampleTable
+from harness.rundir.samples import SampleColumns, SampleTable
 
 if TYPE_CHECKING:
     from harness.rundir.format import JsonObject
@@ -117,3 +117,17 @@ class Run:
         }
         features = module.Features({name: types.get(name, number) for name in self.samples.names})
         return module.Dataset(self.samples.to_arrow()).cast(features)
+
+
+def merged(runs: Sequence[Run]) -> Run:
+    """Return several runs (a suite) as one."""
+    if len(runs) == 1:
+        return runs[0]
+    content: Mapping[str, object] = {"suite": [run.provenance.content for run in runs]}
+    return Run(
+        Provenance(dict(content)),
+        tuple(record for run in runs for record in run.records),
+        SampleColumns([]).table(),
+        {name: reason for run in runs for name, reason in run.failed.items()},
+        [note for run in runs for note in run.notes],
+    )

@@ -100,15 +100,11 @@ def _class_of(direction: bool | None) -> Any:
                 rows = self.wrapped.caption_rows(predictions, references or [], **fields)
             contents = [row.encode("utf-8") for row in rows]
             if contents:
-                joined = torch.frombuffer(bytearray(b"".join(contents)), dtype=torch.uint8)
-                self.bytes.append(joined.to(self.device))
-                self.lengths.append(torch.tensor([len(content) for content in contents], device=self.device))
+                self.bytes.append(torch.frombuffer(bytearray(b"".join(contents)), dtype=torch.uint8).to(self.device))
+                self.lengths.append(torch.tensor(list(map(len, contents)), device=self.device))
 
         def _rows(self) -> list[str]:
-            content, lengths = (_joined(torch, getattr(self, name)) for name in _STATES)
-            ends = lengths.cumsum(0).tolist()
-            data = bytes(content.cpu().numpy())
-            return [data[start:end].decode("utf-8") for start, end in zip([0, *ends], ends)]
+            return _texts(*(_joined(torch, getattr(self, name)) for name in _STATES))
 
         def compute(self) -> Any:
             """Return the number over all examples, or a dict of numbers."""
@@ -133,14 +129,20 @@ def _class_of(direction: bool | None) -> Any:
                 setattr(self, name, [*values, *merged[: len(merged) - len(values)]])
 
         def _sync_dist(self, *args: Any, **kwargs: Any) -> None:
-            for name, kind in zip(
-                _STATES, (torch.uint8, torch.int64)
-            ):  # a process without examples sends tensors of the same kind
+            # a process without examples sends tensors of the same kind
+            for name, kind in zip(_STATES, (torch.uint8, torch.int64)):
                 if not getattr(self, name):
                     setattr(self, name, [torch.zeros(0, dtype=kind, device=self.device)])
             super()._sync_dist(*args, **kwargs)
 
     return CaptionMetric
+
+
+def _texts(content: Any, lengths: Any) -> list[str]:
+    """Return the texts of the joined bytes and of their lengths."""
+    ends = lengths.cumsum(0).tolist()
+    data = bytes(content.cpu().numpy())
+    return [data[start:end].decode("utf-8") for start, end in zip([0, *ends], ends)]
 
 
 def _joined(torch: Any, parts: Any) -> Any:

@@ -107,11 +107,8 @@ def ascend(
     torch = require("torch", extra="models", needed_by="constrained ascent")
     p = distribution(p)
     uniform = torch.full((len(p),), 1 / len(p), dtype=torch.float64)
-    with torch.no_grad():
-        u_p, v_p = quality(torch.tensor(p)).item(), diversity(torch.tensor(p)).item()
-        span = (
-            max(quality(vertex).item() for vertex in torch.eye(len(p), dtype=torch.float64)) - quality(uniform).item()
-        )
+    u_p, v_p = quality(torch.tensor(p)).item(), diversity(torch.tensor(p)).item()
+    span = _best_vertex(quality, torch.eye(len(p), dtype=torch.float64)) - quality(uniform).item()
     best, gain = p, 0.0
     for start in range(starts):
         noise = rng.normal(0, 0.0 if start < len(rates) else 0.3, len(p))
@@ -122,18 +119,22 @@ def ascend(
             optimizer.param_groups[0]["lr"] = rate * len(p) * (1 - step / steps)
             q = torch.softmax(logits, 0)
             if step % 25 == 24 or step == steps - 1:
-                with torch.no_grad():
-                    point = _mixed_to(q.detach(), uniform, diversity, v_p)
-                    reached = quality(point).item() - u_p
-                    if reached > gain:
-                        best, gain = point.numpy().copy(), reached
-                    if trace is not None:
-                        trace[step + 1] = max(trace.get(step + 1, 0.0), reached)
+                point = _mixed_to(q.detach(), uniform, diversity, v_p)
+                reached = quality(point).item() - u_p
+                if reached > gain:
+                    best, gain = point.numpy().copy(), reached
+                if trace is not None:
+                    trace[step + 1] = max(trace.get(step + 1, 0.0), reached)
             loss = -(quality(q) - penalty * torch.clamp(v_p - diversity(q), min=0))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
     return Discrepancy(gain, gain / span if span > 0 else 0.0, best)
+
+
+def _best_vertex(quality: Callable[[Any], Any], vertices: Any) -> float:
+    """Return the largest quality of a distribution that has one text."""
+    return max(quality(vertex).item() for vertex in vertices)
 
 
 def _mixed_to(q: Any, uniform: Any, diversity: Callable[[Any], Any], target: float) -> Any:
