@@ -132,6 +132,14 @@ def test_the_p_of_the_whole_pilot_is_that_of_the_run(pilot, name, combine):
     assert size.p == pytest.approx(record.p["calibrated" if name == "fisher-discrete" else "harmonic_mean"])
 
 
+def test_the_seed_of_the_random_orders_is_0_by_default(pilot):
+    run = pilot(20, 4, 4)
+    default, zero, one = (
+        plan_sizes(run, candidates=[2], references=[2], **seed) for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+    assert default == zero != one
+
+
 def test_sizes_are_deterministic_and_mistakes_are_named(project):
     harness.evaluate(SPEC, output="pilot")
     options = {"repeats": 2, "candidates": [2, 9], "references": [2], "examples": [10, 50]}
