@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.stats import bootstrap
+from harness.stats.bootstrap import COUNTER_BLOCK, large_interval, poisson_sums
 
 
 def test_weights_are_counts_and_depend_on_seed_and_size_alone():
@@ -97,3 +100,51 @@ def test_intervals_of_skewed_means_do_not_move():
     assert bootstrap.confidence_interval(means(x**3), 20, 400, 3) == pytest.approx(
         (0.7865376361064957, 4.036970580057362)
     )
+
+
+def test_poisson_weights_depend_on_the_position_alone():
+    n, samples = 2 * COUNTER_BLOCK + 5, 40
+    addends = np.random.default_rng(1).integers(0, 9, (n, 2)).astype(float)
+    whole = poisson_sums(addends, samples, seed=3)
+    for cut in (1, COUNTER_BLOCK, COUNTER_BLOCK + 7):
+        first, rest = addends.copy(), addends.copy()
+        first[cut:], rest[:cut] = 0, 0
+        np.testing.assert_array_equal(poisson_sums(addends[:cut], samples, 3), poisson_sums(first, samples, 3))
+        np.testing.assert_array_equal(poisson_sums(first, samples, 3) + poisson_sums(rest, samples, 3), whole)
+    assert not np.array_equal(poisson_sums(addends, samples, seed=4), whole)
+
+
+def test_poisson_sums_have_the_mean_and_the_variance_of_the_sum():
+    n, samples = 3000, 4000
+    addends = np.column_stack([np.ones(n), np.random.default_rng(2).normal(2, 1, n)])
+    sums = poisson_sums(addends, samples, seed=0)
+    assert sums.shape == (samples, 2)
+    variance = (addends**2).sum(axis=0)  # of a sum under independent weights of variance 1
+    assert np.all(np.abs(sums.mean(axis=0) - addends.sum(axis=0)) < 4 * np.sqrt(variance / samples))
+    np.testing.assert_allclose(sums.var(axis=0), variance, rtol=0.1)
+
+
+class Mean:
+    """A mean, from the sum of the scores and their number."""
+
+    def addends(self, stats):
+        return np.column_stack([stats[:, 0], np.ones(len(stats))])
+
+    def of_sums(self, sums):
+        return sums[..., 0] / sums[..., 1]
+
+
+def test_the_interval_of_sums_is_that_of_the_normal_distribution():
+    stats = np.random.default_rng(5).normal(3, 2, (20_000, 1))
+    additive, interval = large_interval(Mean(), stats, float(stats.mean()), samples=2000, seed=0)
+    assert additive and interval is not None
+    error = 2 / math.sqrt(len(stats))
+    assert interval[0] == pytest.approx(stats.mean() - 1.96 * error, abs=0.15 * error)
+    assert interval[1] == pytest.approx(stats.mean() + 1.96 * error, abs=0.15 * error)
+
+
+def test_sums_that_do_not_give_the_number_have_no_interval():
+    stats = np.random.default_rng(5).normal(3, 2, (1000, 1))
+    assert large_interval(Mean(), stats, float(np.median(stats)), samples=100, seed=0) == (False, None)
+    same = np.ones((1000, 1))
+    assert large_interval(Mean(), same, 1.0, samples=100, seed=0) == (True, None)
