@@ -5,8 +5,9 @@
 First in one process: a spec is run, interrupted at a random moment as by Ctrl-C, run again to its end, reported and removed. Then in
 processes of their own, one after another, with SIGINT or SIGTERM. Printed: runs, interruptions, and open files, threads, children and
 resident memory at the first quarter and at the end; processes and temporary files left behind; runs whose numbers differ from the first.
-With ``--soak`` and ``--fuzz``, ``tests/soak/run.py`` and ``tests/fuzz/run.py`` follow for so many minutes, and print their counts. The
-exit status is 1 when something grows, is left behind or differs.
+Then the attacks of :mod:`benchmarks.hostile`: checkpoints, registries and pages that try to run code. With ``--soak`` and ``--fuzz``,
+``tests/soak/run.py`` and ``tests/fuzz/run.py`` follow for so many minutes, and print their counts. The exit status is 1 when something
+grows, is left behind, differs or runs.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import harness
+from benchmarks import hostile
 from harness import api
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -167,7 +169,7 @@ def _session_lives(session: int) -> bool:
 
 
 def main() -> int:
-    """Run both parts, then the soak test and the fuzzer where asked; return 1 when there are problems."""
+    """Run both parts and the attacks, then the soak test and the fuzzer where asked; return 1 when there are problems."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0, help="minutes of each of the two parts")
     parser.add_argument("--soak", type=float, default=0.0, metavar="MINUTES")
@@ -177,6 +179,7 @@ def main() -> int:
         folder = Path(name)
         spec = write_project(folder)
         problems = one_process(spec, folder, args.minutes) + many_processes(spec, folder, args.minutes)
+    problems += hostile.main()
     for program, minutes in (("soak", args.soak), ("fuzz", args.fuzz)):
         if minutes:
             command = [sys.executable, str(ROOT / "tests" / program / "run.py"), "--minutes", str(minutes)]
