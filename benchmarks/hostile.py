@@ -287,11 +287,11 @@ def write_report(folder: Path, text: str) -> Path:
         "notice": text,
         "dataset": {"reader": "jsonl", "path": "data.jsonl"},
         "models": ["human", {"predictions": {"label": text, "path": "candidates.jsonl"}}],
-        "metrics": ["rouge", {"trm": {"distance": "rouge", "label": text}}],
+        "metrics": ["rouge", {"trm": {"distance": "rouge"}}],
         "views": [
             {"plot": "table", "title": text, "note": text, "x": "metric", "by": "model", "y": "*"},
             {"plot": "bar", "title": text, "x": "model", "y": "rouge"},
-            {"plot": "texts", "title": text, "n": 2},
+            {"plot": "texts", "title": text, "examples": 2},
         ],
         "bootstrap": {"samples": 50},
     }

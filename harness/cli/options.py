@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
 
-from harness.errors import InputError
+from harness.errors import HarnessError, InputError
 
 if TYPE_CHECKING:
     from harness.run.execute import Options
@@ -20,10 +20,20 @@ _json_stream: TextIO | None = None
 
 
 def entry_module(kind: str, name: str) -> ModuleType:
-    """Import and return the module of a registered command or trainer; raise :class:`HarnessError` when it cannot be imported."""
+    """Import and return the module of a registered command or trainer.
+
+    Raises :class:`HarnessError` when it cannot be imported, or lacks ``add_arguments`` or ``run``.
+    """
     from harness.registry import current
 
-    return current().load_module(kind, name)
+    module = current().load_module(kind, name)
+    missing = [item for item in ("add_arguments", "run") if not callable(getattr(module, item, None))]
+    if missing and not hasattr(module, "dispatch"):
+        raise HarnessError(
+            f"{kind.removesuffix('s')} '{name}': the module {module.__name__} has no function {' and no function '.join(missing)}; "
+            "a command has add_arguments(parser) and run(args)"
+        )
+    return module
 
 
 def add_registry(parser: argparse.ArgumentParser) -> None:

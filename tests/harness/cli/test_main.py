@@ -159,6 +159,13 @@ def test_a_local_registry_adds_a_verb(counting, capsys):
     assert "count: the following arguments are required: text" in capsys.readouterr().err
 
 
+def test_a_verb_without_its_functions_is_one_line(counting, capsys):
+    (counting / "count_words.py").write_text("def run(args): pass\n")
+    assert main(["count", "a"]) == 2
+    assert "command 'count': the module count_words has no function add_arguments" in capsys.readouterr().err
+    assert main(["completion", "bash"]) == 0
+
+
 def test_a_verb_that_cannot_be_imported_is_one_line(counting, capsys):
     (counting / "count_words.py").write_text("1 / 0\n")
     assert main(["count", "a"]) == 2
