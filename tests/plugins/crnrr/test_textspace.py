@@ -12,6 +12,7 @@ from harness.plugins.crnrr.textspace import (
     expected_nsbleu,
     ngram_distribution,
     oracle,
+    sigma_text,
     texts,
     unigram_bleu_pair,
 )  # fmt: skip
@@ -67,3 +68,8 @@ def test_texts_by_index():
         texts(10, 9)
     with pytest.raises(InputError, match="no 4-grams"):
         ngram_distribution(np.ones(8) / 8, 2, 3, 4)
+
+
+@pytest.mark.parametrize(("sigma", "text"), [(1, "1"), (1.0, "1"), (0.25, "0.25"), ("uniform", "uniform")])
+def test_signatures_name_sigma(sigma, text):
+    assert sigma_text(sigma) == text
