@@ -24,6 +24,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import harness
+from harness import api
 from harness.errors import HarnessError
 
 COUNT = 20
@@ -296,8 +298,8 @@ def write_report(folder: Path, text: str) -> Path:
         "bootstrap": {"samples": 50},
     }
     (folder / "spec.yaml").write_text(json.dumps(spec))
-    for arguments in (["run", "spec.yaml", "--output", "out"], ["report", "out", "-o", "page.html"]):
-        subprocess.run([*HARNESS, *arguments], cwd=folder, check=True, capture_output=True)
+    harness.evaluate(folder / "spec.yaml", output=folder / "out")
+    api.report(folder / "out", output=folder / "page.html")
     return folder / "page.html"
 
 
@@ -325,6 +327,7 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
             view.on("request", lambda request, asked=asked: asked.append(request.url))
             view.on("dialog", lambda dialog, asked=asked: (asked.append(dialog.message), dialog.dismiss()))
             view.goto(page.as_uri())
+            view.wait_for_selector(".tabs a")
             for link in view.locator(".tabs a").all():
                 link.click()
                 view.wait_for_timeout(250)
