@@ -1,6 +1,6 @@
 """Decoding speed of CLIPCap and VLP; ratios are measured in one run.
 
-    python -m benchmarks.decoding [--device cuda] [--small] [--images 1 4 16]
+    python -m benchmarks.decoding [--device cuda] [--small] [--images 1 4 16] [--repeats 3] [--threads 1]
 
 1. CLIPCap with a GPT-2: ten candidates of an image against one candidate (one prefix, one batch), and against ten separate calls, for
    one or several images per batch.

