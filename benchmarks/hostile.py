@@ -174,7 +174,6 @@ VERBS = [
 """Commands that read the registry of the working directory."""
 LOADER = f"""
 import importlib, importlib.util, os, pickle, sys
-sys.path[:0] = [".", ".."]
 module, _, name = sys.argv[1].partition(":")
 if "/" in module:
     spec = importlib.util.spec_from_file_location("attack", os.path.realpath(module + ".py"))
@@ -228,7 +227,7 @@ def attack_by_registries(folder: Path) -> tuple[int, int, int]:
     working = commands = ran = 0
     for number, (text, control) in enumerate(registries()):
         inside = write_project(folder / str(number), text)
-        subprocess.run(control, cwd=inside, capture_output=True)
+        subprocess.run(control, cwd=inside, capture_output=True, env={**os.environ, "PYTHONPATH": ".:.."})
         if not happened(inside):
             print(f"  registry {number} does not work here: {text!r}")
             continue

@@ -274,3 +274,4 @@ def test_annotations_without_a_model_have_none(annotation):
 def test_replaced_keys_are_those_with_a_value(spec_file):
     (loaded,) = load_specs(spec_file, limit=3, seed=None)
     assert (loaded.spec.limit, loaded.spec.seed) == (3, 0)
+    assert loaded.located.replaced == {"limit"}

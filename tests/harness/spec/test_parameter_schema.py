@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from harness.errors import MissingExtra
+from harness.errors import HarnessError, MissingExtra
 from harness.registry import current
 from harness.registry.catalogue import Registry
 from harness.spec.parameter_schema import docstring_parameters, parameters_schema, type_schema
@@ -52,6 +52,15 @@ def test_without_its_packages_a_component_has_the_names_of_its_parameters(monkey
     monkeypatch.setattr(Registry, "load", missing)
     names = schema_of("adapters", "clipcap")["properties"]
     assert names.keys() == full.keys()
+
+
+def test_a_component_that_cannot_be_loaded_takes_any_parameter(monkeypatch):
+    def broken(self, kind, name):
+        raise HarnessError("the plugin failed")
+
+    monkeypatch.setattr(Registry, "load", broken)
+    schema = schema_of("metrics", "bleu")
+    assert schema["properties"] == {} and schema["additionalProperties"] is True
 
 
 def test_a_local_component_is_not_imported(project):
