@@ -324,7 +324,7 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
             page = write_report(folder / str(number), text)
             view, asked = browser.new_page(), list[str]()
             view.on("request", lambda request, asked=asked: asked.append(request.url))
-            view.on("dialog", lambda dialog, asked=asked: (asked.append(dialog.message), dialog.dismiss()))
+            view.on("dialog", lambda dialog: dialog.dismiss())
             view.goto(page.as_uri())
             view.wait_for_selector(".tabs a")
             for link in view.locator(".tabs a").all():
