@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bfloat16",
         action="store_true",
         default=None,
-        help="matrix products in bfloat16: about twice as fast at --paper-size where the processor has AVX512-BF16",
+        help="matrix products in bfloat16, for processors with AVX512-BF16",
     )
     parser.add_argument("--threads", type=int, help="threads of torch (default: torch's choice)")
     parser.add_argument("--resume", action="store_true", help="continue after the last epoch in --output")
