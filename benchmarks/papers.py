@@ -33,7 +33,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "tasks/studies/published"
 PENDING = "pending"
 NO_DATA = (
     "HARNESS_DATA is not set: studies of real captions run on the shipped sample and are not compared with the papers; "
-    "give the folder of the data sets, HARNESS_DATA=../shared/data"
+    "give the folder of the data sets, such as HARNESS_DATA=data"
 )
 UNMEASURED = ("drawn", "definition")
 """Differences of items without printed numbers."""
