@@ -228,8 +228,9 @@ def adjusted_interval(
     from scipy.special import ndtri, stdtrit  # pyright: ignore[reportMissingTypeStubs]
 
     count = len(values)
-    # A value equal to bootstrap values lies in the middle of them: discrete scores have many ties.
-    below = (np.sum(values < value) + np.sum(values == value) / 2) / count
+    # A value equal to bootstrap values, up to rounding, lies in the middle of them: discrete scores have many ties.
+    tie = ties.tolerance(float(np.abs(values).max()))
+    below = (np.sum(values < value - tie) + np.sum(np.abs(values - value) <= tie) / 2) / count
     shift = float(ndtri(np.clip(below, 0.5 / count, 1 - 0.5 / count)))
     influence = without_one.mean() - without_one if len(without_one) else np.zeros(1)
     influence = influence / (
