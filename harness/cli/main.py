@@ -155,8 +155,10 @@ def _guarded(arguments: list[str], debug: bool) -> int:
 
 def _of_plugin(error: BaseException) -> str | None:
     """Return the line of an exception that comes from the code of a plugin; None for any other."""
-    from harness.registry.plugin_errors import plugin_failure
-
+    try:
+        from harness.registry.plugin_errors import plugin_failure
+    except (ImportError, OSError):  # a process that cannot open another file
+        return None
     return plugin_failure(error)
 
 

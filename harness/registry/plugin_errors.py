@@ -13,11 +13,12 @@ from harness.registry.manifest_files import BUILT_IN
 def plugin_failure(error: BaseException) -> str | None:
     """Return a line for an exception that was raised in, or below, the code of a plugin; None for any other.
 
-    The innermost frame of a module that a manifest of a plugin names decides. A registry that cannot be read has no plugins.
+    The innermost frame of a module that a manifest of a plugin names decides. A registry that cannot be read has no plugins; nor has
+    one in a process that cannot open another file.
     """
     try:
         owners = _owners()
-    except HarnessError:
+    except (HarnessError, OSError):
         return None
     frames = [
         (frame.f_globals.get("__name__", ""), frame, line) for frame, line in traceback.walk_tb(error.__traceback__)

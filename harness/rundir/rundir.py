@@ -204,6 +204,8 @@ class RunDir:
             lost = [r.statistics for r in probe.records if r.statistics and not self.pieces.is_whole(r.statistics)]
             if lost:
                 raise InputError(f"lacks the statistics {lost[0]}, or they are damaged", str(self.path))
+            if (self.path / SHARDS).is_file() and self.shard_size() is None:
+                raise InputError("is damaged", str(self.path / SHARDS))
         except (HarnessError, *DAMAGED) as error:
             _log.warning("note: %s; the run writes its results again", " ".join(str(error).split()))
             (self.path / RESULTS).unlink()
@@ -290,16 +292,20 @@ class RunDir:
 
     # ------------------------------------------------------------------ shards
     def shard_size(self) -> int | None:
-        """Return the number of examples per shard that the run was begun with, or None."""
+        """Return the number of examples per shard that the run was begun with; None without a whole file."""
         try:
-            size = read_json_object(self.path / SHARDS).get("size")
+            content = read_json_object(self.path / SHARDS)
         except (OSError, InputError):
             return None
-        return size if isinstance(size, int) and size > 0 else None
+        checksum = content.pop(CHECKSUM, None)
+        size = content.get("size")
+        whole = checksum == content_digest(content) and isinstance(size, int) and size > 0
+        return cast("int", size) if whole else None
 
     def write_shards(self, size: int, **values: object) -> None:
         """Write the number of examples per shard, so that a resumed run has the same shards."""
-        write_atomically(self.path / SHARDS, to_json({"size": size, **values}))
+        content: JsonObject = {"size": size, **values}
+        write_atomically(self.path / SHARDS, to_json({**content, CHECKSUM: content_digest(content)}))
 
     # ------------------------------------------------------------------ writing
     def write_results(

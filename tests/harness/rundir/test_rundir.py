@@ -262,6 +262,12 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     assert run.shard_size() == 5
     run.write_shards(0)
     assert run.shard_size() is None
+    run.write_shards(5, examples=12)
+    file = run.path / "shards.json"
+    whole = file.read_bytes()
+    for torn in (b"", whole[: len(whole) // 2], whole.replace(b"5", b"7", 1), whole.replace(b"12", b"13", 1)):
+        file.write_bytes(torn)
+        assert run.shard_size() is None
     run.write_results([], SampleTable(COLUMNS), {}, [], {"model": {"tokens": 3}})
     run.close()
     assert RunDir.open(tmp_path).costs == {"model": {"tokens": 3}}
