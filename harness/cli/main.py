@@ -30,6 +30,9 @@ from harness.cli.process import (
 )
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
+NO_THREAD = "can't start new thread"
+"""Message of Python where the system refuses a thread."""
+
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
@@ -144,6 +147,10 @@ def _guarded(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, RuntimeError) and str(error) == NO_THREAD:
+            return _failure(
+                "the system has no memory for another thread, or allows none; raise the limits of this process"
+            )
         failure = _of_plugin(error)
         if failure is not None:
             return _failure(failure)

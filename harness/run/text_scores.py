@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,7 +166,7 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
 def _are_paths(value: object) -> bool:
     """Return True for a list of names of existing files."""
     items = cast("list[object]", value) if isinstance(value, (list, tuple)) else []
-    return bool(items) and all(isinstance(item, (str, Path)) and Path(item).is_file() for item in items)
+    return bool(items) and all(isinstance(item, (str, Path)) and os.path.isfile(item) for item in items)
 
 
 def sets_of(

@@ -199,10 +199,20 @@ def test_narrow_encodings_print_everything(project, encoding):
     assert b"Traceback" not in done.stderr
 
 
-def test_out_of_memory_is_one_line_and_code_2(project, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "out of memory; use --limit, or smaller sets"),
+        (
+            RuntimeError("can't start new thread"),
+            "the system has no memory for another thread, or allows none; raise the limits of this process",
+        ),
+    ],
+)
+def test_out_of_memory_is_one_line_and_code_2(project, capsys, monkeypatch, error, line):
     def full(args):
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("harness.cli.list.run", full)
     assert main(["list"]) == 2
-    assert capsys.readouterr().err == "harness: out of memory; use --limit, or smaller sets\n"
+    assert capsys.readouterr().err == f"harness: {line}\n"
