@@ -58,7 +58,7 @@ def _at_every_call(shop: Workshop, own_name: str, kind: str) -> Iterator[bool]:
         end = shop.run(name, out, fault=Fault(kind, at))
         shop.first_end(own_name, where, end)
         if end.code == 0:
-            shop.compare(own_name, f"{where} (no error)", name, out, end)
+            shop.compare(own_name, f"{where} (no error)", name, out, end, locked=kind == "read-only")
         if kind == "term" and end.code not in (0, 143):
             shop.problem(own_name, "traceback", f"{where} (expected exit 143)", end)
         shop.check(own_name, where, name, out)

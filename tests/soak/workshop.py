@@ -143,9 +143,14 @@ class Workshop:
             self.compare(scenario_name, where, name, out, end)
         shutil.rmtree(out, ignore_errors=True)
 
-    def compare(self, scenario_name: str, where: str, name: str, out: Path, end: End) -> None:
-        """Note a problem when a finished directory differs from that of the undisturbed run."""
+    def compare(self, scenario_name: str, where: str, name: str, out: Path, end: End, *, locked: bool = False) -> None:
+        """Note a problem when a finished directory differs from that of the undisturbed run.
+
+        With ``locked`` the lock may have been left: the run could not remove it, and the next run does.
+        """
         found, expected = state(out), self.expected[name]
+        if locked:
+            found.pop(".lock", None)
         different = sorted(file for file in {*found, *expected} if found.get(file) != expected.get(file))
         if different:
             kind = "lost" if any(file not in found for file in ("results.json", "manifest.json")) else "wrong"
