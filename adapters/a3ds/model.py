@@ -121,7 +121,7 @@ class Speaker(nn.Module):
 
         Notes
         -----
-        In training the contributions of the images and of each word to the gates are computed once, as in :class:`SpeakerStep`: 2.4
+        In training the contributions of the images and of each word to the gates are computed once, as in :class:`SpeakerStep`: 2.3
         times as fast at the widths of the paper, equal up to rounding. The logits are float32.
         """
         if self.training:
