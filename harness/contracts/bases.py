@@ -141,7 +141,7 @@ class MeanMetric(Parameterised):
         """Return the scores of each example under relabelings, shape (B, P), NaN where undefined.
 
         The texts of each example are divided into candidates and references by each row of ``labels`` and scored again: P x B
-        scorings. A subclass with a faster way overrides this method. A run bounds the number of scorings of this one
+        scorings, equal rows once. A subclass with a faster way overrides this method. A run bounds the number of scorings of this one
         (``significance.scorings``).
 
         Parameters
@@ -155,13 +155,14 @@ class MeanMetric(Parameterised):
         labels : array of bool
             Relabelings, shape (P, n + m), True for a candidate.
         """
-        texts, scores = batch.texts, np.full((len(batch), len(labels)), np.nan)
-        for column, row in enumerate(np.asarray(labels, dtype=bool)):
+        distinct, column_of = np.unique(np.asarray(labels, dtype=bool), axis=0, return_inverse=True)
+        texts, scores = batch.texts, np.full((len(batch), len(distinct)), np.nan)
+        for column, row in enumerate(distinct):
             stats = self.stats(_relabeled(batch, texts, row, features), features, state)
             defined = ~np.isnan(stats[:, 0])
             if defined.any():
                 scores[defined, column] = self.per_example(stats[defined])
-        return scores
+        return scores[:, column_of.reshape(-1)]
 
     @overload
     def reduce(self, stats: np.ndarray) -> float:

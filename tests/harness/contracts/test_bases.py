@@ -202,6 +202,11 @@ def test_the_null_scores_relabeled_texts_and_keeps_the_context():
     Recorder().null(batch, features, None, labels[1:2])
     assert seen[0] == CaptionSet("1", ("a", "ccc"), ("bb",), "m.png", "src", {"k": 1})
 
+    seen.clear()
+    repeated = [2, 0, 2, 2, 0]
+    assert np.array_equal(Recorder().null(batch, features, None, labels[repeated]), null[:, repeated], equal_nan=True)
+    assert len(seen) == 2 * len(batch)  # each distinct relabeling once
+
 
 def test_a_metric_without_scores_names_its_class():
     class Bare(MeanMetric):
