@@ -12,6 +12,7 @@ import torch
 
 from harness.adapters.a3ds.vocabulary import WORDS, Vocabulary
 from harness.errors import InputError
+from harness.files.json_text import parse_json
 
 
 def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
@@ -34,7 +35,7 @@ def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any
 
             with safe_open(str(path), "pt") as file:
                 state = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
-                meta = json.loads((file.metadata() or {}).get("a3ds", "{}"))
+                meta = parse_json((file.metadata() or {}).get("a3ds", "{}"))
         elif path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as file:
                 state = {key: torch.from_numpy(file[key]) for key in file.files}
@@ -95,7 +96,7 @@ def stored_vocabulary(
     words: tuple[str, ...] = tuple(meta.get("words", WORDS))
     if vocabulary is not None:
         try:
-            table = json.loads(Path(vocabulary).read_text())
+            table = parse_json(Path(vocabulary).read_text())
             words = tuple(sorted(table, key=table.__getitem__)) if isinstance(table, dict) else tuple(table)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"no JSON vocabulary of word -> id ({error})", str(vocabulary)) from None

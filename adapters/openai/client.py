@@ -7,7 +7,6 @@ The rules that the synchronous :mod:`harness.files.http_client` shares with this
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -20,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 from harness.adapters.openai.refusals import Refusal, stop_reason
 from harness.errors import HarnessError, require
 from harness.files.http_client import RETRIED, RequestFailed
+from harness.files.json_text import parse_json
 
 T = TypeVar("T")
 LONGEST_WAIT = 60.0
@@ -211,7 +211,7 @@ class Session:
             raise _Repeat(f"the connection broke ({str(error) or type(error).__name__})") from error
         if status != 200:
             self._rejected(Refusal.of(status, headers, content), body)
-        reply = json.loads(content)
+        reply = parse_json(content)
         client.usage.add(reply)
         return reply
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from harness.files.json_text import parse_json
 
 _UNSUPPORTED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown (?:field|param|argument|name)|extra (?:fields|inputs)|not permitted|"
@@ -39,7 +40,7 @@ class Refusal:
         """Return the refusal of a reply; its body is JSON in one of the usual forms, or text."""
         text = content[:4096].decode("utf-8", "replace").strip()
         try:
-            value = json.loads(content)
+            value = parse_json(content)
         except ValueError:
             return cls(status, headers, _first_line(text))
         error = value.get("error", value) if isinstance(value, dict) else value

@@ -340,7 +340,7 @@ class _Frame:
     def _metric(self, side: ComparedRun, label: str) -> Metric:
         key = (id(side), label)
         if key not in self._metrics:
-            entry = next(item for item in side.run.provenance.metrics if item.label == label)
+            entry = side.run.provenance.metric(label)
             self._metrics[key] = cast(Metric, current().create("metrics", entry.name, entry.params))
         return self._metrics[key]
 

@@ -98,7 +98,7 @@ def _values(
 
 def _token_scores(provenance: Provenance, label: str) -> dict[str, Sequence[TokenScores]]:
     """Return example id -> token scores, from the run's own model on the run's own data."""
-    model = next(item for item in provenance.models if item.label == label)
+    model = provenance.model(label)
     adapter = current().create("adapters", model.adapter, model.params)
     if adapter.fingerprint() != model.fingerprint:
         raise HarnessError(f"model '{label}' has changed since the run ({json.dumps(dict(model.params))})")

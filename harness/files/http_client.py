@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.files.json_text import parse_json
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """HTTP status codes after which a request is repeated."""
@@ -97,7 +98,7 @@ class Client:
         url = f"{self.base_url.rstrip('/')}/{path}"
         request = urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")
         with urllib.request.urlopen(request, timeout=self.timeout) as reply:
-            return json.loads(reply.read())
+            return parse_json(reply.read())
 
 
 def _message(error: urllib.error.HTTPError) -> str:
@@ -106,7 +107,7 @@ def _message(error: urllib.error.HTTPError) -> str:
     except (OSError, http.client.HTTPException):
         return error.reason or "no message"
     try:
-        return str(json.loads(text)["error"]["message"])[:200]
+        return str(parse_json(text)["error"]["message"])[:200]
     except (ValueError, KeyError, TypeError):
         return (text.strip() or str(error.reason))[:200]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError, require
+from harness.files.memory import require_memory
 from harness.reporting.hub_card import MARK, CardOptions, card, check_text
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES, to_json, write_atomically
@@ -116,10 +117,14 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
             ) as writer,
         ):
             for group in range(source.num_row_groups):
-                writer.write_table(source.read_row_group(group, columns=names).select(names))
+                rows = source.read_row_group(group, columns=names).select(names)
+                require_memory(2 * rows.nbytes)
+                writer.write_table(rows)
         return len(run.samples)
     columns = [arrow.array(list(run.samples[name]), type=types.get(name, arrow.float64())) for name in names]
-    parquet.write_table(arrow.table(columns, names=names), path, compression="zstd")
+    table = arrow.table(columns, names=names)
+    require_memory(2 * table.nbytes)
+    parquet.write_table(table, path, compression="zstd")
     return len(run.samples)
 
 
@@ -127,7 +132,9 @@ def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
     arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     fields = [(name, arrow.string()) for name in _TEXTS] + [(name, arrow.float64()) for name in _NUMBERS]
     fields += [(name, arrow.int64()) for name in _COUNTS] + [("higher_is_better", arrow.bool_())]
-    parquet.write_table(arrow.Table.from_pylist([_result_row(r) for r in records], arrow.schema(fields)), path)
+    table = arrow.Table.from_pylist([_result_row(r) for r in records], arrow.schema(fields))
+    require_memory(2 * table.nbytes)
+    parquet.write_table(table, path)
 
 
 def _result_row(record: ResultRecord) -> dict[str, Any]:

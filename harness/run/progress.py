@@ -14,6 +14,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from harness.files.memory import require_memory
+
 FIRST_SECONDS = 1.0
 """Time after which a bar appears."""
 LINE_SECONDS = 30.0
@@ -129,6 +131,7 @@ class Lines(Meter):
         super().__init__(description, total, unit, status)
         self._printed, self._end = False, threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        require_memory()
         self._thread.start()
 
     def _run(self) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, cast
 
+from harness.files.json_text import parse_json
 from harness.rundir.format import plain
 
 _log = logging.getLogger(__name__)
@@ -173,7 +174,7 @@ def _parsed(line: bytes) -> tuple[str, Row] | None:
     if checksum != b"%08x" % zlib.crc32(text):
         return None
     try:
-        row = json.loads(text)
+        row = parse_json(text)
     except ValueError:
         return None
     return (key.decode("ascii", "replace"), cast(Row, row)) if isinstance(row, dict) else None

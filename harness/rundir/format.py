@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from harness.errors import InputError
+from harness.files.json_text import parse_json
 from harness.files.secrets import redact
 
 RESULTS_SCHEMA = 1
@@ -72,7 +73,7 @@ def plain(value: object) -> object:
 def read_json_object(path: Path) -> JsonObject:
     """Return the JSON object of a file; raise :class:`InputError` when it holds anything else."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"is not valid JSON: {error}", str(path)) from None
     if not isinstance(value, dict):

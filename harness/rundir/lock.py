@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness.errors import HarnessError
+from harness.files.json_text import parse_json
 from harness.rundir.format import LOCK
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -44,7 +45,7 @@ class Owner:
     def read(cls, path: Path) -> Owner | None:
         """Return the owner that a lock file names, or None where it names none."""
         try:
-            values = cast("dict[str, Any]", json.loads(path.read_bytes()[:4096]))
+            values = cast("dict[str, Any]", parse_json(path.read_bytes()[:4096]))
             return cls(str(values["host"]), str(values["boot"]), int(values["pid"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None

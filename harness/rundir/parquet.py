@@ -11,25 +11,54 @@ from typing import Any, cast
 import numpy as np
 
 from harness.errors import InputError
+from harness.files.memory import require_memory
 from harness.rundir.format import write_atomically
 
+TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
+"""Kinds of columns."""
 
-def column_names(path: Path) -> tuple[str, ...]:
-    """Return the column names of a file; raise :class:`InputError` for a damaged one."""
+
+def column_kinds(path: Path) -> dict[str, str]:
+    """Return name -> :data:`TEXTS`, :data:`LISTS`, :data:`NUMBERS` or the name of another type.
+
+    Raises :class:`InputError` for a damaged file.
+    """
+    parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
+    types: Any = cast(Any, arrow).types
+    try:
+        schema: Any = cast(Any, parquet).read_schema(path)
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from None
+
+    def kind(data_type: Any) -> str:
+        if types.is_string(data_type) or types.is_large_string(data_type):
+            return TEXTS
+        if types.is_floating(data_type) or types.is_integer(data_type):
+            return NUMBERS
+        return LISTS if types.is_list(data_type) and kind(data_type.value_type) == TEXTS else str(data_type)
+
+    return {field.name: kind(field.type) for field in schema}
+
+
+def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[object]:
+    """Return one column as Python values; raise :class:`InputError` for a damaged file, and with ``whole`` for missing values."""
     parquet: Any = importlib.import_module("pyarrow.parquet")
     try:
-        return tuple(cast("list[str]", parquet.read_schema(path).names))
+        table = parquet.read_table(path, columns=[name])
+        if whole:
+            require_values(table)
+        return cast("list[object]", table.column(name).to_pylist())
     except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
 
 
-def read_column(path: Path, name: str) -> Sequence[object]:
-    """Return one column as Python values; raise :class:`InputError` for a damaged file."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
-    try:
-        return cast("list[object]", parquet.read_table(path, columns=[name]).column(name).to_pylist())
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+def require_values(table: Any) -> None:
+    """Raise :class:`ValueError` for a ``pyarrow.Table`` with missing values, also in lists."""
+    arrow: Any = importlib.import_module("pyarrow")
+    for name, column in zip(table.column_names, table.columns):
+        is_list = arrow.types.is_list(column.type)
+        if column.null_count or (is_list and any(chunk.flatten().null_count for chunk in column.chunks)):
+            raise ValueError(f"column '{name}' has missing values")
 
 
 def read_numbers(path: Path, name: str) -> np.ndarray:
@@ -39,7 +68,7 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
         column: Any = cast(Any, parquet).read_table(path, columns=[name]).column(name)
         values: Any = column.cast(cast(Any, arrow).float64()).to_numpy(zero_copy_only=False)
     except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
     return np.asarray(values, dtype=np.float64)
 
 
@@ -47,10 +76,12 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct texts of a column, and the number of each row's text, shape (rows,)."""
     parquet: Any = importlib.import_module("pyarrow.parquet")
     try:
-        column = parquet.read_table(path, columns=[name], read_dictionary=[name]).column(name)
+        table = parquet.read_table(path, columns=[name], read_dictionary=[name])
+        require_values(table)
+        column = table.column(name)
         coded: Any = column.unify_dictionaries().combine_chunks()
     except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
 
 
@@ -60,7 +91,7 @@ def read_table(path: Path) -> Any:
     try:
         return parquet.read_table(path)
     except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
 
 
 def table_of(columns: Mapping[str, Sequence[object]]) -> Any:
@@ -75,13 +106,14 @@ def row_count(path: Path) -> int:
     try:
         return int(parquet.read_metadata(path).num_rows)
     except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
 
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> None:
     """Write columns as one file, one row group per (start, length) of ``groups``."""
     parquet: Any = importlib.import_module("pyarrow.parquet")
     table = table_of(columns)
+    require_memory(2 * table.nbytes)
     buffer = io.BytesIO()
     with parquet.ParquetWriter(buffer, table.schema, compression="zstd") as writer:
         for start, length in groups:
@@ -89,5 +121,6 @@ def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: I
     write_atomically(path, buffer.getvalue())
 
 
-def _damaged(path: Path, error: Exception) -> InputError:
+def damaged(path: Path, error: Exception | str) -> InputError:
+    """Return the error of a damaged file of a run directory."""
     return InputError(f"is damaged ({error}); run the spec again to rebuild it", str(path))

@@ -19,6 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
+from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers
 from harness.rundir.format import plain, write_atomically
@@ -161,7 +162,7 @@ class PieceStore:
         if self._file(stem, "npz").is_file():
             return [stem]
         try:
-            content = json.loads(self._file(stem, "json").read_bytes())
+            content = parse_json(self._file(stem, "json").read_bytes())
             return [str(name) for name in content["shards"]]
         except (OSError, ValueError, KeyError, TypeError):
             return []

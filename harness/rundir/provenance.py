@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import TypeVar, cast
 
 from harness.contracts import Parameters, Values
-from harness.rundir.format import JsonObject
+from harness.errors import InputError, did_you_mean
+from harness.rundir.format import MANIFEST, JsonObject
 from harness.spec.models import ViewSpec
 
 
@@ -94,3 +96,22 @@ class Provenance:
         """Metrics, in the order of the spec."""
         entries = cast("list[Values]", self.content.get("metrics") or [])
         return tuple(MetricEntry(**entry) for entry in entries)
+
+    def model(self, label: str) -> ModelEntry:
+        """Return the model with a label; raise :class:`InputError` for a model that only results.json or samples.parquet name."""
+        return _labelled(label, "model", self.models)
+
+    def metric(self, label: str) -> MetricEntry:
+        """Return the metric with a label; raise :class:`InputError` for a metric that only results.json or samples.parquet name."""
+        return _labelled(label, "metric", self.metrics)
+
+
+E = TypeVar("E", ModelEntry, MetricEntry)
+
+
+def _labelled(label: str, kind: str, entries: Sequence[E]) -> E:
+    for entry in entries:
+        if entry.label == label:
+            return entry
+    nearest = did_you_mean(label, [entry.label for entry in entries])
+    raise InputError(f"has no {kind} '{label}'{nearest}; its run directory is damaged: run the spec again", MANIFEST)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
+from harness.files.memory import require_memory
 from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleColumns, SampleTable
 
 
@@ -69,6 +70,7 @@ class SampleWriter:
         schema = arrow.schema(list(types.items()))
         values = [table[name] if name in table else [None] * len(table) for name in types]
         rows = arrow.table([arrow.array(column, type=types[name]) for name, column in zip(types, values)], schema)
+        require_memory(2 * rows.nbytes)
         self._open(schema).write_table(rows)
 
     def _open(self, schema: Any) -> Any:

@@ -16,9 +16,14 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
+from harness.files.json_text import parse_json
 from harness.rundir.format import plain
 from harness.rundir.parquet import (
-    column_names,
+    LISTS,
+    NUMBERS,
+    TEXTS,
+    column_kinds,
+    damaged,
     read_codes,
     read_column,
     read_numbers,
@@ -29,7 +34,8 @@ from harness.rundir.parquet import (
 )
 from harness.rundir.records import decoding_key, decoding_text
 
-KEY_COLUMNS = ("model", "decoding", "example", "candidates", "references")
+KEY_COLUMNS = {"model": TEXTS, "decoding": TEXTS, "example": TEXTS, "candidates": LISTS, "references": LISTS}
+"""Names of the columns that every table has, and their kinds."""
 META = "meta"
 """Column of the examples' short metadata, JSON objects; only in runs whose examples have any."""
 P_PREFIX = "p:"
@@ -52,7 +58,7 @@ class System:
     @cached_property
     def decoding(self) -> Parameters:
         """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
-        return cast("Parameters", json.loads(self.decoding_key))
+        return self.table.json_object("decoding", self.decoding_key)
 
     @property
     def references(self) -> int | None:
@@ -101,15 +107,28 @@ class SampleTable:
 
     @classmethod
     def open(cls, path: Path) -> SampleTable:
-        """Return the table of a Parquet file; an empty table when the file does not exist (a run without captions)."""
-        return cls(path=path) if path.is_file() else cls(dict.fromkeys(KEY_COLUMNS, ()))
+        """Return the table of a Parquet file; an empty table when the file does not exist (a run without captions).
+
+        Raises :class:`InputError` for columns that are missing or have other types.
+        """
+        if not path.is_file():
+            return cls(dict.fromkeys(KEY_COLUMNS, ()))
+        if row_count(path):
+            kinds = column_kinds(path)
+            expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
+            for name in KEY_COLUMNS | kinds:
+                if kinds.get(name, "nothing") != expected[name]:
+                    raise damaged(
+                        path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}"
+                    )
+        return cls(path=path)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Column names."""
         if self._path is None:
             return tuple(self._columns)
-        return column_names(self._path)
+        return tuple(column_kinds(self._path))
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -126,7 +145,17 @@ class SampleTable:
         """Metadata of the example of each row: short texts, numbers and flags by name."""
         if META not in self.names:
             return [{}] * len(self)
-        return [cast("Parameters", json.loads(text)) if text else {} for text in self.texts(META)]
+        return [self.json_object(META, text) if text else {} for text in self.texts(META)]
+
+    def json_object(self, name: str, text: str) -> Parameters:
+        """Return the mapping of a value of column ``name``; raise :class:`InputError` when it is no JSON object."""
+        try:
+            value = parse_json(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise damaged(self._path or Path("samples"), f"column '{name}': not a JSON object: {text[:60]!r}")
+        return cast("Parameters", value)
 
     def __len__(self) -> int:
         if self._path is not None and "model" not in self._columns:
@@ -144,7 +173,7 @@ class SampleTable:
 
     def _column(self, name: str) -> Column:
         if name not in self._columns and self._path is not None:
-            self._columns[name] = read_column(self._path, name)
+            self._columns[name] = read_column(self._path, name, whole=name in KEY_COLUMNS)
         return self._columns[name]
 
     def texts(self, name: str) -> Sequence[str]:

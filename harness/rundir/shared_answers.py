@@ -19,6 +19,7 @@ from typing import cast
 
 from harness.errors import InputError
 from harness.files.cache_folder import cache_folder
+from harness.files.json_text import parse_json
 from harness.rundir.answers import Row
 from harness.rundir.format import plain
 
@@ -73,7 +74,7 @@ class SharedAnswers:
                 query = f"SELECT key, checksum, row FROM answers WHERE key IN ({','.join('?' * len(part))})"
                 for key, checksum, text in self._open().execute(query, part):
                     if zlib.crc32(text.encode()) == checksum:
-                        rows[key] = cast(Row, json.loads(text))
+                        rows[key] = cast(Row, parse_json(text))
         except (sqlite3.Error, OSError) as error:
             self._failed(error)
         return rows

@@ -7,7 +7,6 @@ the time of the library sentence-transformers and avoids its import of several s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from harness.errors import InputError, require
+from harness.files.json_text import parse_json
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +40,7 @@ def is_supported(folder: Path) -> bool:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"not JSON: {error}", where=str(path)) from error
 

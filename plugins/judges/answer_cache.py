@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files.json_text import parse_json
 from harness.plugins.judges.replies import Conversation, Reply
 from harness.plugins.meteor.lexicon.disk_cache import cache_root
 
@@ -40,7 +41,7 @@ class AnswerCache:
     def get(self, path: Path) -> Reply | None:
         """Return the answer in a file; None where there is no complete answer."""
         try:
-            return Reply(**json.loads(path.read_text(encoding="utf-8")))
+            return Reply(**parse_json(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):  # damaged: the answer is requested again

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.errors import InputError
+from harness.files.memory import require_memory
 from harness.files.readable import DAMAGED
 
 FORMAT = "harness-df"
@@ -90,6 +91,7 @@ def _encode(ending: str, table: Table) -> bytes:
         import pyarrow.parquet as pq
 
         columns = pa.table({"gram": table.grams, "df": table.counts})
+        require_memory(2 * columns.nbytes)
         pq.write_table(columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}), buffer)
     elif ending == ".npz":
         grams, header = "\n".join(table.grams).encode(), json.dumps(table.header()).encode()

@@ -279,16 +279,55 @@ def _damaged(kind: str) -> st.SearchStrategy[bytes]:
     return changed.map(lambda content: kind.encode() + b"\n" + content)
 
 
-@target(st.deferred(lambda: st.sampled_from(FILES).flatmap(_damaged)), scores=True)
+def _without_checksums(data: bytes) -> bytes:
+    """Return results.json without the checksums of itself and of the samples, as somebody would write it who alters both."""
+    content = json.loads(data)
+    return json.dumps({key: content[key] for key in content if key not in ("checksum", "samples_sha256")}).encode()
+
+
+def _forged_samples() -> st.SearchStrategy[bytes]:
+    """Return samples.parquet with a column that is dropped or holds other values."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(io.BytesIO(_run_file("samples.parquet")[1]))
+    texts = ["", "{}", "[1]", '{"references": "x"}', "[" * 3000, "\0", "x"]
+    values = [None, 1, -1.5, float("inf"), True, b"\xff", [], ["a"], [None], [["a"]], {"a": 1}, *texts]
+
+    def forge(name: str, value: object, share: float) -> bytes:
+        place = table.column_names.index(name)
+        rows = len(table) if share else 0
+        column = pa.array([value] * rows)
+        changed = table.slice(0, rows).set_column(place, name, column) if share != 0.5 else table.remove_column(place)
+        buffer = io.BytesIO()
+        pq.write_table(changed, buffer)
+        return b"forged samples.parquet\n" + buffer.getvalue()
+
+    return st.builds(
+        forge, st.sampled_from(table.column_names), st.sampled_from(values), st.sampled_from([1, 1, 1, 0.5, 0])
+    )
+
+
+def _forged_results() -> st.SearchStrategy[bytes]:
+    results = json.loads(_without_checksums(_run_file("results.json")[1]))
+    return encoded(replaced(results)).map(lambda content: b"forged results.json\n" + content)
+
+
+@target(
+    st.deferred(lambda: st.sampled_from(FILES).flatmap(_damaged) | _forged_samples() | _forged_results()), scores=True
+)
 def run_directories(data: bytes, folder: Path) -> None:
-    """Run directories with one altered file: opened, reported, compared."""
-    kind, _, content = data.partition(b"\n")
-    if kind.decode("latin-1") not in FILES:
+    """Run directories with one altered file, for some of them without checksums: opened, reported, compared."""
+    first, _, content = data.partition(b"\n")
+    kind = first.decode("latin-1").removeprefix("forged ")
+    if kind not in FILES:
         raise NotAnInput
     for name, original in _finished_run().items():
         file = folder / "run" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if name == _run_file(kind.decode())[0] else original)
+        forged = name == "results.json" and first.startswith(b"forged ")
+        own = name == _run_file(kind)[0]
+        file.write_bytes(content if own else _without_checksums(original) if forged else original)
     problems: list[str] = []
     for use in (
         lambda: api.report(folder / "run", output=folder / "page.html"),

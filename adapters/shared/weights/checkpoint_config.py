@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError
+from harness.files.json_text import parse_json
 
 
 def read_config(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def read_json(path: str | Path, what: str) -> Any:
     """Return the content of a JSON file; raise :class:`InputError` if it is missing or not JSON. ``what`` names the file in messages."""
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(f"no such {what}", str(path)) from error
     except ValueError as error:

@@ -22,6 +22,7 @@ import torch
 
 from harness.errors import HarnessError, InputError, require
 from harness.files.announcements import announced
+from harness.files.json_text import parse_json
 from harness.files.readable import DAMAGED, readable
 
 _HOLDERS = ("state_dict", "model_state_dict", "model", "net", "weights")
@@ -139,8 +140,8 @@ def _config_beside(path: Path) -> dict[str, Any]:
     for candidate in (path.with_suffix(".json"), path.with_name("config.json")):
         if candidate.is_file():
             try:
-                settings = json.loads(candidate.read_text(encoding="utf-8"))
-            except (ValueError, RecursionError) as error:
+                settings = parse_json(candidate.read_text(encoding="utf-8"))
+            except ValueError as error:
                 raise InputError(f"not valid JSON ({error})", str(candidate)) from error
             if not isinstance(settings, dict):
                 raise InputError("expected a mapping of settings", str(candidate))

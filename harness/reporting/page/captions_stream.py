@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness.errors import InputError
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES
+from harness.rundir.parquet import damaged, require_values
 from harness.rundir.samples import System
 
 COLUMNS = ("example", "candidates", "references")
@@ -40,10 +40,12 @@ def stream(run: Run, system: System) -> Iterator[Captions]:
             for group in range(file.num_row_groups):
                 length = file.metadata.row_group(group).num_rows
                 if start <= last and start + length > first:
-                    columns = file.read_row_group(group, columns=list(COLUMNS)).to_pydict()
+                    table = file.read_row_group(group, columns=list(COLUMNS))
+                    require_values(table)
+                    columns = table.to_pydict()
                     for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
                         if start + k in rows:
                             yield Captions(example, tuple(candidates), tuple(references))
                 start += length
     except (OSError, ValueError) as error:
-        raise InputError(f"is damaged ({error}); run the spec again to rebuild it", str(path)) from None
+        raise damaged(path, error) from None

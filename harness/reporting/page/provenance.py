@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from harness.files.json_text import parse_json
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.format import LOG
@@ -100,7 +101,7 @@ def _events(path: Path | None) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     for line in (path / LOG).read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            event = json.loads(line)
+            event = parse_json(line)
         except ValueError:
             continue
         if isinstance(event, dict) and isinstance(event.get("time"), (int, float)):

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.errors import InputError
-from harness.rundir.parquet import column_names, read_column, write_columns
+from harness.rundir.parquet import LISTS, NUMBERS, TEXTS, column_kinds, read_codes, read_column, write_columns
 
 COLUMNS = {"a.b": [1.0, None, 3.0], "text": ["x", "y", "z"], "lists": [["p"], [], ["q", "r"]]}
 
@@ -14,7 +14,7 @@ COLUMNS = {"a.b": [1.0, None, 3.0], "text": ["x", "y", "z"], "lists": [["p"], []
 def test_columns_come_back_by_name_in_row_groups(tmp_path):
     file = tmp_path / "t.parquet"
     write_columns(file, COLUMNS, [(0, 2), (2, 1)])
-    assert column_names(file) == ("a.b", "text", "lists")
+    assert column_kinds(file) == {"a.b": NUMBERS, "text": TEXTS, "lists": LISTS}
     assert {name: read_column(file, name) for name in COLUMNS} == COLUMNS
     assert pq.ParquetFile(file).num_row_groups == 2
 
@@ -24,6 +24,19 @@ def test_a_truncated_file_is_one_line(tmp_path, keep):
     file = tmp_path / "t.parquet"
     write_columns(file, COLUMNS, [(0, 3)])
     file.write_bytes(file.read_bytes()[:keep])
-    for read in (column_names, lambda path: read_column(path, "text")):
+    for read in (column_kinds, lambda path: read_column(path, "text")):
         with pytest.raises(InputError, match="is damaged .*; run the spec again to rebuild it"):
             read(file)
+
+
+def test_missing_values_of_whole_columns_are_damage(tmp_path):
+    file = tmp_path / "t.parquet"
+    write_columns(file, {"number": [1.0, None], "text": ["x", None], "lists": [["p"], [None]]}, [(0, 2)])
+    assert read_column(file, "number") == [1.0, None]
+    for read in (
+        lambda: read_column(file, "text", whole=True),
+        lambda: read_column(file, "lists", whole=True),
+        lambda: read_codes(file, "text"),
+    ):
+        with pytest.raises(InputError, match=r"is damaged \(column '(text|lists)' has missing values\)"):
+            read()

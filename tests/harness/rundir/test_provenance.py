@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from harness.errors import InputError
 from harness.rundir.provenance import MetricEntry, ModelEntry, Provenance
 
 CONTENT = {
@@ -35,3 +38,14 @@ def test_a_model_may_describe_its_source():
     entry = {**CONTENT["models"][0], "source": {"commit": "abc"}}
     (model,) = Provenance({**CONTENT, "models": [entry]}).models
     assert model.source == {"commit": "abc"} and Provenance(dict(CONTENT)).models[0].source is None
+
+
+def test_models_and_metrics_by_label():
+    item = Provenance(dict(CONTENT))
+    assert (item.model("m"), item.metric("trm(a)")) == (item.models[0], item.metrics[0])
+    with pytest.raises(
+        InputError, match=r"manifest.json: has no metric 'trm\(b\)'; did you mean 'trm\(a\)'.*run the spec again"
+    ):
+        item.metric("trm(b)")
+    with pytest.raises(InputError, match="manifest.json: has no model 'x'.*run the spec again"):
+        item.model("x")

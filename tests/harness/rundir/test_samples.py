@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -118,3 +119,34 @@ def test_rows_without_metadata(read):
 
 def test_a_table_in_a_file_and_in_memory_have_the_same_arrow_columns(table, read):
     assert read.to_arrow().to_pydict() == table.to_arrow().to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("model", 1, "column 'model': found numbers, expected texts"),
+        ("example", ["x"], "column 'example': found lists of texts, expected texts"),
+        ("candidates", "x", "column 'candidates': found texts, expected lists of texts"),
+        ("candidates", [1], "column 'candidates': found list.*, expected lists of texts"),
+        ("m", "x", "column 'm': found texts, expected numbers"),
+        ("references", None, "column 'references': found nothing, expected lists of texts"),
+        ("model", None, "column 'model': found nothing, expected texts"),
+    ],
+)
+def test_columns_of_other_types_are_damage(read, tmp_path, name, value, message):
+    rows = read.to_arrow()
+    place = rows.column_names.index(name)
+    other = rows.remove_column(place)
+    if value is not None:
+        other = rows.set_column(place, name, pa.array([value] * 3))
+    pq.write_table(other, tmp_path / "other.parquet")
+    with pytest.raises(InputError, match=rf"other.parquet: is damaged \({message}\)"):
+        SampleTable.open(tmp_path / "other.parquet")
+
+
+@pytest.mark.parametrize("text", ["}", "", "[1]", "[" * 5000])
+def test_a_decoding_that_is_no_object_is_damage(read, tmp_path, text):
+    rows = read.to_arrow()
+    pq.write_table(rows.set_column(1, "decoding", pa.array([text] * 3)), tmp_path / "other.parquet")
+    with pytest.raises(InputError, match="column 'decoding': not a JSON object"):
+        _ = SampleTable.open(tmp_path / "other.parquet").systems[0].label

@@ -1,0 +1,58 @@
+"""JSON of files and replies that somebody else may have written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+MAX_LEVELS = 100
+"""Largest number of levels of a value."""
+_TOO_DEEP = f"nested more than {MAX_LEVELS} levels deep"
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text; bytes in UTF-8, UTF-16 or UTF-32.
+
+    Raises
+    ------
+    ValueError
+        The text is not JSON, not in its encoding, or nested more than :data:`MAX_LEVELS` levels deep. Functions that descend into the
+        value need no bound of their own.
+
+    Examples
+    --------
+    >>> parse_json('{"a": [1, 2]}')
+    {'a': [1, 2]}
+    >>> parse_json("[" * 101 + "]" * 101)
+    Traceback (most recent call last):
+    ...
+    ValueError: nested more than 100 levels deep
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    brackets = sum(map(text.count, "[{")) if isinstance(text, str) else sum(map(text.count, b"[{"))
+    if brackets > MAX_LEVELS and _is_deep(value):
+        raise ValueError(_TOO_DEEP)
+    return value
+
+
+def _is_deep(value: object) -> bool:
+    """Return True for lists and objects in more than :data:`MAX_LEVELS` levels."""
+    level: list[Any] = [value]
+    for _ in range(MAX_LEVELS):
+        level = [item for outer in level for item in _items(outer)]
+    return any(isinstance(item, (list, dict)) for item in level)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
