@@ -143,11 +143,19 @@ class _FileWriter:
         """Write a line; the operating system has it when the call returns."""
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            torn = _lacks_newline(self._path)
+            tail = _unfinished_line(self._path)
             self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  (closed by __exit__)
-            if torn:
-                self._file.write(b"\n")
-        self._file.write(_line(key, row))
+            if tail and _parsed(tail):
+                self._write(b"\n")
+            elif tail:
+                self._file.truncate(self._file.tell() - len(tail))
+        self._write(_line(key, row))
+
+    def _write(self, data: bytes) -> None:
+        assert self._file is not None
+        rest = memoryview(data)
+        while rest:  # a disk that is nearly full takes a part
+            rest = rest[self._file.write(rest) :]
 
 
 def joined(sources: Sequence[Path], target: Path) -> None:
@@ -180,13 +188,9 @@ def _parsed(line: bytes) -> tuple[str, Row] | None:
     return (key.decode("ascii", "replace"), cast(Row, row)) if isinstance(row, dict) else None
 
 
-def _lacks_newline(path: Path) -> bool:
-    """Return True for a file whose last line was torn by a kill."""
+def _unfinished_line(path: Path) -> bytes:
+    """Return what follows the last newline of a file: a line that a kill or a full disk tore; empty without a file."""
     try:
-        with path.open("rb") as file:
-            if file.seek(0, os.SEEK_END) == 0:
-                return False
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) != b"\n"
+        return path.read_bytes().rpartition(b"\n")[2]
     except FileNotFoundError:
-        return False
+        return b""

@@ -81,6 +81,11 @@ class TornFile(io.FileIO):
         self._counter.hit("write", lambda: super(TornFile, self).write(view[: len(view) // 2]))
         return super().write(data)
 
+    def truncate(self, size: int | None = None, /) -> int:
+        """Cut the file."""
+        self._counter.hit("ftruncate")
+        return super().truncate(size)
+
 
 def install(fault: Fault) -> Counter:
     """Install a fault in this process and return its counter."""
@@ -114,7 +119,7 @@ def _counted_open(function: Any, counter: Counter) -> Any:
 def _torn_open(function: Any, counter: Counter) -> Any:
     def call(file: Any, mode: str = "r", buffering: int = -1, *arguments: Any, **options: Any) -> Any:
         opener = options.get("opener")
-        ours = not isinstance(file, int) and not str(file).startswith(("/dev/", "/proc/")) and buffering == -1
+        ours = not isinstance(file, int) and not str(file).startswith(("/dev/", "/proc/")) and buffering in (-1, 0)
         if not any(letter in mode for letter in "wax+"):
             if ours:
                 counter.hit("open")
@@ -122,7 +127,10 @@ def _torn_open(function: Any, counter: Counter) -> Any:
         if not ours or "+" in mode:
             return function(file, mode, buffering, *arguments, **options)
         counter.hit("create")
-        buffered = io.BufferedWriter(TornFile(file, mode.replace("b", "").replace("t", ""), counter, opener))
+        raw = TornFile(file, mode.replace("b", "").replace("t", ""), counter, opener)
+        if buffering == 0:
+            return raw
+        buffered = io.BufferedWriter(raw)
         if "b" in mode:
             return buffered
         options.pop("opener", None)

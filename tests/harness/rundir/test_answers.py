@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from harness.rundir.answers import AnswerFile, MemoryAnswers, joined
@@ -45,6 +47,25 @@ def test_a_torn_line_is_left_out_and_later_lines_are_whole(file, cut, caplog):
     with file.writer() as writer:
         writer.append("cc", {"candidates": ["x"]})
     assert file.read() == {**complete, "cc": {"candidates": ["x"]}}
+    assert len(file.path.read_bytes().splitlines()) == len(complete) + 1
+    assert file.path.read_bytes().endswith(b"\n")
+
+
+class NearlyFull(io.FileIO):
+    """A file that takes seven bytes at a time, as on a disk that is nearly full."""
+
+    def write(self, data, /):
+        return super().write(memoryview(data)[:7])
+
+
+def test_short_writes_are_continued(tmp_path, monkeypatch):
+    monkeypatch.setattr("builtins.open", lambda path, mode, buffering: NearlyFull(path, mode.replace("b", "")))
+    answers = AnswerFile(tmp_path / "x")
+    with answers.writer() as writer:
+        for key, row in ROWS.items():
+            writer.append(key, row)
+    monkeypatch.undo()
+    assert answers.read() == ROWS
 
 
 @pytest.mark.parametrize("damage", [b"aa 00000000 {}", b"aa", b"\xff\xfe", b"aa 92cbcd08 [1]"])
