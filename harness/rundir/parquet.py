@@ -19,7 +19,7 @@ TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
 
 
 def column_kinds(path: Path) -> dict[str, str]:
-    """Return name -> :data:`TEXTS`, :data:`LISTS`, :data:`NUMBERS` or the name of another type.
+    """Return name -> :data:`TEXTS`, :data:`LISTS`, :data:`NUMBERS` (also of a column without values) or the name of another type.
 
     Raises :class:`InputError` for a damaged file.
     """
@@ -33,9 +33,12 @@ def column_kinds(path: Path) -> dict[str, str]:
     def kind(data_type: Any) -> str:
         if types.is_string(data_type) or types.is_large_string(data_type):
             return TEXTS
-        if types.is_floating(data_type) or types.is_integer(data_type):
+        if types.is_floating(data_type) or types.is_integer(data_type) or types.is_null(data_type):
             return NUMBERS
-        return LISTS if types.is_list(data_type) and kind(data_type.value_type) == TEXTS else str(data_type)
+        is_list = types.is_list(data_type) and (
+            types.is_null(data_type.value_type) or kind(data_type.value_type) == TEXTS
+        )
+        return LISTS if is_list else str(data_type)
 
     return {field.name: kind(field.type) for field in schema}
 

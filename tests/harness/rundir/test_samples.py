@@ -150,3 +150,13 @@ def test_a_decoding_that_is_no_object_is_damage(read, tmp_path, text):
     pq.write_table(rows.set_column(1, "decoding", pa.array([text] * 3)), tmp_path / "other.parquet")
     with pytest.raises(InputError, match="column 'decoding': not a JSON object"):
         _ = SampleTable.open(tmp_path / "other.parquet").systems[0].label
+
+
+def test_columns_without_values_are_no_damage(tmp_path):
+    columns = SampleColumns(["m"])
+    columns.begin("one", {}, [CaptionSet("a", (), ())])
+    columns.add("m", np.array([np.nan]), np.array([np.nan]))
+    write_samples(tmp_path / "samples.parquet", columns.table())
+    table = SampleTable.open(tmp_path / "samples.parquet")
+    assert np.isnan(table.numbers("m")).all()
+    assert table.systems[0].caption_sets() == [CaptionSet("a", (), ())]
