@@ -14,6 +14,7 @@ import json
 import os
 import platform
 from dataclasses import asdict, dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -70,11 +71,14 @@ class Owner:
 
 
 class RunLock:
-    """An exclusive lock on a run directory, held until :meth:`release` or the end of the process."""
+    """An exclusive lock on a run directory, held until :meth:`release`, the end of the object or the end of the process.
+
+    A KeyboardInterrupt may arrive between any two instructions. The lock is a file object, so that it ends with the frames that hold it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK
-        self._file: int | None = None
+        self._file: FileIO | None = None
 
     def acquire(self) -> None:
         """Take the lock.
@@ -87,19 +91,19 @@ class RunLock:
             The folder does not exist or cannot be written.
         """
         while self._file is None:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            file = open(self._path, "r+b", buffering=0, opener=_open_or_create)  # noqa: SIM115  (closed by release)
             try:
                 self._file = self._locked(file)
             finally:
                 if self._file is None:
-                    os.close(file)
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(asdict(Owner.this())).encode(), 0)
+                    file.close()
+        os.ftruncate(self._file.fileno(), 0)
+        os.pwrite(self._file.fileno(), json.dumps(asdict(Owner.this())).encode(), 0)
 
-    def _locked(self, file: int) -> int | None:
-        """Return the descriptor once it is locked, None when the file was removed or replaced meanwhile."""
+    def _locked(self, file: FileIO) -> FileIO | None:
+        """Return the file once it is locked, None when it was removed or replaced meanwhile."""
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise self._refusal(Owner.read(self._path)) from None
         except OSError as error:
@@ -109,7 +113,7 @@ class RunLock:
             if owner is not None and owner != Owner.this() and not owner.is_gone():
                 raise self._refusal(owner) from None
         try:
-            return file if os.path.samestat(os.fstat(file), os.stat(self._path)) else None
+            return file if os.path.samestat(os.fstat(file.fileno()), os.stat(self._path)) else None
         except FileNotFoundError:
             return None
 
@@ -125,5 +129,9 @@ class RunLock:
             with contextlib.suppress(OSError):  # the folder may have been removed
                 os.unlink(self._path)
         finally:
-            os.close(self._file)
+            self._file.close()
             self._file = None
+
+
+def _open_or_create(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT, 0o666)

@@ -102,12 +102,12 @@ class RunDir:
         """
         run = cls(path)
         run._check(run._held(mode), manifest, mode)  # before anything is written
-        if run._take(manifest, mode):
-            try:
+        try:
+            if run._take(manifest, mode):
                 run._begin(manifest, mode)
-            except BaseException:
-                run.close()
-                raise
+        except BaseException:
+            run.close()
+            raise
         return run
 
     def _take(self, manifest: Mapping[str, object], mode: Mode) -> bool:

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -118,3 +120,42 @@ def test_a_lock_file_without_an_owner_is_free(tmp_path, content):
     (tmp_path / ".lock").write_bytes(content)
     assert Owner.read(tmp_path / ".lock") is None
     RunLock(tmp_path).acquire()
+
+
+def test_an_interrupt_at_any_instruction_leaves_no_lock(tmp_path):
+    def hold_and_release() -> None:
+        lock = RunLock(tmp_path)
+        try:
+            lock.acquire()
+        except HarnessError as error:
+            raise AssertionError(f"after {count} instructions: {error}") from None
+        lock.release()
+
+    interrupted = True
+    count = 0
+    left = 0
+    while interrupted:
+
+        def trace(frame: FrameType, event: str, argument: object) -> Any:
+            nonlocal left
+            if not frame.f_code.co_filename.endswith("rundir/lock.py"):
+                return None
+            frame.f_trace_opcodes = True
+            if event == "opcode":
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+            return trace
+
+        count, interrupted = count + 1, False
+        left = count
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            hold_and_release()
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            sys.settrace(before)
+        hold_and_release()
+    assert count > 100
