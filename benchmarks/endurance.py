@@ -30,8 +30,8 @@ from benchmarks import hostile
 from harness import api
 
 ROOT = Path(__file__).resolve().parents[1]
-WARM = 8
-"""Rounds before the first measurement: modules are loaded and caches are full."""
+WARM = 30
+"""Rounds before the first measurement: modules are loaded, pools of threads exist and caches are full, although most rounds are interrupted."""
 MEMORY_GROWTH = 0.05
 """Largest share by which resident memory may grow from the first quarter of the rounds to the end."""
 
