@@ -31,7 +31,7 @@ from harness import api
 
 ROOT = Path(__file__).resolve().parents[1]
 WARM = 30
-"""Rounds before the first measurement: modules are loaded, pools of threads exist and caches are full, although most rounds are interrupted."""
+"""Rounds before the first measurement, most of them interrupted: modules are loaded, pools of threads exist, caches are full."""
 MEMORY_GROWTH = 0.05
 """Largest share by which resident memory may grow from the first quarter of the rounds to the end."""
 
