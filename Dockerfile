@@ -9,7 +9,12 @@ COPY harness harness
 COPY plugins plugins
 COPY adapters adapters
 COPY tasks tasks
-RUN pip install --no-cache-dir build && python -m build --wheel --outdir /dist
+COPY kernels kernels
+# The image has no C++ compiler: the kernels are built with zig's.
+RUN pip install --no-cache-dir build ziglang \
+    && python -m build --wheel --outdir /dist \
+    && CMAKE_TOOLCHAIN_FILE=/source/kernels/zig/toolchain.cmake ZIG_PYTHON=$(command -v python) \
+       python -m build --wheel --outdir /dist kernels
 
 FROM python:3.12-slim
 ARG EXTRAS=""
@@ -17,14 +22,14 @@ COPY --from=build /dist /dist
 RUN if [ -n "$EXTRAS" ]; then \
       pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu torch; \
     fi \
-    && wheel=$(ls /dist/*.whl) \
-    && pip install --no-cache-dir "${wheel}${EXTRAS:+[$EXTRAS]}" \
+    && wheel=$(ls /dist/caption_harness*.whl) \
+    && pip install --no-cache-dir --find-links /dist "${wheel}${EXTRAS:+[$EXTRAS]}" \
     && rm -r /dist \
     && useradd --create-home user
 USER user
 WORKDIR /work
 ENV HARNESS_CACHE=/home/user/.cache/harness
-# Compiles the kernels and builds METEOR's tables once, so that a container starts warm.
+# Builds METEOR's tables once, so that a container starts warm.
 RUN cd /tmp && harness run coco --limit 4 --output /tmp/run > /dev/null && rm -r /tmp/run
 ENTRYPOINT ["harness"]
 CMD ["--help"]

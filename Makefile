@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := $(VENV)/.installed
+KERNELS := $(VENV)/.kernels
+KERNEL_FILES := $(shell find kernels -type f -not -path 'kernels/build/*' -not -path '*/__pycache__/*')
 
-.PHONY: help demo figures test test-slow docs package sbom fuzz soak mutants lint links setup browser vendor clean
+.PHONY: help demo figures test test-slow docs package sbom fuzz soak mutants sanitize stub lint links setup browser vendor clean
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
 
 help:
 	@echo "make demo   set up .venv and score the sample (or the real captions under HARNESS_DATA)"
@@ -18,18 +21,27 @@ help:
 	@echo "make fuzz MINUTES=10   fuzz the readers and metrics"
 	@echo "make soak MINUTES=10   kill, starve and tear runs; the next run must have the same results"
 	@echo "make mutants           test the tests with 400 changes of the sources"
+	@echo "make sanitize          run the C++ kernels under the sanitizers"
 
-$(SETUP): pyproject.toml setup.py constraints.txt
+$(BIN)/python:
 	@echo "Setting up $(VENV) (some minutes the first time, nearly all of it downloading packages) ..."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=24" "setuptools>=77" wheel
+
+# Built again when any file of kernels/ is newer.
+$(KERNELS): $(KERNEL_FILES) | $(BIN)/python
+	@echo "  the compiled kernels"
+	@kernels/install.sh $(BIN)/python
+	@touch $@
+
+$(SETUP): pyproject.toml setup.py constraints.txt | $(KERNELS)
 	@echo "  torch, as pinned in constraints.txt"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	@echo "  the harness with all extras and the development tools"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	@# so that `python benchmarks/NAME.py` finds the package of the benchmarks
 	@$(BIN)/python -c "import os, sysconfig; open(sysconfig.get_path('purelib') + '/harness-benchmarks.pth', 'w').write(os.getcwd())"
-	@echo "  kernels and dictionaries of the metrics"
+	@echo "  dictionaries of the metrics"
 	@$(BIN)/harness warm
 	@touch $@
 
@@ -51,6 +63,11 @@ links:
 	@rm -rf .links && mkdir -p .links/harness
 	@for f in harness/*; do ln -s ../../$$f .links/harness/; done
 	@for f in plugins adapters tasks; do ln -s ../../$$f .links/harness/$$f; done
+
+# The stub of the extension, committed beside it; tests/kernels/test_stub.py compares.
+stub: $(KERNELS)
+	@$(BIN)/python -m nanobind.stubgen -q -m caption_kernels._compiled -o kernels/caption_kernels/_compiled.pyi
+	@touch $(KERNELS)
 
 lint: $(SETUP) links
 	@echo "ruff and pyright"
@@ -83,13 +100,14 @@ docs: $(SETUP)
 	@$(BIN)/python -m documentation.build
 
 package: $(SETUP)
+	@$(BIN)/python -c "import auditwheel, ziglang" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[wheels]"
 	@$(BIN)/python -m release.package $(if $(ONLY),--only $(ONLY))
 
 sbom: $(SETUP)
 	@$(BIN)/python -m release.sbom
 
 clean:
-	rm -rf .links build dist site *.egg-info .pytest_cache .ruff_cache
+	rm -rf .links build kernels/build dist site *.egg-info .pytest_cache .ruff_cache
 
 # Alters files, specs, registries, run directories, checkpoints and captions for MINUTES; findings lie in .fuzz.
 MINUTES ?= 10
@@ -105,3 +123,7 @@ soak: $(SETUP)
 mutants: $(SETUP)
 	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[mutants]"
 	@nice -n 10 $(BIN)/python tests/mutation/run.py
+
+# The C++ kernels under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, then the golden sets through Python.
+sanitize: $(SETUP)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python kernels/driver/sanitize.py

@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="exit with 1 where a goal is missed")
     options = parser.parse_args()
     cases = [k for k, case in enumerate(CASES) if not options.metrics or case.name in options.metrics]
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", CAPTION_KERNELS_THREADS="1")
     started = time.perf_counter()
     print(f"{'metric':34} {'n':>5} {'coverage':>8} {'MC s.e.':>8} {'median width':>13} {'runs':>5}", flush=True)
     misses = 0

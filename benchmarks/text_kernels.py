@@ -12,7 +12,7 @@ import sys
 
 from benchmarks.timing import run_sections
 
-SECTIONS = ["ngram_speed", "meteor_speed", "coco_end_to_end", "embedding_pairs"]
+SECTIONS = ["ngram_speed", "meteor_speed", "coco_end_to_end", "rewards", "first_score", "embedding_pairs"]
 
 if __name__ == "__main__":
     sys.exit(run_sections(SECTIONS, sys.argv[1:]))

@@ -13,6 +13,8 @@ from pathlib import Path
 
 MINORS = (11, 12, 13, 14)
 """Minor versions of Python 3 that are tried."""
+FREE_THREADED = ("3.13t", "3.14t")
+"""Versions of Python without the interpreter lock that the kernels are tried with."""
 PROBE = "import ensurepip, sys; print('%d.%d.%d' % sys.version_info[:3])"
 
 
@@ -53,6 +55,23 @@ def _interpreter(minor: int) -> Path | None:
     return None
 
 
+def free_threaded() -> dict[str, Path | None]:
+    """Return the first usable interpreter of each version in :data:`FREE_THREADED`, None where there is none."""
+    return {name: _free_threaded(name) for name in FREE_THREADED}
+
+
+def _free_threaded(name: str) -> Path | None:
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    candidates = sorted(pyenv.glob(f"{name[:-1]}.*t/bin/python"), reverse=True)
+    on_path = shutil.which(f"python{name}")
+    probe = "import ensurepip, sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED'))"
+    for python in [*candidates, *([Path(on_path)] if on_path else [])]:
+        result = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
+        if result.returncode == 0 and result.stdout.strip() == "1":
+            return python
+    return None
+
+
 def create(python: Path, folder: Path) -> Path:
     """Create an environment with pip and return its interpreter."""
     subprocess.run([python, "-m", "venv", folder], check=True)
@@ -60,7 +79,7 @@ def create(python: Path, folder: Path) -> Path:
 
 
 def installed(python: Path, folder: Path, distribution: Path, commands: Sequence[Sequence[str]] = ()) -> Environment:
-    """Return a new environment with a distribution installed.
+    """Return a new environment with a distribution installed; others of this project that it needs lie beside it.
 
     Parameters
     ----------
@@ -81,7 +100,8 @@ def installed(python: Path, folder: Path, distribution: Path, commands: Sequence
     interpreter = create(python, folder)
     before = size(folder)
     start, used = time.perf_counter(), _processor_time()
-    for command in commands or ([str(interpreter), "-m", "pip", "install", "--quiet", str(distribution)],):
+    install = [str(interpreter), "-m", "pip", "install", "--quiet", "--find-links", str(distribution.parent)]
+    for command in commands or ([*install, str(distribution)],):
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
             raise SystemExit(f"{' '.join(map(str, command))} failed:\n{result.stderr[-3000:]}")

@@ -1,6 +1,6 @@
 """Build the distributions, check them, install them into new environments and exercise them.
 
-    python -m release.package [--only 3.11 3.12 sdist lowest] [--output dist]
+    python -m release.package [--only kernels 3.11 3.12 sdist lowest] [--output dist]
 
 Printed are the time and the size of a bare installation, the time of each command, and what could not be had on this machine.
 The exit code is 1 when two builds differ, a check fails, a command fails, or the values differ between environments.
@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from release.building import Distributions, build, sha256
-from release.environments import Environment, installed, interpreters, largest
+from release.environments import Environment, free_threaded, installed, interpreters, largest
 from release.exercise import Exercise, Failed, differences, exercise
+from release.kernels import build_kernels, try_kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,18 +28,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run all steps and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--only", nargs="+", metavar="NAME", help="some of the environments: 3.11, 3.12, ..., sdist, lowest"
+        "--only", nargs="+", metavar="NAME", help="some of the environments: kernels, 3.11, 3.12, ..., sdist, lowest"
     )
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder of the distributions")
     args = parser.parse_args(argv)
     distributions = build(ROOT, args.output)
-    problems = [*_reproduced(distributions), *_checked(distributions)]
+    free = free_threaded()
+    found = interpreters() | free
+    kernels = build_kernels(ROOT, args.output, found)
+    problems = [
+        *_reproduced(distributions),
+        *_checked([distributions.sdist, distributions.wheel, kernels.sdist, *kernels.wheels]),
+    ]
     work, missing = _environments(distributions)
-    unknown = set(args.only or ()) - work.keys() - set(missing)
+    unknown = set(args.only or ()) - work.keys() - set(missing) - {"kernels"}
     if unknown:
-        raise SystemExit(f"no environment {', '.join(sorted(unknown))}; there are {', '.join(work)}")
+        raise SystemExit(f"no environment {', '.join(sorted(unknown))}; there are kernels, {', '.join(work)}")
+    if not args.only or "kernels" in args.only:
+        problems += try_kernels(kernels, found)
     problems += _exercised({name: make for name, make in work.items() if not args.only or name in args.only})
-    for name in missing:
+    for name in [*missing, *(name for name in free if free[name] is None)]:
         print(f"Python {name}: not on this machine, not tried")
     for problem in problems:
         print(f"PROBLEM: {problem}")
@@ -57,9 +66,9 @@ def _reproduced(first: Distributions) -> list[str]:
     return []
 
 
-def _checked(distributions: Distributions) -> list[str]:
+def _checked(files: Sequence[Path]) -> list[str]:
     """Return a line when ``twine check --strict`` refuses a distribution."""
-    command = [sys.executable, "-m", "twine", "check", "--strict", str(distributions.sdist), str(distributions.wheel)]
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, files)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     print(f"twine check --strict: {'passed' if result.returncode == 0 else 'failed'}")
     return [f"twine check: {result.stdout}{result.stderr}"] if result.returncode else []
@@ -87,7 +96,7 @@ def _lowest(folder: Path, wheel: Path) -> list[list[str]]:
     """Return the commands that install the lowest versions that the metadata allow, then the wheel."""
     pip = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
     return [
-        [*pip, "--resolution", "lowest-direct", "-r", str(ROOT / "pyproject.toml")],
+        [*pip, "--resolution", "lowest-direct", "--find-links", str(wheel.parent), "-r", str(ROOT / "pyproject.toml")],
         [*pip, "--no-deps", str(wheel)],
     ]
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from release.building import build
 from release.environments import installed
+from release.kernels import build_sdist
 from release.package import ROOT
 
 PROBE = """
@@ -75,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-audit", action="store_true", help="leave pip-audit out")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        wheel = args.wheel or build(ROOT, Path(folder, "dist")).wheel
+        wheel = args.wheel or _built(Path(folder, "dist"))
         python = installed(Path(sys.executable), Path(folder, "environment"), wheel).bin / "python"
         rows = rows_of(python)
         width = max(len(row.name) for row in rows)
@@ -84,6 +85,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _write(python, args.output)
         vulnerable = False if args.no_audit else _audit(rows, Path(folder, "requirements.txt"))
     return 1 if vulnerable or not all(row.licence for row in rows) else 0
+
+
+def _built(output: Path) -> Path:
+    """Build the distributions into ``output``, where pip finds the kernels beside the wheel, and return the wheel."""
+    wheel = build(ROOT, output).wheel
+    build_sdist(ROOT, output)
+    return wheel
 
 
 def _write(python: Path, output: Path) -> None:
@@ -104,7 +112,7 @@ def _write(python: Path, output: Path) -> None:
 
 def _audit(rows: Sequence[Row], requirements: Path) -> bool:
     """Run ``pip-audit`` on exact versions; return True when one has a known vulnerability."""
-    lines = [f"{row.name}=={row.version}\n" for row in rows if row.name != "caption-harness"]
+    lines = [f"{row.name}=={row.version}\n" for row in rows if row.name not in ("caption-harness", "caption-kernels")]
     requirements.write_text("".join(lines))
     command = [sys.executable, "-m", "pip_audit", "--no-deps", "--disable-pip", "--progress-spinner", "off"]
     result = subprocess.run([*command, "-r", str(requirements)], capture_output=True, text=True, check=False)

@@ -27,7 +27,6 @@ HEAVY = {
     "vl_convert",
     "open_clip",
     "pandas",
-    "numba",
     "mauve",
 }
 LAYERS = [

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.plugins.meteor import engine as meteor
     from harness.plugins.meteor.java import JavaMeteor
 
-GOAL, AIM, MEMORY = 25, 50, 600
+GOAL, MEMORY = 100, 600
 JAR_PAIRS, ROUNDS = 40_000, 20
 
 
@@ -59,7 +59,7 @@ def report(n_examples: int = 5000) -> bool:
     print(f"  peak memory {child['memory']:.0f} MB")
     print(f"  start-up with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s")
     good = whole / rate >= GOAL and child["memory"] < MEMORY and same
-    print(f"  goals: at least {GOAL}x (aim {AIM}x), below {MEMORY} MB: {'met' if good else 'MISSED'}")
+    print(f"  goals: at least {GOAL}x, below {MEMORY} MB: {'met' if good else 'MISSED'}")
     return good
 
 
@@ -116,7 +116,7 @@ def _child(n_examples: int) -> dict[str, float]:
 
 def _measure(n_examples: int) -> dict[str, float]:
     """Return seconds of loading and computing, and peak memory in MB."""
-    from harness.plugins.compiled.chunks import n_threads
+    from caption_kernels.threads import n_threads
     from harness.plugins.meteor import engine as meteor
     from harness.plugins.meteor.lexicon.disk_cache import installed_lexicon
 

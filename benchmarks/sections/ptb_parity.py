@@ -11,8 +11,8 @@ import sys
 
 from benchmarks import captions
 from benchmarks.timing import timed
+from caption_kernels.reference.ptb import tokeniser as ptb
 from harness.plugins.tokenisers import java_ptb
-from harness.plugins.tokenisers.ptb import tokeniser as ptb
 
 
 def report() -> bool:

@@ -38,7 +38,7 @@ VERBS = {
     "score": ("harness.cli.score", "score a file of candidates against a file of references"),
     "merge": ("harness.cli.merge", "join the parts of a run that several processes or machines computed"),
     "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
-    "warm": ("harness.cli.warm", "compile kernels and build dictionaries now, so that later runs start at once"),
+    "warm": ("harness.cli.warm", "build dictionaries and load models now, so that later runs start at once"),
     "list": ("harness.cli.list", "list adapters, tasks, readers, metrics, distances and embeddings"),
     "show": ("harness.cli.show", "print the card of a component: description and parameters"),
     "validate": ("harness.cli.validate", "check a spec without running it"),

@@ -29,8 +29,7 @@ class Terminated(KeyboardInterrupt):
 def terminable() -> Generator[None]:
     """Context in which SIGTERM raises :class:`Terminated` and Ctrl-C KeyboardInterrupt, where the process has no handlers of its own.
 
-    Two kinds of places cannot take the exception: Python discards it in finalisers and callbacks, and LLVM's modules, which pass
-    from one owner to another, are freed twice after it. A signal that arrives there reaches the process again a moment later.
+    Python discards the exception in finalisers and callbacks. A signal that arrives there reaches the process again a moment later.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -39,34 +38,21 @@ def terminable() -> Generator[None]:
     errors: dict[int, type[BaseException]] = {signal.SIGTERM: Terminated}
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         errors[signal.SIGINT] = KeyboardInterrupt
-    later = _Later()
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if _in_llvm(frame):
-            later.send(number)
-            return
         raise errors[number]
 
     before = {number: signal.signal(number, handle) for number in errors}
     try:
-        with later:
+        with _Later():
             yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _in_llvm(frame: FrameType | None) -> bool:
-    """Return True when a frame, or one that called it, is code of llvmlite, the binding of LLVM that numba uses."""
-    while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith("llvmlite."):
-            return True
-        frame = frame.f_back
-    return False
-
-
 class _Later:
-    """Sends signals to this process after a moment; as a context, those too whose exception Python discards."""
+    """Context that sends a signal again after a moment where Python discards its exception."""
 
     def __init__(self) -> None:
         self._timers: list[threading.Timer] = []

@@ -104,14 +104,14 @@ def run(args: argparse.Namespace) -> int:
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
-    with _run_directory(args.output) as folder:
+    with _run_directory(args.output, several) as folder:
         with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
             result = _scored(args, files, labels, metrics, folder, show=form != "json")
         for name, reason in left_out.items():
             _remark(f"{name} is left out: {reason.partition('; ')[0]}")
         for one, other in _equal_systems(result):
             _remark(f"{one} and {other} hold the same captions: their differences are 0")
-        rows = _comparisons(folder, baseline, args, form != "json") if several else []
+        rows = _comparisons(folder, baseline, args, form != "json") if folder and several else []
         _print(result, rows, baseline if several else "", args, form)
     return 1 if result.failed else 0
 
@@ -121,7 +121,7 @@ def _scored(
     files: Sequence[str],
     labels: Sequence[str],
     metrics: Sequence[str],
-    folder: Path,
+    folder: Path | None,
     show: bool,
 ) -> Run:
     """Score the files; an error that recommends a parameter of a spec names the option of this verb."""
@@ -204,10 +204,10 @@ def _baseline(name: str | None, labels: Sequence[str], files: Sequence[str]) -> 
 
 
 @contextmanager
-def _run_directory(output: str | None) -> Iterator[Path]:
-    """Yield the run directory: ``output``, or a temporary one, which is removed afterwards."""
-    if output:
-        yield Path(output)
+def _run_directory(output: str | None, several: bool) -> Iterator[Path | None]:
+    """Yield the run directory: ``output``, or a temporary one for comparisons, which is removed; None for one system in memory."""
+    if output or not several:
+        yield Path(output) if output else None
         return
     with tempfile.TemporaryDirectory(prefix="harness-score-") as folder:
         yield Path(folder, "run")

@@ -1,4 +1,4 @@
-"""Do the first-use work of the built-in metrics now: compile kernels, build dictionaries. Later runs start at once.
+"""Do the first-use work of the built-in metrics now, such as building METEOR's lexicon. Later runs start at once.
 
 harness warm
 harness warm tasks/coco.yaml              # only what the metrics of a spec need

@@ -209,7 +209,7 @@ class Additive(Protocol):
 
 @runtime_checkable
 class Warmable(Protocol):
-    """A metric or distance with slow first-use work, such as compiling kernels."""
+    """A metric or distance with slow first-use work, such as building a dictionary."""
 
     def warm(self) -> None:
         """Start the first-use work in the background and return at once. Called before captions are generated."""

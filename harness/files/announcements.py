@@ -1,4 +1,4 @@
-"""Lines about work that is done once, such as loading a model, compiling kernels or building a dictionary.
+"""Lines about work that is done once, such as loading a model or building a dictionary.
 
 The lines go to the logger ``harness.first_use`` at level INFO. The command line prints them on stderr.
 """

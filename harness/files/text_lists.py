@@ -34,7 +34,7 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     """
     items = _sequence(value, name, "with one list of texts, or one text, per example")
     single = [_is_text(item) for item in items]
-    absent = [k for k, item in enumerate(items) if item is None or isinstance(item, (bool, int, float))]
+    absent = [k for k, item in enumerate(items) if item is None or isinstance(item, (int, float))]
     if absent:
         raise InputError(
             f"expected a text or a list of texts; found {items[absent[0]]!r}", f"{name}: example {absent[0]}"
@@ -48,6 +48,12 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
 
 def texts_of(value: object, where: str) -> tuple[str, ...]:
     """Return the texts of one example: a text, or a list of texts; raise :class:`InputError` with ``where`` for anything else."""
+    if (
+        isinstance(value, (list, tuple))
+        and value
+        and all(type(text) is str for text in cast("Sequence[object]", value))
+    ):
+        return tuple(check_text(text, where) for text in cast("Sequence[str]", value))  # the usual case
     texts = [value] if _is_text(value) else _sequence(value, where, "of texts")
     if not texts:
         raise InputError("the list is empty; expected at least one text", where)

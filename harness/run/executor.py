@@ -6,16 +6,14 @@ worker once. A worker that ends is replaced and its job given to another, so tha
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from harness.errors import HarnessError
 from harness.registry import current, use_files
@@ -23,6 +21,9 @@ from harness.registry.local_code import import_from, is_below, module_file
 from harness.run.generate import Asks
 from harness.run.plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 ExecutorName = Literal["local", "process", "ray"]
 QUEUED = 2
@@ -100,6 +101,8 @@ class ProcessExecutor:
 
     def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
         """Yield the scores of jobs as they finish; jobs of a worker that ended are given to a new one."""
+        from concurrent.futures.process import BrokenProcessPool  # 50 ms: most runs have one process
+
         source, losses = iter(jobs), 0
         waiting: list[Job] = []
         pending: dict[Future[ShardScores], Job] = {}
@@ -133,15 +136,20 @@ class ProcessExecutor:
 
     def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self.workers, multiprocessing.get_context("spawn"), _start, (self._payload,)
-            )
+            self._pool = _new_pool(self.workers, self._payload)
         return self._pool
 
     def _drop_pool(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+
+
+def _new_pool(workers: int, payload: bytes) -> ProcessPoolExecutor:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (payload,))
 
 
 def _next(waiting: list[Job], source: Iterator[Job]) -> Job | None:

@@ -1,4 +1,4 @@
-"""First-use work ahead of time: kernels compiled, dictionaries built."""
+"""First-use work ahead of time: dictionaries built, models loaded."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     features = FeatureCache([item.references for item in sets])
     parts = scoring.batches(sets, features)
     significance = SignificanceSpec.model_validate({"method": "exact"})
-    for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):  # what compiles meanwhile comes last
+    for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):  # what is built in the background comes last
         started, reason = time.perf_counter(), ""
         try:
             scored = scoring.score(plan.metric, parts, features, significance, 0)

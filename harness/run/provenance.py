@@ -8,6 +8,7 @@ import json
 import platform
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -26,7 +27,6 @@ PACKAGES = (
     "numpy",
     "scipy",
     "pycocoevalcap",
-    "numba",
     "torch",
     "transformers",
     "sentence-transformers",
@@ -92,6 +92,7 @@ def digest(plan: Plan) -> str:
     """
     parts = {
         "version": __version__,
+        "kernels": kernels_build(),
         "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice"}),
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},
@@ -149,6 +150,19 @@ def _span(values: Sequence[int]) -> str:
     return str(values[0]) if min(values) == max(values) else f"{min(values)}-{max(values)}"
 
 
+@cache
+def kernels_build() -> str:
+    """Return the version of caption-kernels and the hash of the sources of its engine; empty where it is not installed.
+
+    Statistics are stored under it: a kernel that changes is used at once.
+    """
+    try:
+        import caption_kernels
+    except ModuleNotFoundError:
+        return ""
+    return f"{caption_kernels.__version__}+{caption_kernels.build_hash}"
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the installed packages that numbers depend on."""
     out = {"harness": __version__, "python": platform.python_version(), "platform": sys.platform}
@@ -157,7 +171,7 @@ def versions() -> dict[str, str]:
             out[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return out
+    return {**out, **({"caption-kernels": kernels_build()} if kernels_build() else {})}
 
 
 def plugins(plan: Plan, failures: Sequence[PluginFailure]) -> list[Mapping[str, object]]:

@@ -221,7 +221,7 @@ def score(
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in parts)
     state = fitted(metric, features)
-    rows: dict[int, np.ndarray] = {}
+    blocks: list[tuple[np.ndarray, np.ndarray]] = []
     if examples is None:
         examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
     tested, p_note = _test(metric, examples, significance)
@@ -231,7 +231,7 @@ def score(
     for positions, batch in parts:
         if can_score(metric, batch):
             stats = _checked_stats(metric, batch, features, state)
-            rows.update(zip(positions.tolist(), stats))
+            blocks.append((positions, stats))
             if observe is not None:
                 observe(stats)
             if p_values is not None and p_floors is not None and tested is not None:
@@ -241,7 +241,7 @@ def score(
                 p_floors[positions] = tested_batch.floor
         advance(len(batch))
     method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
-    return Scored(_stacked(rows, total), p_values, p_floors, method, seconds, p_note)
+    return Scored(_stacked(blocks, total), p_values, p_floors, method, seconds, p_note)
 
 
 def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
@@ -280,12 +280,12 @@ def _checked_stats(metric: Metric, batch: Batch, features: Features, state: Stat
     return stats
 
 
-def _stacked(rows: Mapping[int, np.ndarray], total: int) -> np.ndarray:
-    """Return rows as one array; rows of batches may differ in length and are padded with NaN at the end."""
-    width = max((len(row) for row in rows.values()), default=1)
+def _stacked(blocks: Sequence[tuple[np.ndarray, np.ndarray]], total: int) -> np.ndarray:
+    """Return the statistics (total, d) of blocks of positions (b,) and rows (b, at most d), padded with NaN at the end."""
+    width = max((rows.shape[1] for _, rows in blocks), default=1)
     stats = np.full((total, width), np.nan)
-    for position, row in rows.items():
-        stats[position, : len(row)] = row
+    for positions, rows in blocks:
+        stats[positions, : rows.shape[1]] = rows
     return stats
 
 

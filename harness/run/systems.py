@@ -14,7 +14,7 @@ from harness.run.example_store import ExampleStore
 from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import GridPoint, ModelPlan
-from harness.run.provenance import code_of
+from harness.run.provenance import code_of, kernels_build
 from harness.run.score import scorable
 from harness.rundir.pieces import PieceKey
 from harness.spec.models import Spec
@@ -88,7 +88,7 @@ class StatisticsKeys:
         unit = self._units[system.unit]
         return PieceKey.of(
             f"{unit.model.label} {plan.label}",
-            __version__, plan.metric.signature(), dict(plan.params), self._code_of(plan.label, plan.metric),
+            __version__, kernels_build(), plan.metric.signature(), dict(plan.params), self._code_of(plan.label, plan.metric),
             self._spec.significance.model_dump(), self._spec.seed,
             [system.candidates, system.references, *unit.largest], examples,
             self._store.digest(start, stop), unit.captions.digest(start, stop),

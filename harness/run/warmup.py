@@ -1,4 +1,4 @@
-"""First-use work (compiled kernels, for example), started in the background as soon as a run knows its metrics."""
+"""First-use work (METEOR's lexicon, for example), started in the background as soon as a run knows its metrics."""
 
 from __future__ import annotations
 

@@ -269,11 +269,12 @@ class PairwiseBleu(MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the mean BLEU of the pairs of each example, ``(B,)``."""
-        from harness.plugins.ngram.bleu import pair_scores  # compiles its kernels on first use
-        from harness.plugins.ngram.index import index_of, rows_of
+        from harness.plugins.ngram.bleu import pair_scores
+        from harness.plugins.tokenisers.text_rows import text_rows_of
 
-        rows = rows_of(features, batch.candidate_ids, self.tokenizer)
-        pairs = pair_scores(index_of(features, self.tokenizer), rows, rows, self.n, "add-one")
+        texts = text_rows_of(features, self.tokenizer)
+        rows = texts.gram_rows(features, batch.candidate_ids)
+        pairs = pair_scores(texts.index, rows, rows, self.n, "add-one")
         diagonal = np.trace(pairs, axis1=1, axis2=2)
         return (pairs.sum(axis=(1, 2)) - diagonal) / (batch.n * (batch.n - 1))
 

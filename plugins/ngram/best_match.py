@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from caption_kernels import ngram
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 
 
@@ -43,10 +44,4 @@ class BestMatchMetric(MeanMetric):
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
-        from harness.plugins.ngram.best_match_kernels import relabel  # imports numba
-
-        matrix = self._oriented(batch, features)
-        ranked = np.argsort(-matrix, axis=2, kind="stable")
-        out = np.empty((len(batch), len(labels)))
-        relabel(matrix, ranked, np.ascontiguousarray(labels), out)
-        return self._sign() * out
+        return self._sign() * ngram.relabel_best(self._oriented(batch, features), labels)

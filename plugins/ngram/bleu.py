@@ -7,12 +7,12 @@ from typing import Literal, overload
 
 import numpy as np
 
+from caption_kernels import TextIndex, ngram
+from caption_kernels.ngram import ORDERS
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError
-from harness.plugins.compiled.chunks import run_slices
-from harness.plugins.ngram.bleu_formula import SMALL, TINY, toolkit_bleu
-from harness.plugins.ngram.index import ORDERS, NgramIndex, index_of, kernels, rows_of
-from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
+from harness.plugins.tokenisers.text_rows import TextRows, text_rows_of
+from harness.plugins.tokenisers.tokens import check_tokenizer
 
 Smoothing = Literal["toolkit", "add-one"]
 
@@ -28,49 +28,17 @@ def check_order(n: int) -> int:
     return n
 
 
-def _guesses(lengths: np.ndarray) -> np.ndarray:
-    """Return the number of n-grams of each order, shape (..., 4), in texts of ``lengths`` (...) words."""
-    return np.maximum(lengths[..., None] - np.arange(ORDERS), 0)
-
-
-def _clipped(index: NgramIndex, hyp: np.ndarray, ref: np.ndarray, *, single: bool) -> np.ndarray:
-    """Return clipped matches per order of rows ``hyp`` (B, n) with rows ``ref`` (B, m).
-
-    Shape (B, n, m, 4) against single references, or (B, n, 4) against all m references together.
-    """
-    kernels()  # raises MissingExtra without numba
-    from harness.plugins.ngram import bleu_kernels
-
-    kernel = bleu_kernels.clip_pairs if single else bleu_kernels.clip_multi
-    shape = (len(hyp), hyp.shape[1], ref.shape[1], ORDERS) if single else (len(hyp), hyp.shape[1], ORDERS)
-    out = np.empty(shape, dtype=np.int64)
-
-    def work(start: int, stop: int) -> None:
-        scratch = np.zeros(index.n_grams, dtype=np.int64)
-        kernel(hyp[start:stop], ref[start:stop], index.bounds, index.ids, index.counts, scratch, out[start:stop])
-
-    run_slices(work, len(hyp), pairs=hyp.shape[1] * ref.shape[1])
-    return out
-
-
-def _closest(lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
-    """Return, for lengths (B, n), the closest of the reference lengths (B, m), the shorter on ties; shape (B, n)."""
-    gap = np.abs(reference_lengths[:, None, :] - lengths[:, :, None])
-    best = np.lexsort((np.broadcast_to(reference_lengths[:, None, :], gap.shape), gap))[..., 0]
-    return np.take_along_axis(reference_lengths, best, axis=1)
-
-
 def pair_scores(
-    index: NgramIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit"
+    index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit"
 ) -> np.ndarray:
     """Return sentence BLEU-n of all pairs of hypotheses and single references.
 
     Parameters
     ----------
-    index : NgramIndex
+    index : TextIndex
         Holds the n-grams of the texts.
     hyp, ref : ndarray
-        Rows of ``index``, shapes (B, n) and (B, m).
+        Gram rows of ``index``, shapes (B, n) and (B, m).
     n : int
         Highest order, 1 to 4.
     smoothing : str
@@ -81,17 +49,12 @@ def pair_scores(
     ndarray
         Shape (B, n, m), in [0, 1].
     """
-    correct = _clipped(index, hyp, ref, single=True)
-    lengths = np.broadcast_to(index.lengths[hyp][:, :, None], correct.shape[:3])
-    others = np.broadcast_to(index.lengths[ref][:, None, :], correct.shape[:3])
+    matches = ngram.clip_at_each(index, hyp, ref)
+    lengths = np.broadcast_to(ngram.row_lengths(index, hyp)[:, :, None], matches.shape[:3])
+    others = np.broadcast_to(ngram.row_lengths(index, ref)[:, None, :], matches.shape[:3])
     if smoothing == "toolkit":
-        return toolkit_bleu(correct, _guesses(lengths), lengths, others, n)
-    guess = _guesses(lengths)
-    product = correct[..., 0] / np.maximum(guess[..., 0], 1)
-    for k in range(1, n):
-        product = product * ((correct[..., k] + 1) / (guess[..., k] + 1))
-    brevity = np.exp(np.minimum(0.0, 1 - others / np.maximum(lengths, 1)))
-    return np.where(lengths == 0, others == 0, product ** (1 / n) * brevity)
+        return ngram.bleu(matches, ngram.count_guesses(lengths), lengths, others, n)
+    return ngram.add_one_bleu(matches, lengths, others, n)
 
 
 class Bleu(MeanMetric):
@@ -128,16 +91,28 @@ class Bleu(MeanMetric):
         Columns: mean sentence BLEU; then, summed over candidates, 4 matches, 4 numbers of n-grams, the length and the
         closest reference length.
         """
-        index = index_of(features, self.tokenizer)
-        rows = rows_of(features, batch.text_ids, self.tokenizer)
-        hyp, ref = rows[:, : batch.n], rows[:, batch.n :]
-        correct = _clipped(index, hyp, ref, single=False)
-        lengths = index.lengths[hyp]
-        closest = _closest(lengths, index.lengths[ref])
-        guess = _guesses(lengths)
-        items = toolkit_bleu(correct, guess, lengths, closest, self.n).mean(axis=1)
+        counts = self._counts(batch, features)
+        correct, lengths, closest = counts[..., :ORDERS], counts[..., -2], counts[..., -1]
+        guess = ngram.count_guesses(lengths)
+        items = ngram.bleu(correct, guess, lengths, closest, self.n).mean(axis=1)
         columns = [items, *correct.sum(axis=1).T, *guess.sum(axis=1).T, lengths.sum(axis=1), closest.sum(axis=1)]
         return np.stack(columns, axis=1).astype(np.float64)
+
+    def _counts(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return matches per order, length and closest reference length of each candidate, shape (B, n, 6), int64.
+
+        BLEU-1 to BLEU-4 share them. Nested sets have counts of their own: matches with fewer references cannot be cut from others.
+        """
+
+        def count(whole: Batch) -> np.ndarray:
+            texts = text_rows_of(features, self.tokenizer)
+            rows = texts.gram_rows(features, whole.text_ids)
+            lengths = ngram.row_lengths(texts.index, rows)
+            matches = ngram.clip_at_all(texts.index, rows[:, : whole.n], rows[:, whole.n :])
+            closest = ngram.closest_lengths(lengths[:, : whole.n], lengths[:, whole.n :])
+            return np.concatenate([matches, lengths[:, : whole.n, None], closest[..., None]], axis=2)
+
+        return count(batch) if batch.parent else features.per_batch(("bleu-counts", self.tokenizer), batch, count)
 
     @overload
     def reduce(self, stats: np.ndarray) -> float:
@@ -160,39 +135,15 @@ class Bleu(MeanMetric):
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
         correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
-        return toolkit_bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
+        return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
         """Return mean sentence BLEU (B, P) under the relabelings ``labels`` (P, N), True = candidate.
 
         Counts are clipped at the references of each relabeling.
         """
-        kernels()
-        from harness.plugins.ngram import bleu_kernels
-
-        index = index_of(features, self.tokenizer)
-        rows = rows_of(features, batch.text_ids, self.tokenizer)
-        labels = np.ascontiguousarray(labels, dtype=bool)
-        lengths = index.lengths[rows]
-        gap = np.abs(lengths[:, None, :] - lengths[:, :, None])
-        order = np.lexsort((np.broadcast_to(lengths[:, None, :], gap.shape), gap))
-        bits, out = _reference_bits(labels), np.empty((len(batch), len(labels)))
-
-        def work(start: int, stop: int) -> None:
-            bleu_kernels.relabel(
-                rows[start:stop], labels, bits, order[start:stop], index.bounds, index.ids, index.counts,
-                index.lengths, self.n, TINY, SMALL, np.full(index.n_grams, -1, dtype=np.int64), out[start:stop],
-            )  # fmt: skip
-
-        run_slices(work, len(batch), pairs=len(labels))
-        return out
-
-
-def _reference_bits(labels: np.ndarray) -> np.ndarray:
-    """Return the references of labels (P, N) as bits, shape (P, W), uint64: bit j of word w is text 64 w + j."""
-    padded = np.zeros((len(labels), -(-labels.shape[1] // 64) * 64), dtype=bool)
-    padded[:, : labels.shape[1]] = ~labels
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+        texts = text_rows_of(features, self.tokenizer)
+        return ngram.relabel_bleu(texts.index, texts.gram_rows(features, batch.text_ids), labels, self.n)
 
 
 class Bleu1(Bleu):
@@ -252,8 +203,9 @@ class BleuDistance:
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
-        rows = rows_of(features, batch.text_ids, self.tokenizer)
-        return 1.0 - pair_scores(index_of(features, self.tokenizer), rows, rows, self.n, "add-one")
+        texts = text_rows_of(features, self.tokenizer)
+        rows = texts.gram_rows(features, batch.text_ids)
+        return 1.0 - pair_scores(texts.index, rows, rows, self.n, "add-one")
 
 
 def matrix(
@@ -287,6 +239,6 @@ def matrix(
     """
     if smoothing not in ("toolkit", "add-one"):
         raise HarnessError(f"bleu: smoothing is {smoothing!r}; expected 'toolkit' or 'add-one'", parameter="smoothing")
-    index = NgramIndex()
-    rows = index.add(tokenize(texts, check_tokenizer(tokenizer)))
-    return pair_scores(index, np.broadcast_to(rows, (1, len(rows))), rows[None, :], check_order(n), smoothing)[0]
+    own = TextRows(check_tokenizer(tokenizer))
+    rows = own.index.gram_rows(own.add(list(texts)))
+    return pair_scores(own.index, rows[None, :], rows[None, :], check_order(n), smoothing)[0]

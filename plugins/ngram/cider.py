@@ -12,16 +12,15 @@ from typing import Literal, overload
 
 import numpy as np
 
+from caption_kernels import cider_idf, ngram
+from caption_kernels.ngram import SCALE
 from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError
-from harness.plugins.compiled.chunks import run_slices
-from harness.plugins.compiled.growing import ensure_rows
 from harness.plugins.crnrr.rows import WordRows
-from harness.plugins.ngram.cider_formula import SCALE, SIGMA
 from harness.plugins.ngram.cider_refit import HELD_FIXED, Refit
 from harness.plugins.ngram.document_frequency import Documents, Frequencies, Source, from_documents, merged
-from harness.plugins.ngram.index import ORDERS, NgramIndex, index_of, kernels, rows_of
-from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
+from harness.plugins.tokenisers.text_rows import TextRows, text_rows_of
+from harness.plugins.tokenisers.tokens import check_tokenizer
 from harness.stats import bootstrap, forms
 
 Df = PathParam | os.PathLike[str] | Documents
@@ -29,84 +28,37 @@ Variant = Literal["d", "plain"]
 
 
 class CiderScores:
-    """Scores of pairs of texts under one set of document frequencies; texts are rows of an n-gram index.
-
-    The tf-idf weights of a row are computed once, when the row is first scored.
+    """Scores of pairs of texts under one set of document frequencies; texts are gram rows of an index.
 
     Parameters
     ----------
-    index : NgramIndex
-        Holds the n-grams of the texts.
+    texts : TextRows
+        Index of the texts.
     frequencies : Frequencies
-        Document frequencies of the n-grams of ``index``.
-    tokenizer : str
-        Name of the tokeniser of the texts in ``index``.
+        Document frequencies of the n-grams of the index.
     plain : bool
         Use the original CIDEr, without clipping and length penalty, instead of CIDEr-D.
-    sigma : float
-        Width of the length penalty of CIDEr-D; infinite for none.
     """
 
-    def __init__(
-        self, index: NgramIndex, frequencies: Frequencies, tokenizer: str, plain: bool = False, sigma: float = SIGMA
-    ) -> None:
-        kernels()  # raises MissingExtra before any other work
+    def __init__(self, texts: TextRows, frequencies: Frequencies, plain: bool = False) -> None:
         self.key = uuid.uuid4().hex
         """Identifies these scores in caches."""
-        self.index = index
-        self.frequencies = frequencies
-        self.tokenizer = tokenizer
+        self.texts = texts
         self.plain = plain
-        self.sigma = sigma
-        self._log_n = np.log(float(frequencies.documents))
-        self._weights = np.zeros(0)
-        self._norms = np.zeros((0, ORDERS))
-        self._n_weighed = 0
+        self.idf = cider_idf(frequencies.counts, float(frequencies.documents))
+        self.unseen = ngram.unseen_idf(frequencies.documents)
 
     def forget_texts(self) -> None:
-        """Drop the weights of all rows; the document frequencies stay."""
-        self._weights, self._norms, self._n_weighed = np.zeros(0), np.zeros((0, ORDERS)), 0
-
-    def _weigh(self) -> None:
-        """Compute the weights and norms of the rows that were added to the index since the last call."""
-        index = self.index
-        if self._n_weighed == index.n_rows:
-            return
-        from harness.plugins.ngram import cider_kernels
-
-        idf = np.full(index.n_grams, self._log_n)
-        df = self.frequencies.counts
-        idf[: len(df)] -= np.log(np.arange(1, df.max(initial=1) + 1.0))[np.maximum(df, 1) - 1]
-        self._weights = ensure_rows(self._weights, index.n_entries)
-        self._norms = ensure_rows(self._norms, index.n_rows)
-        cider_kernels.weigh(
-            self._n_weighed, index.n_rows, index.bounds, index.ids, index.counts, idf, self._weights, self._norms
-        )
-        self._n_weighed = index.n_rows
+        """Drop all texts; the document frequencies stay."""
+        self.texts.forget_texts()
 
     def pairs(self, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
         """Return the scores (B, n, m), in [0, 10], of rows ``hyp`` (B, n) against single references ``ref`` (B, m)."""
-        from harness.plugins.ngram import cider_kernels
-
-        self._weigh()
-        index = self.index
-        bigrams = np.maximum(index.lengths - 1, 0)
-        longest = int(max(bigrams[hyp].max(initial=0), bigrams[ref].max(initial=0)))
-        penalty = np.e ** (-(np.arange(longest + 1.0) ** 2) / (2 * self.sigma**2))
-        out = np.empty((len(hyp), hyp.shape[1], ref.shape[1]))
-
-        def work(start: int, stop: int) -> None:
-            cider_kernels.score_pairs(
-                hyp[start:stop], ref[start:stop], index.bounds, index.ids, self._weights, self._norms, bigrams,
-                penalty, not self.plain, np.zeros(index.n_grams), out[start:stop],
-            )  # fmt: skip
-
-        run_slices(work, len(hyp), pairs=out[:1].size)
-        return out
+        return ngram.cider(self.texts.index, self.idf, self.unseen, hyp, ref, clip=not self.plain)
 
     def rows(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the index rows (B, N) of the texts of a batch."""
-        return rows_of(features, batch.text_ids, self.tokenizer, self.index)
+        """Return the gram rows (B, N) of the texts of a batch."""
+        return self.texts.gram_rows(features, batch.text_ids)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis.
@@ -139,9 +91,9 @@ def _scores(
     """Return the scores that all metrics and distances of one df, tokeniser and variant share in a run."""
 
     def build() -> CiderScores:
-        index = index_of(features, tokenizer)
-        counts = source.frequencies(index, tokenizer, features, references) if part is None else part
-        return CiderScores(index, counts, tokenizer, plain)
+        texts = text_rows_of(features, tokenizer)
+        counts = source.frequencies(texts, features, references) if part is None else part
+        return CiderScores(texts, counts, plain)
 
     if source.name == "given" and part is None:  # depends on the references of each fit
         return build()
@@ -154,7 +106,7 @@ def fit_of_shard(
     """Return the document frequencies of one shard's references in the index of a run; None for those of another source."""
     if not source.fits_references:
         return None
-    return from_documents(index_of(features, tokenizer), references, tokenizer)
+    return from_documents(text_rows_of(features, tokenizer), references)
 
 
 def _check_variant(variant: str, name: str) -> Variant:
@@ -364,12 +316,13 @@ def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb"
     variant = _check_variant(variant, "cider")
     if isinstance(df, str) and df in ("references", "task", "given"):
         raise HarnessError(f"cider.matrix has no task, so df is not {df!r}; expected a table's path or lists of texts")
-    index = NgramIndex()
-    rows = index.add(tokenize(texts, check_tokenizer(tokenizer)))
+    own = TextRows(check_tokenizer(tokenizer))
+    rows = own.index.gram_rows(own.add(list(texts)))
     if df is None:
-        frequencies = Frequencies(index.document_frequencies(list(rows[:, None])), max(1, len(rows)))
+        documents = own.index.document_frequencies(rows, np.arange(len(rows) + 1))
+        frequencies = Frequencies(documents, max(1, len(rows)))
     else:
-        frequencies = Source(df).frequencies(index, tokenizer)
-    scores = CiderScores(index, frequencies, tokenizer, variant == "plain")
-    # One reference per item: threads share the columns, and each reference is expanded once.
+        frequencies = Source(df).frequencies(own)
+    scores = CiderScores(own, frequencies, variant == "plain")
+    # One reference per item: threads share the columns.
     return scores.pairs(np.broadcast_to(rows, (len(rows), len(rows))), rows[:, None])[:, :, 0].T.copy()

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from caption_kernels import TextIndex, log, ngram
 from harness.contracts import Interval
-from harness.plugins.compiled.chunks import run_slices
 from harness.plugins.crnrr.rows import parse
-from harness.plugins.ngram.cider_formula import SIGMA
-from harness.plugins.ngram.index import ORDERS, NgramIndex
 from harness.stats import jackknife
 
 GROUPS = 100
@@ -48,12 +46,12 @@ class Refit:
     def __init__(self, rows: np.ndarray, plain: bool) -> None:
         self.plain = plain
         self.n_examples = len(rows)
-        self.index = NgramIndex()
+        self.index = TextIndex("none")
         candidates, references = parse(rows)
         unit = candidates.unit
         texts = _texts(np.concatenate([candidates.ids, references.ids]),
                        np.concatenate([candidates.sentence, references.sentence]), len(unit))  # fmt: skip
-        text_rows = self.index.add(texts)
+        text_rows = self.index.gram_rows(self.index.add(texts))
         per_example = np.bincount(unit, minlength=len(rows))
         starts = np.cumsum(per_example) - per_example
         n_candidates = rows[:, 0].astype(np.int64)
@@ -72,7 +70,7 @@ class Refit:
         examples, grams = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for shape in self.shapes:
             for example, rows in zip(shape.examples.tolist(), shape.ref):
-                ids = np.unique(np.concatenate([index.ids[index.bounds[r, 0] : index.bounds[r, ORDERS]] for r in rows]))
+                ids = np.unique(np.concatenate([ids for r in rows.tolist() for ids, _ in index.entries(r)]))
                 examples.append(np.full(len(ids), example))
                 grams.append(ids)
         places = (np.concatenate(examples), np.concatenate(grams))
@@ -80,28 +78,13 @@ class Refit:
 
     def value(self, weights: np.ndarray) -> float:
         """Return CIDEr of the examples with weights (B,): documents and scores count as often as they weigh."""
-        from harness.plugins.ngram import cider_kernels
-
-        index = self.index
-        idf = np.log(weights.sum()) - np.log(np.maximum(weights @ self._documents, 1.0))
-        entry_weights, norms = np.zeros(index.n_entries), np.zeros((index.n_rows, ORDERS))
-        cider_kernels.weigh(0, index.n_rows, index.bounds, index.ids, index.counts, idf, entry_weights, norms)
-        bigrams = np.maximum(index.lengths - 1, 0)
-        penalty = np.e ** (-(np.arange(int(bigrams.max(initial=0)) + 1.0) ** 2) / (2 * SIGMA**2))
+        # An n-gram that only examples without weight contain counts as unseen, as does one in no document.
+        idf = ngram.unseen_idf(weights.sum()) - log(np.maximum(weights @ self._documents, 1.0))
         scores = np.zeros(self.n_examples)
         for shape in self.shapes:
             present = np.flatnonzero(weights[shape.examples] > 0)
-            hyp, ref = shape.hyp[present], shape.ref[present]
-            out = np.empty((len(hyp), hyp.shape[1], ref.shape[1]))
-
-            def work(start: int, stop: int, hyp: Any = hyp, ref: Any = ref, out: Any = out) -> None:
-                cider_kernels.score_pairs(
-                    hyp[start:stop], ref[start:stop], index.bounds, index.ids, entry_weights, norms, bigrams,
-                    penalty, not self.plain, np.zeros(index.n_grams), out[start:stop],
-                )  # fmt: skip
-
-            run_slices(work, len(hyp), pairs=out[:1].size)
-            scores[shape.examples[present]] = out.mean(axis=2).mean(axis=1)
+            pairs = ngram.cider(self.index, idf, 0.0, shape.hyp[present], shape.ref[present], clip=not self.plain)
+            scores[shape.examples[present]] = pairs.mean(axis=2).mean(axis=1)
         return float(weights @ scores / weights.sum())
 
     def interval(self, seed: int) -> Interval:

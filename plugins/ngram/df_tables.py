@@ -17,38 +17,17 @@ import hashlib
 import io
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from caption_kernels.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
 from harness.errors import InputError
 from harness.files.memory import require_memory
 from harness.files.readable import DAMAGED
 
-FORMAT = "harness-df"
-VERSION = 1
-_ENDINGS = (".json", ".json.gz", ".parquet", ".npz")
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Content of a document-frequency table."""
-
-    grams: list[str]
-    """n-grams, words joined by one blank; length G."""
-    counts: np.ndarray
-    """Document frequencies, shape (G,), int64."""
-    documents: int
-    """Number of documents N."""
-    tokenizer: str
-    """Name of the tokeniser that produced the words."""
-
-    def header(self) -> dict[str, Any]:
-        """Return the table without its n-grams, as a JSON object."""
-        return {"format": FORMAT, "version": VERSION, "documents": self.documents, "tokenizer": self.tokenizer}
+_ENDINGS = (*ENDINGS, ".parquet")
 
 
 def content_hash(path: Path, hint: str = "") -> str:
@@ -112,28 +91,19 @@ def read(path: Path, tokenizer: str) -> Table:
     """
     ending, where = _ending(path), str(path)
     try:
-        header, grams, counts = _READERS[ending](path)
+        header, grams, counts = _read_parquet(path) if ending == ".parquet" else decode(path.read_bytes(), ending)
     except (*DAMAGED, MemoryError, RecursionError) as error:
         raise InputError(f"not a document-frequency table ({type(error).__name__}: {error})", where) from error
-    if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise InputError(f"not a {FORMAT} table of version {VERSION}: the header is {header!r:.80}", where)
-    documents = header.get("documents")
-    if not isinstance(documents, int) or documents < 1 or counts.ndim != 1 or len(counts) != len(grams):
+    try:
+        table = checked_table(header, grams, counts)
+    except ValueError as error:
+        raise InputError(str(error), where) from error
+    if table.tokenizer != tokenizer:
         raise InputError(
-            f"inconsistent table: {documents!r} documents, {len(grams)} n-grams, {counts.size} frequencies", where
-        )
-    if counts.size and (counts.min() < 0 or counts.max() > documents):
-        worst = int(np.argmax((counts < 0) | (counts > documents)))
-        raise InputError(f"{grams[worst]!r} occurs in {counts[worst]} of {documents} documents", where)
-    for number, gram in enumerate(grams):
-        if not isinstance(gram, str) or not 1 <= len(gram.split()) <= 4:
-            raise InputError(f"n-gram {number} is {gram!r:.60}; expected one to four words", where)
-    if header.get("tokenizer") != tokenizer:
-        raise InputError(
-            f"the table's tokenizer is '{header.get('tokenizer')}', but the metric's is '{tokenizer}': their n-grams differ",
+            f"the table's tokenizer is '{table.tokenizer}', but the metric's is '{tokenizer}': their n-grams differ",
             where,
         )
-    return Table(grams, counts, documents, tokenizer)
+    return table
 
 
 def _ending(path: Path) -> str:
@@ -144,34 +114,9 @@ def _ending(path: Path) -> str:
     raise InputError(f"unknown ending of a document-frequency table; expected {', '.join(_ENDINGS)}", str(path))
 
 
-def _integers(values: npt.ArrayLike) -> np.ndarray:
-    """Return frequencies as int64; raise ValueError for other than whole numbers."""
-    counts = np.asarray(values)
-    if counts.size and counts.dtype.kind not in "iu":
-        raise ValueError(f"frequencies of type {counts.dtype}; expected whole numbers")
-    return counts.astype(np.int64)
-
-
-def _read_json(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
-    data = path.read_bytes()
-    content = json.loads(gzip.decompress(data) if path.name.endswith(".gz") else data)
-    table = content.pop("df")
-    return content, list(table), _integers(list(table.values()))
-
-
 def _read_parquet(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
     import pyarrow.parquet as pq
 
     columns = pq.read_table(path)
     header = json.loads((columns.schema.metadata or {})[FORMAT.encode()])
-    return header, columns["gram"].to_pylist(), _integers(columns["df"].to_numpy())
-
-
-def _read_npz(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
-    with np.load(path, allow_pickle=False) as arrays:
-        text = arrays["grams"].tobytes().decode()
-        header = json.loads(arrays["header"].tobytes())
-        return header, text.split("\n") if text else [], _integers(arrays["df"])
-
-
-_READERS = {".json": _read_json, ".json.gz": _read_json, ".parquet": _read_parquet, ".npz": _read_npz}
+    return header, columns["gram"].to_pylist(), whole_numbers(columns["df"].to_numpy())

@@ -26,8 +26,8 @@ import numpy as np
 
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.plugins.ngram import df_tables
-from harness.plugins.ngram.index import NgramIndex, rows_of
-from harness.plugins.tokenisers.tokens import tokenize
+from harness.plugins.tokenisers.text_rows import TextRows
+from harness.plugins.tokenisers.tokens import check_tokenizer
 
 if TYPE_CHECKING:
     from harness.contracts import Features
@@ -79,19 +79,15 @@ class Source:
         """True when the frequencies are those of the references of the task or of a fit."""
         return self.path is None and self.documents is None
 
-    def frequencies(
-        self, index: NgramIndex, tokenizer: str, features: Features | None = None, fitted: Documents = ()
-    ) -> Frequencies:
+    def frequencies(self, texts: TextRows, features: Features | None = None, fitted: Documents = ()) -> Frequencies:
         """Return the frequencies of the n-grams of an index.
 
         Parameters
         ----------
-        index : NgramIndex
+        texts : TextRows
             Index to which the n-grams of the documents are added.
-        tokenizer : str
-            Name of the tokeniser of the index.
         features : Features, optional
-            Feature cache with the task's references; texts are tokenised through it.
+            Feature cache with the task's references; texts are indexed through it.
         fitted : sequence of sequence of str
             References that the metric is fitted on.
 
@@ -101,9 +97,9 @@ class Source:
             Without documents, or for a table that is damaged or has another tokeniser.
         """
         if self.path is not None:
-            table = df_tables.read(self.path, tokenizer)
-            ids = index.gram_ids(table.grams)
-            counts = np.zeros(index.n_grams, dtype=np.int64)
+            table = df_tables.read(self.path, texts.tokenizer)
+            ids = texts.index.intern_grams(table.grams)
+            counts = np.zeros(texts.index.n_grams, dtype=np.int64)
             counts[ids] = table.counts
             return Frequencies(counts, table.documents)
         documents = self.documents
@@ -114,42 +110,38 @@ class Source:
             raise HarnessError(
                 "document frequencies need references, and the task has none: set df to a table or to lists of texts"
             )
-        return from_documents(index, documents, tokenizer, features)
+        return from_documents(texts, documents, features)
 
 
-def from_documents(
-    index: NgramIndex, documents: Documents, tokenizer: str, features: Features | None = None
-) -> Frequencies:
+def from_documents(texts: TextRows, documents: Documents, features: Features | None = None) -> Frequencies:
     """Return the document frequencies of lists of texts, one list per document.
 
     Parameters
     ----------
-    index : NgramIndex
+    texts : TextRows
         Index to which the n-grams are added.
     documents : sequence of sequence of str
         Texts of each document.
-    tokenizer : str
-        Name of the tokeniser.
     features : Features, optional
-        Feature cache through which texts are tokenised; without it, and for more than :data:`BLOCK_DOCUMENTS` documents, they are
-        tokenised here, block by block, and no text is kept.
+        Feature cache through which texts are indexed; without it, and for more than :data:`BLOCK_DOCUMENTS` documents, they are
+        indexed here, block by block, and no text is kept.
     """
     if len(documents) > BLOCK_DOCUMENTS:
         counts = Frequencies(np.zeros(0, dtype=np.int64), 0)
         iterator = iter(documents)
         while block := list(islice(iterator, BLOCK_DOCUMENTS)):
-            counts = merged(counts, from_documents(index, block, tokenizer))
+            counts = merged(counts, from_documents(texts, block))
         return counts
-    sizes = [len(texts) for texts in documents]
-    texts = [text for document in documents for text in document]
-    n_rows = index.n_rows
+    starts = np.cumsum([0, *(len(document) for document in documents)])
+    flat = [text for document in documents for text in document]
+    mark = texts.index.mark()
     if features is None:
-        rows = index.add(tokenize(texts, tokenizer))
+        rows = texts.index.gram_rows(texts.add(flat))
     else:
-        rows = rows_of(features, features.intern(texts), tokenizer, index)
-    counts = index.document_frequencies(np.split(rows, np.cumsum(sizes)[:-1]))
+        rows = texts.gram_rows(features, features.intern(flat))
+    counts = texts.index.document_frequencies(rows, starts)
     if features is None:
-        index.truncate(n_rows)
+        texts.index.rollback(mark, keep_grams=True)
     return Frequencies(counts, len(documents))
 
 
@@ -194,10 +186,10 @@ def build_df_table(corpus: Documents, path: str | os.PathLike[str], *, tokenizer
     7
     """
     documents = _checked_documents(corpus)
-    index = NgramIndex()
-    frequencies = from_documents(index, documents, tokenizer)
+    texts = TextRows(check_tokenizer(tokenizer))
+    frequencies = from_documents(texts, documents)
     keep = np.flatnonzero(frequencies.counts >= max(1, minimum))
-    names = index.names()
+    names = texts.index.gram_texts()
     table = df_tables.Table([names[i] for i in keep], frequencies.counts[keep], frequencies.documents, tokenizer)
     df_tables.write(Path(path), table)
     return len(keep)

@@ -6,34 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from caption_kernels import ngram
+from caption_kernels.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness.plugins.compiled.chunks import run_slices
-from harness.plugins.ngram.index import kernels
-from harness.plugins.ngram.rouge_formula import BETA, f_score
-from harness.plugins.tokenisers.tokens import check_tokenizer, tokenize
-from harness.plugins.tokenisers.words import WordIndex, word_index_of, word_rows_of
-
-
-def lcs_lengths(index: WordIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
-    """Return the lengths (B, n, m) of the longest common subsequences of rows ``hyp`` (B, n) and ``ref`` (B, m)."""
-    kernels()  # raises MissingExtra without numba
-    from harness.plugins.ngram import rouge_kernels
-
-    out = np.empty((len(hyp), hyp.shape[1], ref.shape[1]), dtype=np.int64)
-
-    def work(start: int, stop: int) -> None:
-        scratch = np.zeros(index.n_words, dtype=np.uint64)
-        rouge_kernels.lcs_pairs(hyp[start:stop], ref[start:stop], index.words, index.starts, scratch, out[start:stop])
-
-    run_slices(work, len(hyp), pairs=hyp.shape[1] * ref.shape[1])
-    return out
-
-
-def pair_scores(index: WordIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
-    """Return ROUGE-L (B, n, m), in [0, 1], of rows ``hyp`` (B, n) against single references ``ref`` (B, m)."""
-    lengths = np.diff(index.starts)
-    lcs = lcs_lengths(index, hyp, ref)
-    return f_score(lcs / lengths[hyp][:, :, None], lcs / lengths[ref][:, None, :])
+from harness.plugins.tokenisers.text_rows import TextRows, text_rows_of
+from harness.plugins.tokenisers.tokens import check_tokenizer
 
 
 class Rouge(MeanMetric):
@@ -62,34 +39,14 @@ class Rouge(MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return the mean ROUGE-L over the candidates of each example, shape (B,), in [0, 1]."""
-        index = word_index_of(features, self.tokenizer)
-        rows = word_rows_of(features, batch.text_ids, self.tokenizer)
-        lengths = np.diff(index.starts)[rows]
-        lcs = lcs_lengths(index, rows[:, : batch.n], rows[:, batch.n :])
-        precision = (lcs / lengths[:, : batch.n, None]).max(axis=2)
-        recall = (lcs / lengths[:, None, batch.n :]).max(axis=2)
-        return f_score(precision, recall).mean(axis=1)
+        texts = text_rows_of(features, self.tokenizer)
+        rows = texts.rows(features, batch.text_ids)
+        return ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :]).mean(axis=1)
 
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
         """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
-        from harness.plugins.ngram import rouge_kernels
-
-        index = word_index_of(features, self.tokenizer)
-        rows = word_rows_of(features, batch.text_ids, self.tokenizer)
-        lengths = np.diff(index.starts)[rows]
-        lcs = lcs_lengths(index, rows, rows)
-        by_precision = np.argsort(-lcs, axis=2, kind="stable")
-        by_recall = np.argsort(-(lcs / lengths[:, None, :]), axis=2, kind="stable")
-        labels, out = np.ascontiguousarray(labels, dtype=bool), np.empty((len(batch), len(labels)))
-
-        def work(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            rouge_kernels.relabel(
-                lcs[part], lengths[part], by_precision[part], by_recall[part], labels, BETA, out[part]
-            )
-
-        run_slices(work, len(batch), pairs=len(labels))
-        return out
+        texts = text_rows_of(features, self.tokenizer)
+        return ngram.relabel_rouge(texts.index, texts.rows(features, batch.text_ids), labels)
 
 
 class RougeDistance:
@@ -112,8 +69,9 @@ class RougeDistance:
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
-        rows = word_rows_of(features, batch.text_ids, self.tokenizer)
-        scores = pair_scores(word_index_of(features, self.tokenizer), rows, rows)
+        texts = text_rows_of(features, self.tokenizer)
+        rows = texts.rows(features, batch.text_ids)
+        scores = ngram.rouge_l_pairs(texts.index, rows, rows)
         distances = np.maximum(1.0 - scores, 0.0)  # F may round to 1 + 2e-16 where P = R = 1
         distances[rows[:, :, None] == rows[:, None, :]] = 0.0
         return distances
@@ -139,6 +97,6 @@ def matrix(texts: Sequence[str], *, tokenizer: str = "ptb") -> np.ndarray:
     >>> matrix(["a dog runs", "a dog"], tokenizer="none").round(3).tolist()
     [[1.0, 0.83], [0.772, 1.0]]
     """
-    index = WordIndex()
-    rows = index.add(tokenize(texts, check_tokenizer(tokenizer)))
-    return pair_scores(index, rows[:, None], np.broadcast_to(rows, (len(rows), len(rows))))[:, 0, :]
+    own = TextRows(check_tokenizer(tokenizer))
+    rows = own.add(list(texts))
+    return ngram.rouge_l_pairs(own.index, rows[:, None], np.broadcast_to(rows, (len(rows), len(rows))))[:, 0, :]

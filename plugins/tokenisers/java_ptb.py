@@ -1,6 +1,6 @@
 """The COCO caption toolkit's tokeniser, Stanford's Java program, as the reference implementation (``tokenizer: java-ptb``).
 
-The interface is that of :mod:`harness.plugins.tokenisers.ptb.tokeniser`. Differences from the toolkit's wrapper:
+The interface is that of :mod:`caption_kernels.reference.ptb.tokeniser`. Differences from the toolkit's wrapper:
 
 - captions are passed through a temporary folder, so that a read-only installation works;
 - characters that end a line for the program are replaced by blanks;
@@ -14,9 +14,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from caption_kernels.reference.ptb.tokeniser import PUNCTUATION, one_line
 from harness.errors import HarnessError
 from harness.plugins.tokenisers.java_runtime import pycocoevalcap_file, run_java
-from harness.plugins.tokenisers.ptb.tokeniser import PUNCTUATION, one_line
 
 NEEDED_BY = "the tokenizer 'java-ptb'"
 """Requester in error messages."""
@@ -26,7 +26,7 @@ _SEPARATOR = "zz"
 def tokenize(captions: list[str]) -> list[str]:
     """Return the tokens of each caption without punctuation, in lower case, joined by one blank.
 
-    As :func:`harness.plugins.tokenisers.ptb.tokeniser.tokenize`. Raises :class:`HarnessError` without Java or the jar.
+    As :func:`caption_kernels.reference.ptb.tokeniser.tokenize`. Raises :class:`HarnessError` without Java or the jar.
     """
     return [" ".join(token for token in line.split(" ") if token not in PUNCTUATION) for line in token_lines(captions)]
 

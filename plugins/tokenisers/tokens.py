@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from harness.errors import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
+    from caption_kernels import Tokenizer
     from harness.contracts import Features
 
 TOKENIZERS = ("ptb", "java-ptb", "none")
@@ -77,9 +79,15 @@ def _function(name: str) -> Callable[[list[str]], list[str]]:
         from harness.plugins.tokenisers import java_ptb  # starts a JVM
 
         return java_ptb.tokenize
-    from harness.plugins.tokenisers.ptb import tokeniser as ptb  # compiles its rules on import
+    return _ptb().tokenize
 
-    return ptb.tokenize
+
+@cache
+def _ptb() -> Tokenizer:
+    """Return the PTB tokeniser of this process, which remembers the pieces that it has met."""
+    from caption_kernels import Tokenizer
+
+    return Tokenizer()
 
 
 def tokens_of(features: Features, ids: np.ndarray | Iterable[int], tokenizer: str = "ptb") -> list[str]:

@@ -42,7 +42,6 @@ PRELOADED = (
     "yaml",
     "pyarrow.parquet",
     "pandas",
-    "numba",
 )
 """Modules of others that every test imports, loaded once."""
 
@@ -61,7 +60,7 @@ def install(path: str, code: str) -> None:
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
 
 
-def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | None, jit: bool, scratch: Path) -> int:
+def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | None, scratch: Path) -> int:
     """Run test modules in a child process and return its exit status; negative for a signal. Its output goes beside ``scratch``."""
     child = os.fork()
     if child == 0:
@@ -71,7 +70,6 @@ def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | 
             output = os.open(scratch.with_suffix(".txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            importlib.import_module("numba").config.DISABLE_JIT = int(not jit)
             if mutant is not None:
                 install(*mutant)
             os._exit(int(_pytest(tests, scratch)))
@@ -121,32 +119,31 @@ class Baseline:
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._seconds: dict[tuple[str, bool], float | None] = {}
+        self._seconds: dict[str, float | None] = {}
 
-    def seconds(self, test: str, jit: bool) -> float | None:
+    def seconds(self, test: str) -> float | None:
         """Return the CPU seconds of a test module, or None when it fails, is empty or takes over a minute."""
-        if (test, jit) not in self._seconds:
+        if test not in self._seconds:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            code = run_tests([test], 60, None, jit, self._scratch)
+            code = run_tests([test], 60, None, self._scratch)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            self._seconds[test, jit] = used if code == 0 else None
+            self._seconds[test] = used if code == 0 else None
             if code not in (0, 5):
-                compiler = "" if jit else ", without numba's compiler"
-                print(f"left out: {os.path.relpath(test, ROOT)} ends with {code} unchanged{compiler}", flush=True)
-        return self._seconds[test, jit]
+                print(f"left out: {os.path.relpath(test, ROOT)} ends with {code} unchanged", flush=True)
+        return self._seconds[test]
 
 
 def attempt(mutant: Mutant, source: str, baseline: Baseline, scratch: Path) -> str:
     """Return ``noticed`` (by the test module of its name), ``folder`` (by another of the folder) or ``unnoticed``."""
-    code, jit = mutant.code(source), not compiled(source)
+    code = mutant.code(source)
     for stage, tests in zip(("noticed", "folder"), test_modules(mutant.path)):
-        seconds = {test: baseline.seconds(test, jit) for test in tests}
+        seconds = {test: baseline.seconds(test) for test in tests}
         usable = {test: used for test, used in seconds.items() if used is not None}
         if not usable:
             continue
         limit = int(3 * sum(usable.values())) + 10
-        if run_tests(list(usable), limit, (mutant.path, code), jit, scratch) != 0:
+        if run_tests(list(usable), limit, (mutant.path, code), scratch) != 0:
             return stage
     return "unnoticed"
 
@@ -215,11 +212,6 @@ def main() -> int:
                     file.write(json.dumps({"state": state, "end": end, "line": mutant.line, "name": name}) + "\n")
             results[state] = (mutant, end)
     return summary(results)
-
-
-def compiled(source: str) -> bool:
-    """Return True for a module of compiled kernels: its mutants run as plain Python, since numba's cache has the original."""
-    return "@njit" in source or "@cached\n" in source
 
 
 def _earlier() -> dict[str, str]:

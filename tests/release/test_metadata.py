@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -62,7 +64,15 @@ def test_every_extra_that_a_component_needs_exists(project):
 def test_heavy_packages_are_no_plain_dependencies(project):
     names = {re.match(r"[\w-]+", text)[0] for text in project["dependencies"]}
     assert not names & {"torch", "transformers", "sentence-transformers", "datasets", "open_clip_torch", "pandas"}
-    assert {"numba", "pycocoevalcap", "jinja2"} <= names
+    assert {"caption-kernels", "jinja2"} <= names
+
+
+def test_nothing_needs_numba(project, root):
+    assert not [text for text in project["dependencies"] if "numba" in text]
+    files = subprocess.run(["git", "ls-files", "*.py"], cwd=root, capture_output=True, text=True, check=True).stdout
+    own = Path(__file__).resolve()
+    paths = [path for line in files.splitlines() if (path := root / line).is_file() and path.resolve() != own]
+    assert not [str(path) for path in paths if "numba" in path.read_text(encoding="utf-8")]
 
 
 def test_the_workflow_runs_what_ci_runs(root):

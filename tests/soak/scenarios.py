@@ -286,7 +286,7 @@ def torn_caches(shop: Workshop) -> Iterator[bool]:
     project = shop.folder / "project"
     (project / "cached.yaml").write_text(json.dumps(spec), encoding="utf-8")
     cache = shop.folder / "torn-cache"
-    environment = {"HARNESS_CACHE": str(cache), "NUMBA_CACHE_DIR": str(cache / "numba")}
+    environment = {"HARNESS_CACHE": str(cache)}
 
     def run() -> tuple[End, Path]:
         out = shop.new_folder()

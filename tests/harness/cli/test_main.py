@@ -30,7 +30,6 @@ HEAVY = (
     "datasets",
     "scipy",
     "matplotlib",
-    "numba",
     "pandas",
     "pydantic",
 )

@@ -124,7 +124,7 @@ def jobs(count):
 def pooled(monkeypatch, pool):
     """Return an executor with a pool of this process, and the numbers of steps that it reports."""
     monkeypatch.setattr(module, "packed", lambda scorer: b"")
-    monkeypatch.setattr(module, "ProcessPoolExecutor", lambda *arguments: pool)
+    monkeypatch.setattr(module, "_new_pool", lambda *arguments: pool)
     return ProcessExecutor(None, 2), []  # type: ignore[arg-type]
 
 

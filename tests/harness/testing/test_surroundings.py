@@ -28,7 +28,7 @@ OTHERS = {
     "hash seed": {"PYTHONHASHSEED": "4242"},
     "locale": {"LC_ALL": "C.UTF-8", "LANGUAGE": "tr", "PYTHONUTF8": "0"},
     "time zone": {"TZ": "Pacific/Kiritimati"},
-    "threads": {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3", "NUMBA_NUM_THREADS": "3"},
+    "threads": {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3", "CAPTION_KERNELS_THREADS": "3"},
 }
 
 

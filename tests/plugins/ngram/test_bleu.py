@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caption_kernels.reference import bleu as formula
 from harness.errors import HarnessError, UnknownName
 from harness.plugins.ngram import bleu
-from harness.plugins.ngram import bleu_formula as formula
 from harness.stats import permutation
 
 EXACT = 1e-12
@@ -25,7 +25,7 @@ texts = st.lists(st.one_of(short, short, short, long), min_size=2, max_size=6)
 def test_matrices_equal_the_formula(items, n):
     words = [text.split() for text in items]
     for smoothing, score in (("toolkit", formula.sentence_bleu), ("add-one", formula.smoothed_bleu)):
-        expected = [[score(formula.counts(h, [r]), n) for r in words] for h in words]
+        expected = [[score(formula.count_matches(h, [r]), n) for r in words] for h in words]
         matrix = bleu.matrix(items, n=n, tokenizer="none", smoothing=smoothing)  # type: ignore[arg-type]
         assert np.abs(matrix - expected).max() <= EXACT
 
@@ -39,7 +39,9 @@ def test_scores_and_null_equal_the_formula_under_every_relabeling(batch_of, data
 
     def score(item, row):
         refs = [text.split() for text in itertools.compress(item, ~row)]
-        return np.mean([formula.sentence_bleu(formula.counts(c.split(), refs)) for c in itertools.compress(item, row)])
+        return np.mean(
+            [formula.sentence_bleu(formula.count_matches(c.split(), refs)) for c in itertools.compress(item, row)]
+        )
 
     expected = np.array([[score(item, row) for row in labels] for item in items])
     metric = bleu.Bleu(tokenizer="none")
@@ -51,12 +53,14 @@ def test_the_corpus_score_is_that_of_summed_counts(batch_of):
     features, batch = batch_of([["a dog", "the cat sat", "a dog sat"], ["x", "x y", "x y z"]], 2)
     metric = bleu.Bleu(n=2, tokenizer="none")
     parts = [
-        formula.counts(c.split(), [r.split() for r in item.references]) for item in batch.sets for c in item.candidates
+        formula.count_matches(c.split(), [r.split() for r in item.references])
+        for item in batch.sets
+        for c in item.candidates
     ]
-    correct = np.sum([part.correct for part in parts], axis=0)
+    correct = np.sum([part.matches for part in parts], axis=0)
     guess = np.array([sum(max(0, part.length - k) for part in parts) for k in range(4)])
     length, reference_length = sum(part.length for part in parts), sum(part.reference_length for part in parts)
-    expected = formula.toolkit_bleu(correct, guess, length, reference_length, 2)
+    expected = formula.score(correct, guess, length, reference_length, 2)
     stats = metric.stats(batch, features, None)
     assert abs(metric.reduce(stats) - expected) <= EXACT
     assert np.allclose(metric.reduce(stats, np.ones((2, 2))), expected, rtol=0, atol=EXACT)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caption_kernels.reference import cider_formula as formula
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.plugins.ngram import cider
-from harness.plugins.ngram import cider_formula as formula
 from harness.run.features import FeatureCache
 from harness.stats import forms, permutation
 

@@ -6,9 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from caption_kernels.reference.cider import repetition_penalty
+from caption_kernels.reference.cider_formula import document_frequencies, vectors
 from harness.contracts import CaptionSet
-from harness.plugins.ngram.cider_formula import document_frequencies, vectors
-from harness.plugins.ngram.cider_r import CiderR, repetition_penalty
+from harness.plugins.ngram.cider_r import CiderR
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 

@@ -11,7 +11,7 @@ from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.plugins.ngram import cider
 from harness.plugins.ngram.document_frequency import Source, build_df_table, from_documents
-from harness.plugins.ngram.index import NgramIndex
+from harness.plugins.tokenisers.text_rows import TextRows
 from harness.run.features import FeatureCache
 
 CORPUS = [
@@ -76,12 +76,13 @@ def test_the_source_given_is_the_references_of_the_fit():
 
 
 def test_n_grams_indexed_later_are_in_no_document():
-    index = NgramIndex()
-    frequencies = from_documents(index, CORPUS, "none")
-    index.add(["an unseen text"])
+    texts = TextRows("none")
+    frequencies = from_documents(texts, CORPUS)
+    index = texts.index
+    index.gram_rows(texts.add(["an unseen text"]))
     assert frequencies.documents == 4
     assert len(frequencies.counts) < index.n_grams
-    names = index.names()
+    names = index.gram_texts()
     assert {names[i]: int(n) for i, n in enumerate(frequencies.counts) if n > 1} == {
         "a": 3,
         "dog": 2,
@@ -123,4 +124,4 @@ def test_an_invalid_corpus_is_reported(tmp_path, corpus, message):
 
 def test_frequencies_without_documents_are_refused():
     with pytest.raises(HarnessError, match="need references, and the task has none"):
-        Source("references").frequencies(NgramIndex(), "none")
+        Source("references").frequencies(TextRows("none"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from caption_kernels.reference import rouge as formula
 from harness.errors import UnknownName
 from harness.plugins.ngram import rouge
-from harness.plugins.ngram import rouge_formula as formula
 from harness.stats import permutation
 
 EXACT = 1e-12

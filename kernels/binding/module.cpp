@@ -1,0 +1,23 @@
+// The module caption_kernels._compiled.
+#include "convert.hpp"
+
+#if __has_include("build_hash.h")
+#include "build_hash.h"  // written by CMake
+#else
+#define CK_BUILD_HASH "unknown"
+#endif
+
+void bind_math(nb::module_& module);
+void bind_text(nb::module_& module);
+void bind_ngram(nb::module_& module);
+void bind_meteor(nb::module_& module);
+
+NB_MODULE(_compiled, module) {
+  nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no mistake
+  module.doc() = "Compiled kernels of the text metrics; caption_kernels.reference has the same functions in Python.";
+  module.attr("build_hash") = CK_BUILD_HASH;
+  bind_math(module);
+  bind_text(module);
+  bind_ngram(module);
+  bind_meteor(module);
+}

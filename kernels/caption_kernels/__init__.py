@@ -1,0 +1,92 @@
+"""Text metrics of image captions, compiled: PTB tokeniser, BLEU, ROUGE-L, CIDEr and METEOR 1.5.
+
+Two engines have the same functions and classes, and give the same digits: the extension ``caption_kernels._compiled``, and the readable
+Python of :mod:`caption_kernels.reference`, which is hundreds of times slower. The environment variable ``CAPTION_KERNELS``
+(``compiled`` or ``reference``) chooses one; without it the extension is used where it is installed.
+
+:data:`engine` names the engine in use, :data:`build_hash` its sources: numbers that are stored under the version and this hash
+stay valid until the next change of a kernel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from caption_kernels._engine import build_hash, engine
+
+if TYPE_CHECKING or engine == "compiled":
+    from caption_kernels._compiled import (
+        Lexicon,
+        LexiconBuilder,
+        MeteorTexts,
+        TextIndex,
+        Tokenizer,
+        best_relabel,
+        bleu_relabel,
+        bleu_scores,
+        cider_idf,
+        cider_pairs,
+        cider_repetition,
+        clip_all,
+        clip_pairs,
+        exp,
+        lcs_pairs,
+        log,
+        meteor_score,
+        normalise,
+        power,
+        rouge_relabel,
+        stem,
+    )
+else:
+    from caption_kernels.reference import (
+        Lexicon,
+        LexiconBuilder,
+        MeteorTexts,
+        TextIndex,
+        Tokenizer,
+        best_relabel,
+        bleu_relabel,
+        bleu_scores,
+        cider_idf,
+        cider_pairs,
+        cider_repetition,
+        clip_all,
+        clip_pairs,
+        exp,
+        lcs_pairs,
+        log,
+        meteor_score,
+        normalise,
+        power,
+        rouge_relabel,
+        stem,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Lexicon",
+    "LexiconBuilder",
+    "MeteorTexts",
+    "TextIndex",
+    "Tokenizer",
+    "best_relabel",
+    "bleu_relabel",
+    "bleu_scores",
+    "build_hash",
+    "cider_idf",
+    "cider_pairs",
+    "cider_repetition",
+    "clip_all",
+    "clip_pairs",
+    "engine",
+    "exp",
+    "lcs_pairs",
+    "log",
+    "meteor_score",
+    "normalise",
+    "power",
+    "rouge_relabel",
+    "stem",
+]

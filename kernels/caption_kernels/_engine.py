@@ -1,0 +1,51 @@
+"""The choice of the engine, made once when the package is imported."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+VARIABLE = "CAPTION_KERNELS"
+_TOLD = "CAPTION_KERNELS_TOLD"
+"""Set by this process for its children, which need not repeat the line."""
+_HELP = "install a C++20 compiler or `pip install ziglang`, then the package again"
+
+
+def _chosen() -> tuple[str, str]:
+    """Return engine and build hash; raise :class:`ImportError`, one line, for an engine that is not there or has no such name."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in ("", "compiled", "reference"):
+        raise ImportError(f"{VARIABLE} is {wanted!r}; expected 'compiled' or 'reference'")
+    if wanted != "reference":
+        try:
+            return "compiled", str(import_module("caption_kernels._compiled").build_hash)
+        except ImportError as error:
+            missing = isinstance(error, ModuleNotFoundError) and error.name == "caption_kernels._compiled"
+            reason = "is not installed" if missing else f"cannot be loaded ({error})"
+            if wanted:
+                raise ImportError(f"caption_kernels: the compiled extension {reason}; {_HELP}") from error
+            _tell(f"caption_kernels: the compiled extension {reason}, the slow reference engine runs instead; {_HELP}")
+    return "reference", _hash_of_sources()
+
+
+def _tell(line: str) -> None:
+    """Log a warning, which goes to standard error where no logging is set up; once for a process and its children."""
+    from logging import getLogger
+
+    if _TOLD not in os.environ:
+        getLogger("caption_kernels").warning(line)
+        os.environ[_TOLD] = "1"
+
+
+def _hash_of_sources() -> str:
+    """Return 16 hex digits of SHA-256 over the Python files of the reference engine, as CMake computes those of the extension."""
+    from hashlib import sha256
+    from pathlib import Path
+
+    folder = Path(__file__).parent
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.glob("reference/**/*.py"))
+    lines = (f"{sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
+    return sha256("".join(lines).encode()).hexdigest()[:16]
+
+
+engine, build_hash = _chosen()

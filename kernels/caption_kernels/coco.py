@@ -1,0 +1,372 @@
+"""The classes of the COCO caption toolkit (pycocoevalcap 1.2) without Java: the same calls, return values and printed lines.
+
+Replace ``from pycocoevalcap.eval import COCOEvalCap`` by ``from caption_kernels.coco import COCOEvalCap``; likewise for ``PTBTokenizer``,
+``Bleu``, ``Meteor``, ``Rouge``, ``Cider`` and ``Spice``. Where the toolkit stops at a bare assertion (an image without a candidate, or with
+two), the message says which image; where a line break inside a caption shifts all later captions of the toolkit, it is a blank here.
+METEOR needs the data of the package pycocoevalcap, SPICE needs its jar and Java: :class:`COCOEvalCap` leaves out what is not there, with
+one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from caption_kernels import MeteorTexts, TextIndex, Tokenizer, cider_idf, meteor, ngram
+from caption_kernels.spice import Spice
+from caption_kernels.unavailable import Unavailable
+
+__all__ = ["Bleu", "COCOEvalCap", "Cider", "Meteor", "PTBTokenizer", "Rouge", "Spice", "Unavailable"]
+
+Texts = Mapping[Any, list[str]]
+"""Tokenised texts of each image id: the result of :meth:`PTBTokenizer.tokenize`."""
+_SENTENCE = re.compile(r"[ \t\u00a0\u2000-\u200a\u3000\u2028]*([A-Z]|<(!--.*?--|/?[A-Za-z][^<>]*)>(\s|$))")
+"""Beginnings of a line before which the toolkit's tokeniser ends a sentence."""
+
+
+class Annotations(Protocol):
+    """What is used of ``pycocotools.coco.COCO``."""
+
+    imgToAnns: Mapping[Any, list[dict[str, Any]]]
+
+    def getImgIds(self) -> list[Any]:
+        """Return the ids of all images."""
+        ...
+
+
+class PTBTokenizer:
+    """The tokeniser of the toolkit: Penn Treebank tokens in lower case without punctuation."""
+
+    def tokenize(self, captions_for_image: Mapping[Any, Sequence[Mapping[str, Any]]]) -> dict[Any, list[str]]:
+        """Return the tokens of each caption, joined by one blank.
+
+        Parameters
+        ----------
+        captions_for_image : mapping
+            Image id -> annotations, each a mapping with the key ``caption``.
+
+        Returns
+        -------
+        dict
+            Image id -> one string per caption, in the order given. As in the toolkit, an image without captions is left out.
+
+        Examples
+        --------
+        >>> PTBTokenizer().tokenize({7: [{"caption": "A man's dog!"}]})
+        {7: ["a man 's dog"]}
+        """
+        texts = [item["caption"].replace("\n", " ") for items in captions_for_image.values() for item in items]
+        tokenizer = Tokenizer()
+        lines = tokenizer.tokenize(texts)
+        for k in range(len(texts) - 1):
+            # The toolkit's tokeniser reads one text of all lines: `12th Ave S.` ends in `s.` before `a dog` and in `s` before `A dog`.
+            if lines[k].endswith(".") and _SENTENCE.match(texts[k + 1]):
+                lines[k] = tokenizer.tokenize([texts[k] + " A"])[0].removesuffix(" a")
+        rest = iter(lines)
+        counted = ((image, len(items)) for image, items in captions_for_image.items() if len(items))
+        return {image: [next(rest) for _ in range(count)] for image, count in counted}
+
+
+class Group(NamedTuple):
+    """Examples with the same number of references."""
+
+    places: np.ndarray
+    """(B,) positions in the order of the images."""
+    hyp: np.ndarray
+    """(B, 1) rows of the candidates."""
+    ref: np.ndarray
+    """(B, m) rows of the references."""
+
+
+class Corpus:
+    """One candidate and the references of each image, indexed for all metrics.
+
+    Parameters
+    ----------
+    gts, res : mapping
+        Image id -> tokenised references; image id -> list of one tokenised candidate. The order of ``gts`` counts.
+
+    Raises
+    ------
+    AssertionError
+        As the toolkit: when the ids differ, an image has not exactly one candidate, or has no reference.
+    """
+
+    def __init__(self, gts: Texts, res: Texts) -> None:
+        _check(gts, res)
+        self.ids = list(gts)
+        self.candidates = [res[image][0] for image in gts]
+        self.references = list(gts.values())
+        counts = np.array([len(texts) for texts in self.references], dtype=np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.index = TextIndex("none")
+        self.rows = self.index.add(self.candidates)
+        self.reference_rows = self.index.add(list(chain.from_iterable(self.references)))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def groups(self, rows: np.ndarray, reference_rows: np.ndarray) -> Iterator[Group]:
+        """Yield the examples by their number of references, rows from ``rows`` (N,) and ``reference_rows`` (all references,)."""
+        counts = np.diff(self.starts)
+        for count in np.unique(counts).tolist():
+            places = np.flatnonzero(counts == count)
+            columns = self.starts[places, None] + np.arange(count)
+            yield Group(places, rows[places, None], reference_rows[columns])
+
+
+def _check(gts: Texts, res: Texts) -> None:
+    if gts.keys() != res.keys():
+        without = [image for image in gts if image not in res] or [image for image in res if image not in gts]
+        kind = "candidate" if any(image not in res for image in gts) else "references"
+        raise AssertionError(
+            f"{len(without)} images without {kind}, the first is {without[0]!r}; score one set of images"
+        )
+    for image, texts in res.items():
+        if not (isinstance(texts, list) and len(texts) == 1):
+            raise AssertionError(f"image {image!r}: expected a list of one candidate, found {_found(texts)}")
+    for image, texts in gts.items():
+        if not (isinstance(texts, list) and texts):
+            raise AssertionError(f"image {image!r}: expected a list of references, found {_found(texts)}")
+
+
+def _found(texts: object) -> str:
+    return f"{len(texts)}" if isinstance(texts, list) else type(texts).__name__
+
+
+class Bleu:
+    """BLEU-1 to BLEU-n.
+
+    Parameters
+    ----------
+    n : int
+        Highest order of n-grams, 1 to 4.
+    """
+
+    def __init__(self, n: int = 4) -> None:
+        if n not in (1, 2, 3, 4):
+            raise ValueError(f"Bleu: n is {n!r}; expected 1, 2, 3 or 4")
+        self._n = n
+
+    def compute_score(self, gts: Texts, res: Texts, verbose: int = 1) -> tuple[list[float], list[list[float]]]:
+        """Return BLEU-1 to BLEU-n of the corpus and, for each order, of each image; ``verbose`` prints the counts of the corpus."""
+        return self.score_corpus(Corpus(gts, res), verbose)
+
+    def score_corpus(self, corpus: Corpus, verbose: int = 1) -> tuple[list[float], list[list[float]]]:
+        """Return the same of a corpus."""
+        index, size = corpus.index, len(corpus)
+        gram_rows, reference_rows = index.gram_rows(corpus.rows), index.gram_rows(corpus.reference_rows)
+        matches, closest = np.zeros((size, ngram.ORDERS), dtype=np.int64), np.zeros(size, dtype=np.int64)
+        lengths = ngram.row_lengths(index, gram_rows)
+        for places, hyp, ref in corpus.groups(gram_rows, reference_rows):
+            matches[places] = ngram.clip_at_all(index, hyp, ref)[:, 0]
+            closest[places] = ngram.closest_lengths(lengths[places, None], ngram.row_lengths(index, ref))[:, 0]
+        guesses = ngram.count_guesses(lengths)
+        if verbose > 1:
+            references = np.split(ngram.row_lengths(index, reference_rows), corpus.starts[1:-1])
+            for k in range(size):
+                words: dict[str, object] = {"reflen": references[k].tolist(), "testlen": int(lengths[k])}
+                print(words | self._grams(guesses[k], matches[k]), int(closest[k]))
+        sums = [values.sum(axis=0) for values in (matches, guesses, lengths, closest)]
+        if verbose > 0:
+            n_words, n_reference = int(sums[2]), int(sums[3])
+            print({"testlen": n_words, "reflen": n_reference} | self._grams(sums[1], sums[0]))
+            print("ratio:", (n_words + 1e-15) / (n_reference + 1e-9))
+        orders = range(1, self._n + 1)
+        whole = [float(ngram.bleu(*sums, n)) for n in orders]
+        return whole, [ngram.bleu(matches, guesses, lengths, closest, n).tolist() for n in orders]
+
+    def _grams(self, guesses: np.ndarray, matches: np.ndarray) -> dict[str, object]:
+        return {"guess": guesses[: self._n].tolist(), "correct": matches[: self._n].tolist()}
+
+    def method(self) -> str:
+        """Return the name that the toolkit prints."""
+        return "Bleu"
+
+
+class Rouge:
+    """ROUGE-L with beta 1.2; precision and recall are each the largest over references."""
+
+    def __init__(self) -> None:
+        self.beta = ngram.BETA
+
+    def calc_score(self, candidate: list[str], refs: list[str]) -> float:
+        """Return ROUGE-L of a list of one tokenised candidate against tokenised references."""
+        return float(self.compute_score({0: refs}, {0: candidate})[1][0])
+
+    def compute_score(self, gts: Texts, res: Texts) -> tuple[np.float64, np.ndarray]:
+        """Return the mean over images, and the score of each image, shape (N,)."""
+        return self.score_corpus(Corpus(gts, res))
+
+    def score_corpus(self, corpus: Corpus) -> tuple[np.float64, np.ndarray]:
+        """Return the same of a corpus."""
+        scores = np.zeros(len(corpus))
+        for places, hyp, ref in corpus.groups(corpus.rows, corpus.reference_rows):
+            scores[places] = ngram.rouge_l(corpus.index, hyp, ref)[:, 0]
+        return np.mean(scores), scores
+
+    def method(self) -> str:
+        """Return the name that the toolkit prints."""
+        return "Rouge"
+
+
+class Cider:
+    """CIDEr-D, with the document frequencies of the references that are scored.
+
+    Parameters
+    ----------
+    test, refs : optional
+        Without effect, as in the toolkit.
+    n : int
+        Highest order of n-grams: 4.
+    sigma : float
+        Width of the length penalty.
+    """
+
+    def __init__(self, test: object = None, refs: object = None, n: int = 4, sigma: float = ngram.SIGMA) -> None:
+        if n != ngram.ORDERS:
+            raise ValueError(f"Cider: n is {n!r}; expected 4")
+        self._n, self._sigma = n, sigma
+
+    def compute_score(self, gts: Texts, res: Texts) -> tuple[np.float64, np.ndarray]:
+        """Return the mean over images, and the score of each image, shape (N,), in [0, 10]."""
+        return self.score_corpus(Corpus(gts, res))
+
+    def score_corpus(self, corpus: Corpus) -> tuple[np.float64, np.ndarray]:
+        """Return the same of a corpus."""
+        index, scores = corpus.index, np.zeros(len(corpus))
+        gram_rows, reference_rows = index.gram_rows(corpus.rows), index.gram_rows(corpus.reference_rows)
+        frequencies = index.document_frequencies(reference_rows, corpus.starts)
+        idf, unseen = cider_idf(frequencies, float(len(corpus))), ngram.unseen_idf(len(corpus))
+        for places, hyp, ref in corpus.groups(gram_rows, reference_rows):
+            pairs = ngram.cider(index, idf, unseen, hyp, ref, sigma=self._sigma)[:, 0]
+            scores[places] = np.cumsum(pairs, axis=1)[:, -1] / ref.shape[1]  # added one by one, as the toolkit does
+        return np.mean(scores), scores
+
+    def method(self) -> str:
+        """Return the name that the toolkit prints."""
+        return "CIDEr"
+
+
+class Meteor:
+    """METEOR 1.5 for English; raises :class:`Unavailable` without the data of the package pycocoevalcap."""
+
+    def __init__(self) -> None:
+        from caption_kernels.meteor_data import installed_lexicon  # built on first use
+
+        self._lexicon = installed_lexicon()
+
+    def compute_score(self, gts: Texts, res: Texts) -> tuple[float, list[float]]:
+        """Return the score of the summed statistics, and the score of each image with its best reference."""
+        return self.score_corpus(Corpus(gts, res))
+
+    def score_corpus(self, corpus: Corpus) -> tuple[float, list[float]]:
+        """Return the same of a corpus."""
+        texts = MeteorTexts(self._lexicon)
+        refs = texts.add_rows(corpus.index, corpus.reference_rows)
+        hyps = texts.add_rows(corpus.index, corpus.rows)
+        for k, text in enumerate(corpus.candidates):
+            if "|||" in text or "  " in text:  # as the toolkit sends it to its program
+                hyps[k] = texts.intern([text.replace("|||", "").replace("  ", " ")])[0]
+        counts = np.diff(corpus.starts)
+        aligned = meteor.align(
+            texts,
+            meteor.Groups(
+                text_starts=corpus.starts + np.arange(len(counts) + 1),
+                texts=np.insert(refs, corpus.starts[:-1], hyps),
+                pair_starts=corpus.starts,
+                hyps=np.zeros(len(refs), dtype=np.int32),
+                refs=(np.arange(len(refs)) - np.repeat(corpus.starts[:-1], counts) + 1).astype(np.int32),
+                rows=np.arange(len(refs), dtype=np.int64),
+            ),
+        )
+        best = meteor.first_best(aligned.scores, corpus.starts)
+        return meteor.corpus_score(aligned.statistics[best]), aligned.scores[best].tolist()
+
+    def method(self) -> str:
+        """Return the name that the toolkit prints."""
+        return "METEOR"
+
+
+class COCOEvalCap:
+    """Scores of captions of COCO images.
+
+    Parameters
+    ----------
+    coco : pycocotools.coco.COCO
+        The references.
+    cocoRes : pycocotools.coco.COCO
+        The candidates: ``coco.loadRes(file)``.
+
+    Attributes
+    ----------
+    params : dict
+        ``image_id``: the images that are scored; at first all of ``coco``.
+    eval : dict
+        Metric -> score of all images.
+    imgToEval : dict
+        Image id -> ``image_id`` and the score of each metric.
+    evalImgs : list
+        The values of ``imgToEval``.
+    """
+
+    def __init__(self, coco: Annotations, cocoRes: Annotations) -> None:
+        self.evalImgs: list[dict[str, Any]] = []
+        self.eval: dict[str, Any] = {}
+        self.imgToEval: dict[Any, dict[str, Any]] = {}
+        self.coco = coco
+        self.cocoRes = cocoRes
+        self.params: dict[str, Any] = {"image_id": coco.getImgIds()}
+
+    def evaluate(self) -> None:
+        """Score the images of ``params``, print each score, and set ``eval``, ``imgToEval`` and ``evalImgs``."""
+        print("tokenization...")
+        tokenizer = PTBTokenizer()
+        sides = (self.coco.imgToAnns, self.cocoRes.imgToAnns)
+        gts, res = (tokenizer.tokenize({i: side.get(i, []) for i in self.params["image_id"]}) for side in sides)
+        if not gts and not res:
+            raise AssertionError("no image of params['image_id'] has captions")
+        corpus = Corpus(gts, res)
+        print("setting up scorers...")
+        for make, names in (
+            (Bleu, ["Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4"]),
+            (Meteor, "METEOR"),
+            (Rouge, "ROUGE_L"),
+            (Cider, "CIDEr"),
+            (Spice, "SPICE"),
+        ):
+            self._add(make, names, corpus, gts, res)
+        self.setEvalImgs()
+
+    def _add(self, make: Callable[[], Any], names: str | list[str], corpus: Corpus, gts: Texts, res: Texts) -> None:
+        """Compute one metric and print it; a metric that cannot run here is left out with one line."""
+        try:
+            scorer = make()
+        except Unavailable as error:
+            print(f"{names} is left out: {error}")
+            return
+        print(f"computing {scorer.method()} score...")
+        score, scores = scorer.compute_score(gts, res) if make is Spice else scorer.score_corpus(corpus)
+        several = isinstance(names, list)
+        images = sorted(gts) if make is Spice else list(gts)  # the toolkit gives SPICE of unsorted ids to other images
+        for value, values, name in zip(score, scores, names) if several else [(score, scores, names)]:
+            self.setEval(value, name)
+            self.setImgToEvalImgs(values, images, name)
+            print(f"{name}: {value:0.3f}")
+
+    def setEval(self, score: Any, method: str) -> None:
+        """Set the score of a metric."""
+        self.eval[method] = score
+
+    def setImgToEvalImgs(self, scores: Any, imgIds: Any, method: str) -> None:
+        """Set the score of a metric for each image."""
+        for image, score in zip(imgIds, scores):
+            self.imgToEval.setdefault(image, {"image_id": image})[method] = score
+
+    def setEvalImgs(self) -> None:
+        """Set ``evalImgs`` from ``imgToEval``."""
+        self.evalImgs = list(self.imgToEval.values())

@@ -1,0 +1,285 @@
+"""METEOR's lexicon of the installed pycocoevalcap: built once on a machine, mapped into memory afterwards.
+
+Its data, which have their own licences, are no part of this package: word lists in the jar of METEOR 1.5, and a table of paraphrases. The
+lexicon is one file, ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/VERSION-KEY.lexicon``, where
+KEY is a hash of the sources. It is written under another name, verified to the last byte and renamed, so it is complete or absent;
+opening checks its header and lengths. A file that cannot be opened is built again. Processes that start at the same time wait for the
+lock of the first; on a file system without locks each of them builds the file, and all have the same content. Without a folder to write
+to, the lexicon is built in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import mmap
+import os
+import time
+import uuid
+import zipfile
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from caption_kernels import Lexicon, LexiconBuilder
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Version of the file, in its name: that of ``core/meteor_lexicon_format.hpp``."""
+
+_REINSTALL = "pip install --force-reinstall --no-deps pycocoevalcap"
+_LISTS = (
+    "function/english.words",
+    "nonbreaking/english.prefixes",
+    "synonym/english.exceptions",
+    "synonym/english.synsets",
+)
+_BLOCK = 1 << 18
+"""Bytes of the compressed table that are inflated at a time: the result, four times as long, stays in the processor's cache."""
+
+
+class MissingSources(ImportError):
+    """pycocoevalcap is not installed, or lacks its METEOR files; the message is one line."""
+
+
+class DamagedSources(ValueError):
+    """A file of pycocoevalcap cannot be read, or not as METEOR's data; the message is one line."""
+
+
+class Sources(NamedTuple):
+    """Paths of the two files of pycocoevalcap that hold the data."""
+
+    jar: Path
+    paraphrases: Path
+
+
+def find_sources() -> Sources:
+    """Return the paths of the data; raise :class:`MissingSources` where pycocoevalcap is not installed or lacks one of them."""
+    spec = importlib.util.find_spec("pycocoevalcap")  # without importing it
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingSources(
+            "METEOR needs the package 'pycocoevalcap', which is not installed: pip install 'caption-kernels[meteor]'"
+        )
+    folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
+    sources = Sources(folder / "meteor-1.5.jar", folder / "data" / "paraphrase-en.gz")
+    for path in sources:
+        if not path.is_file():
+            raise MissingSources(f"METEOR needs {path}, which the installed pycocoevalcap lacks: {_REINSTALL}")
+    return sources
+
+
+@cache
+def installed_lexicon() -> Lexicon:
+    """Return the lexicon of the installed pycocoevalcap, loaded once per process (see :func:`load_lexicon`)."""
+    return load_lexicon(find_sources())
+
+
+def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] | None = None) -> Lexicon:
+    """Return the lexicon of the source files, built if no file holds it.
+
+    Parameters
+    ----------
+    sources : Sources
+    building : context manager, optional
+        Entered while the lexicon is built, for a line that says so.
+
+    Raises
+    ------
+    DamagedSources
+        If a source file is damaged or cannot be read.
+    """
+    key = content_key(sources)
+    building = building or nullcontext()
+    try:
+        path = _folder() / f"{FORMAT}-{key}.lexicon"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _opened_if_valid(path) or _built_under_lock(sources, path, building)
+    except (OSError, RuntimeError) as error:  # no folder to write to; RuntimeError: no home folder
+        with building:
+            return _held_in_memory(build(sources), error)
+
+
+def _built_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object]) -> Lexicon:
+    with _locked(path.with_suffix(".lock")):
+        lexicon = _opened_if_valid(path)  # another process may have built it meanwhile
+        if lexicon is not None:
+            return lexicon
+        started = time.monotonic()
+        with building:
+            data = build(sources)
+            try:
+                lexicon = _stored(data, path)
+            except OSError as error:
+                return _held_in_memory(data, error)
+        log.info("METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started)
+        return lexicon
+
+
+def _held_in_memory(data: Buffer, error: Exception) -> Lexicon:
+    log.warning(
+        "METEOR: its lexicon is built anew in each process: %s; set HARNESS_CACHE to a folder with 100 MB free", error
+    )
+    return Lexicon(data)
+
+
+# ---------------------------------------------------------------------- the file
+def _folder() -> Path:
+    """Return the folder of the lexicon and of the hashes of its sources; raise RuntimeError if the user has no home folder."""
+    if root := os.environ.get("HARNESS_CACHE"):
+        with suppress(ValueError):  # a null byte
+            root = os.path.expanduser(root)
+        return Path(root) / "meteor"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "harness" / "meteor"
+
+
+def _opened_if_valid(path: Path) -> Lexicon | None:
+    try:
+        return _mapped(path)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        log.warning("METEOR: its lexicon %s is damaged (%s); building it again", path, error)
+        return None
+
+
+def _mapped(path: Path) -> Lexicon:
+    with open(path, "rb") as stream:
+        return Lexicon(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _stored(data: Buffer, path: Path) -> Lexicon:
+    """Write a file atomically and return its lexicon, verified."""
+    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        with open(scratch, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        lexicon = _mapped(scratch)
+        lexicon.verify()
+        os.replace(scratch, path)
+    except ValueError as error:
+        raise OSError(f"{path} cannot be read back ({error})") from error
+    finally:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+    return lexicon
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on ``path``; the operating system releases it when the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # a system without file locks relies on the atomic rename
+        yield
+        return
+    with open(path, "w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("METEOR: another process is building its lexicon; waiting for it")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError:
+            log.debug("no file locks under %s", path.parent)
+        yield
+
+
+# ---------------------------------------------------------------------- the sources
+def content_key(sources: Sources) -> str:
+    """Return 20 hexadecimal digits of a hash of both files.
+
+    The hash of each file is recorded beside the lexicon. A file with the recorded inode, size, modification time and change time is not
+    read again; no program can set the change time back.
+    """
+    digest = hashlib.sha256()
+    for path in sources:
+        with _reading(path):
+            status = path.stat()
+            digest.update(_digest(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)))
+    return digest.hexdigest()[:20]
+
+
+@cache
+def _digest(path: Path, status: tuple[int, ...]) -> bytes:
+    """Return the SHA-256 of a file; ``status`` identifies its present content."""
+    record, state = None, " ".join(map(str, status))
+    with suppress(OSError, ValueError, RuntimeError):  # no record or a damaged one: hash the file
+        record = _folder() / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
+        hexadecimal, _, recorded_state = record.read_text(encoding="ascii").partition(" ")
+        if recorded_state == state and len(hexadecimal) == 2 * hashlib.sha256().digest_size:
+            return bytes.fromhex(hexadecimal)
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").digest()
+    if record is not None:
+        _write_record(record, f"{digest.hex()} {state}")
+    return digest
+
+
+def _write_record(path: Path, text: str) -> None:
+    """Write a small file atomically; a folder that is not writable is reported when the lexicon is built."""
+    scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(text, encoding="ascii")
+        os.replace(scratch, path)
+    except OSError as error:
+        log.debug("%s cannot be written: %s", path, error)
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Context that turns what a damaged source file raises into :class:`DamagedSources`."""
+    try:
+        yield
+    except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        raise DamagedSources(f"{path} cannot be read as METEOR's data ({error}): {_REINSTALL}") from error
+
+
+def build(sources: Sources) -> Buffer:
+    """Return the lexicon of the source files; raise :class:`DamagedSources` if one is damaged."""
+    builder = LexiconBuilder()
+    with _reading(sources.jar), zipfile.ZipFile(sources.jar) as jar:
+        lists = [jar.read(name) for name in _LISTS]
+        for text in lists:
+            text.decode("utf-8")
+    with _reading(sources.paraphrases):
+        for block in _ahead(_inflated(sources.paraphrases)):
+            builder.feed(block)
+        return builder.finish(*lists)
+
+
+def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield blocks; while one is in use, a thread makes the next. Both inflating and parsing release the interpreter lock."""
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, blocks, None)
+        while (block := following.result()) is not None:
+            following = pool.submit(next, blocks, None)
+            yield block
+
+
+def _inflated(path: Path) -> Iterator[bytes]:
+    """Yield the contents of a gzip file; raise EOFError if it is cut."""
+    member = zlib.decompressobj(wbits=31)
+    with open(path, "rb") as stream:
+        while data := stream.read(_BLOCK):
+            while data:
+                if member.eof:
+                    data = data.lstrip(b"\0")  # padding between members
+                    member = zlib.decompressobj(wbits=31) if data else member
+                yield member.decompress(data)
+                data = member.unused_data if member.eof else b""
+    if not member.eof:
+        raise EOFError("it ends inside the compressed data")

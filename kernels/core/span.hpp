@@ -1,0 +1,39 @@
+// Small types that the whole library shares.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ck_status.h"
+
+namespace ck {
+
+using Id = int32_t;
+
+inline std::string_view view(const ck_string& text) {
+  return {text.data, static_cast<size_t>(text.size)};
+}
+
+// Hash of a string: 8 bytes at a time, finished by splitmix64 (Steele et al. 2014).
+inline uint64_t mix(uint64_t h) {
+  h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9u;
+  h = (h ^ (h >> 27)) * 0x94D049BB133111EBu;
+  return h ^ (h >> 31);
+}
+
+inline uint64_t hash_bytes(std::string_view text) {
+  uint64_t h = 0x9E3779B97F4A7C15u ^ text.size();
+  size_t k = 0;
+  for (; k + 8 <= text.size(); k += 8) {
+    uint64_t block;
+    __builtin_memcpy(&block, text.data() + k, 8);
+    h = (h ^ block) * 0xFF51AFD7ED558CCDu;
+    h ^= h >> 32;
+  }
+  uint64_t tail = 0;
+  if (text.size() > k) __builtin_memcpy(&tail, text.data() + k, text.size() - k);
+  return mix(h ^ tail);
+}
+
+}  // namespace ck

@@ -1,0 +1,50 @@
+// UTF-8 and code points. Unpaired surrogates are three bytes, as Python's "surrogatepass" has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ck {
+
+// Length in bytes of the character at the start of `text`, and its code point. A byte that is not UTF-8 is U+FFFD.
+struct Character {
+  char32_t code;
+  size_t size;
+};
+
+inline Character first_character(std::string_view text) {
+  const auto byte = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
+  const char32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const size_t size = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  if (size == 0 || text.size() < size) return {0xFFFD, 1};
+  char32_t code = lead & (0x7F >> size);
+  for (size_t k = 1; k < size; ++k) {
+    if ((byte(k) & 0xC0) != 0x80) return {0xFFFD, 1};
+    code = code << 6 | (byte(k) & 0x3F);
+  }
+  constexpr char32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < LEAST[size] || code > 0x10FFFF) return {0xFFFD, 1};
+  return {code, size};
+}
+
+inline void append_decoded(std::string_view text, std::u32string& out) {
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    out.push_back(character.code);
+    text.remove_prefix(character.size);
+  }
+}
+
+inline void append_encoded(char32_t code, std::string& out) {
+  if (code < 0x80) {
+    out.push_back(static_cast<char>(code));
+    return;
+  }
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
+  constexpr unsigned LEADS[] = {0, 0xC0, 0xE0, 0xF0};
+  out.push_back(static_cast<char>(LEADS[more] | code >> (6 * more)));
+  for (int k = more - 1; k >= 0; --k) out.push_back(static_cast<char>(0x80 | (code >> (6 * k) & 0x3F)));
+}
+
+}  // namespace ck

@@ -1,0 +1,49 @@
+// One function for each area of the C interface: it calls all of its functions with the texts, and checks what they promise.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "memory.hpp"
+#include "texts.hpp"
+
+namespace driver {
+
+using Texts = std::vector<std::string>;
+using Ids = std::vector<int64_t>;
+
+// Each returns the first status that is not CK_OK.
+ck_status run_math(Random& random);
+ck_status run_text(const Texts& texts);
+ck_status run_ngram(const Texts& texts, Random& random);
+ck_status run_meteor(const ck_lexicon* lexicon, const Texts& texts, Random& random);
+
+// The parts of these that only read a handle: scores of examples of n candidates and m references, and of pairs of texts.
+ck_status score_rows(const ck_index* index, const Ids& rows, const Ids& grams, int64_t n, int64_t m, Random& random);
+ck_status align_texts(const ck_meteor* meteor, const Ids& ids, Random& random);
+
+// A lexicon built from invented lists in an aligned buffer; `broken` flips that many bytes of it.
+class Lexicon {
+ public:
+  ck_status build(Random& random, int broken = 0);
+  ~Lexicon();
+  const ck_lexicon* handle() const { return handle_; }
+
+ private:
+  std::vector<uint64_t> buffer_;
+  ck_lexicon* handle_ = nullptr;
+};
+
+// Opens, verifies and uses damaged and cut lexicons; builds lexicons of damaged lists.
+ck_status run_damaged_lexicons(const Texts& texts, Random& random, int64_t rounds);
+
+}  // namespace driver
+
+// Calls a function of the library, whose allocations may be made to fail; returns from the caller when it fails.
+#define CHECK(call)                         \
+  do {                                      \
+    driver::enter_library();                \
+    const ck_status status_ = (call);       \
+    driver::leave_library();                \
+    if (status_ != CK_OK) return status_;   \
+  } while (false)

@@ -1,0 +1,47 @@
+"""A lexicon of METEOR that is small enough to be built in every test session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+PARAPHRASES = [
+    ("a dog", "the dog"),
+    ("a dog", "dog"),
+    ("dog", "hound"),
+    ("hound", "dog"),
+    ("a dog", "an animal that barks"),
+    ("the dog", "a dog"),
+    ("a dog", "the dog"),  # listed twice
+    ("in front of", "before"),
+    ("in front of the", "before"),
+    ("before", "in front of"),
+    ("front of", "before the"),
+    ("on top of", "over"),
+    ("over", "on"),
+    ("the", "a"),
+]
+
+
+@pytest.fixture(scope="session")
+def new_meteor_texts() -> Callable[[ModuleType], Any]:
+    """Return a function that makes an empty ``MeteorTexts`` of an engine, over the small lexicon."""
+    buffers: dict[str, Any] = {}
+
+    def make(engine: ModuleType) -> Any:
+        if engine.__name__ not in buffers:
+            builder = engine.LexiconBuilder()
+            for one, other in PARAPHRASES:
+                builder.feed(f"0.5\n{one}\n{other}\n".encode())
+            buffers[engine.__name__] = builder.finish(
+                function_words=b"a\nthe\n.\nin\nof\n",
+                prefixes=b"# titles\nMr\nNo #NUMERIC_ONLY#\n",
+                exceptions=b"go\nwent gone\nbe\nwent is\n",
+                synsets=b"go\n7 100\ndog\n30\nhound\n30 31\nbe\n8\nlady\n9\nlove\n5\npuppy\n31\nrun\n7 12\npark\n40\n",
+            )
+        return engine.MeteorTexts(engine.Lexicon(buffers[engine.__name__]))
+
+    return make
