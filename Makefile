@@ -19,7 +19,7 @@ help:
 	@echo "make soak MINUTES=10   kill, starve and tear runs; the next run must have the same results"
 	@echo "make mutants           test the tests with 400 changes of the sources"
 
-$(SETUP): pyproject.toml setup.py constraints.txt
+$(SETUP): pyproject.toml setup.py constraints.txt tools/repair_torchvision.py
 	@echo "Setting up $(VENV) (some minutes the first time, nearly all of it downloading packages) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=24" "setuptools>=77" wheel
@@ -29,6 +29,9 @@ $(SETUP): pyproject.toml setup.py constraints.txt
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	@# so that `python benchmarks/NAME.py` finds the package of the benchmarks
 	@$(BIN)/python -c "import os, sysconfig; open(sysconfig.get_path('purelib') + '/harness-benchmarks.pth', 'w').write(os.getcwd())"
+	@# open_clip brings torchvision, whose wheel on PyPI is built for torch with CUDA. Beside the CPU build its import fails, and with it
+	@# open_clip and the models of transformers. It is repaired, or removed: transformers works without it.
+	@$(BIN)/python -m tools.repair_torchvision || $(BIN)/python -m pip uninstall --quiet --yes torchvision
 	@echo "  kernels and dictionaries of the metrics"
 	@$(BIN)/harness warm
 	@touch $@
