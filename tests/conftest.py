@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-if (
-    "PYTEST_XDIST_WORKER" in os.environ
-):  # the workers share the cores; threads of theirs that spin for one another take them from all
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+import harness  # noqa: F401
+
+# Arrays of tests are small: more threads would only wait for one another. Child processes inherit the variables.
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"
 
 os.environ["HARNESS_ANSWERS"] = "none"  # the tests of shared answers set it; no other one depends on earlier runs
 
 ROOT = Path(__file__).resolve().parent.parent
+# For `tests.support` and `tools`. The package `harness` is imported before: the folder of this name at the root has no plugins.
+sys.path.insert(0, str(ROOT))
 
 
 @pytest.fixture(scope="session")
