@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import harness  # noqa: F401
 
@@ -19,6 +20,12 @@ os.environ["HARNESS_ANSWERS"] = "none"  # the tests of shared answers set it; no
 ROOT = Path(__file__).resolve().parent.parent
 # For `tests.support` and `tools`. The package `harness` is imported before: the folder of this name at the root has no plugins.
 sys.path.insert(0, str(ROOT))
+
+# The time of an example varies with the load of the machine: no deadline. `full` is for CI and the long tests.
+_checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+settings.register_profile("fast", max_examples=20, deadline=None, suppress_health_check=_checks)
+settings.register_profile("full", max_examples=100, deadline=None, suppress_health_check=_checks)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("full" if os.environ.get("CI") else "fast"))
 
 
 @pytest.fixture(scope="session")

@@ -66,6 +66,7 @@ def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
     assert enumerated.p_randomisation == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.equal_bits
 @given(st.integers(0, 2**31))
 def test_swapping_the_systems_changes_the_sign_alone(seed):
     rng = np.random.default_rng(seed)
@@ -77,6 +78,7 @@ def test_swapping_the_systems_changes_the_sign_alone(seed):
     assert other.p_bootstrap == one.p_bootstrap
 
 
+@pytest.mark.equal_bits
 def test_equal_systems_have_p_one():
     a = rows(np.random.default_rng(2), 30)
     result = compared(a, a.copy())
@@ -115,6 +117,7 @@ def test_rows_of_different_number_are_refused():
         compared(np.ones((3, 2)), np.ones((2, 2)))
 
 
+@pytest.mark.equal_bits
 def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
     rng = np.random.default_rng(5)
     a, b = rows(rng, 50), rows(rng, 50, 0.3)
