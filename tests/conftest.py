@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-if (
-    "PYTEST_XDIST_WORKER" in os.environ
-):  # the workers share the cores; threads of theirs that spin for one another take them from all
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+import harness  # noqa: F401
+
+# Arrays of tests are small: more threads would only wait for one another. Child processes inherit the variables.
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"
 
 os.environ["HARNESS_ANSWERS"] = "none"  # the tests of shared answers set it; no other one depends on earlier runs
 
 ROOT = Path(__file__).resolve().parent.parent
+# For `tests.support` and `tools`. The package `harness` is imported before: the folder of this name at the root has no plugins.
+sys.path.insert(0, str(ROOT))
+
+# The time of an example varies with the load of the machine: no deadline. `full` is for CI and the long tests.
+_checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+settings.register_profile("fast", max_examples=20, deadline=None, suppress_health_check=_checks)
+settings.register_profile("full", max_examples=100, deadline=None, suppress_health_check=_checks)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("full" if os.environ.get("CI") else "fast"))
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from harness.stats import ties
+from harness.stats.weighted_sums import weighted_sums
 
 Ends = tuple[float, float]
 """Lower and upper end of an interval."""
@@ -67,7 +68,7 @@ def poisson_sums(addends: np.ndarray, samples: int, seed: int) -> np.ndarray:
         rng = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, block]))
         rows = addends[start : start + COUNTER_BLOCK]
         draws = rng.integers(0, 1 << 16, size=(samples, COUNTER_BLOCK), dtype=np.uint16)
-        sums += counts[draws[:, : len(rows)]] @ rows
+        sums += weighted_sums(counts[draws[:, : len(rows)]], rows)
     return sums
 
 

@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from harness.stats.weighted_sums import weighted_sums
+
 Kind = Literal["resamples", "assignments"]
 BLOCK = 256
 """Number of weight vectors that are drawn together. Each block has its own generator, so that a family of fewer draws is the
@@ -70,6 +72,9 @@ class DrawFamily:
 
 
 def resampled_sums(family: DrawFamily, kind: Kind, columns: np.ndarray) -> np.ndarray:
-    """Return weighted sums of columns (B, K) under every weight vector of a kind, shape (draws, K): one matrix product."""
+    """Return weighted sums of columns (B, K) under every weight vector of a kind, shape (draws, K).
+
+    The sums of a column do not depend on the columns beside it: a pair of systems has the same digits alone and among others.
+    """
     blocks = family.resamples() if kind == "resamples" else family.assignments()
-    return np.concatenate([weights @ columns for weights in blocks])
+    return np.concatenate([weighted_sums(weights, columns) for weights in blocks])

@@ -11,6 +11,7 @@ from harness.contracts import Interval
 from harness.plugins.pregen import functions
 from harness.plugins.pregen.tokens import FlatTokens
 from harness.stats import bootstrap
+from harness.stats.weighted_sums import weighted_sums
 
 EXTREME = "a bootstrap does not describe the largest or smallest value of a sample"
 """Reason for metrics whose images are aggregated by ``max`` or ``min``."""
@@ -98,7 +99,7 @@ def _weighted(
         if joined:
             starts = np.flatnonzero(np.diff(members, prepend=-1))
             block = np.add.reduceat(block, starts, axis=1)
-        sums = weights @ block.T
+        sums = weighted_sums(weights, block.T)
         totals = weights @ captions if joined else weights.sum(axis=1)
         if tier4 != "sum":
             sums = sums / totals[:, None]

@@ -13,6 +13,7 @@ from harness.plugins.kernel import frechet
 from harness.plugins.sets import corpora, grouped_jackknife
 from harness.plugins.sets.checks import check_count, check_number
 from harness.plugins.sets.corpus_vectors import CorpusVectors, EmbeddingSpec
+from harness.stats.weighted_sums import weighted_sums
 
 
 class CorpusFrechet(CorpusVectors):
@@ -124,7 +125,7 @@ class CorpusMmd(Parameterised):
         """Return the squared MMD of the summed statistics (B, d), or values (W,) for ``weights`` of shape (W, B)."""
         if not len(stats):
             return float("nan") if weights is None else np.full(len(weights), np.nan)
-        sums = (np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)) @ stats
+        sums = np.ones((1, len(stats))) @ stats if weights is None else weighted_sums(weights, stats)
         first, second = np.split(sums[:, 2:], 2, axis=1)
         values = corpora.mmd_of_sums(first, sums[:, 0], second, sums[:, 1])
         return float(values[0]) if weights is None else values

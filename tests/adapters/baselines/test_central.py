@@ -63,6 +63,7 @@ def test_held_out():
     assert central([Example("y", ("a",))])[0].candidates == ("a",) * 10
 
 
+@pytest.mark.equal_bits
 def test_the_result_does_not_depend_on_batches():
     examples = [Example(str(i), tuple("a" * (1 + (i * j) % 7) for j in range(1, 5))) for i in range(9)]
     adapter = Central(distance=Length())

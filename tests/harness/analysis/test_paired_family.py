@@ -120,6 +120,7 @@ def test_tests_do_not_depend_on_the_memory_limit(monkeypatch):
     assert repr(list(paired_tests(items, family))) == repr(whole)
 
 
+@pytest.mark.equal_bits
 def test_equal_columns_are_multiplied_once():
     columns = paired_family._Columns()
     one = np.arange(6.0).reshape(3, 2)

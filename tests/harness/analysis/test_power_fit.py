@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.power_fit import SizeFit, SizeTrials, p_of_z, smallest_p, terms, z_scores
@@ -26,7 +26,6 @@ def exact_fit(seed: int, add: float = 0.0) -> SizeFit:
     return SizeFit({size: normal_trials(*size, mean, seed) for size, mean in means.items()}, (4, 4), ROWS, 0)
 
 
-@settings(deadline=None)  # the first call imports scipy
 @given(st.integers(1, 8), st.integers(1, 8), st.data())
 def test_z_scores_and_p_values_are_inverse(n, m, data):
     floor = smallest_p(n, m)
@@ -34,7 +33,6 @@ def test_z_scores_and_p_values_are_inverse(n, m, data):
     assert p_of_z(z_scores(np.array(p), np.array(floor)), floor) == pytest.approx(p)
 
 
-@settings(deadline=None)
 @given(st.floats(-9, 9), st.integers(1, 8), st.integers(1, 8))
 def test_p_values_of_z_scores_respect_the_floor(z, n, m):
     floor = smallest_p(n, m)

@@ -35,6 +35,7 @@ def plans(*specs):
     return [metric_plan(name, params, current().create("metrics", name, params)) for name, params in specs]
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize(
     "spec",
     [("cider", {}), ("cider", {"variant": "plain"}), ("cider-r", {}), ("self-cider", {}), ("novelty", {}),

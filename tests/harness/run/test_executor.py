@@ -34,6 +34,7 @@ def test_the_number_of_workers():
     assert ExecutorOptions("process").count == os.cpu_count()
 
 
+@pytest.mark.equal_bits
 @pytest.mark.slow
 def test_worker_processes_give_the_same_digits_with_local_code(project):
     local = harness.evaluate(SPEC, output="local")
@@ -44,6 +45,7 @@ def test_worker_processes_give_the_same_digits_with_local_code(project):
     assert remote.samples.to_dict() == local.samples.to_dict()
 
 
+@pytest.mark.equal_bits
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_no_shard(project):
     code = (project / "mine_parts.py").read_text()

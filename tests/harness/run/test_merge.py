@@ -29,6 +29,7 @@ def parts(count: int = 3, spec=SPEC, size: int | None = None) -> list[Path]:
     return folders
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("count", [2, 4])
 def test_merged_parts_are_the_run(project, count):
     whole = harness.evaluate(SPEC, output="whole")

@@ -54,6 +54,7 @@ def run(address, output, spec=SPEC, size=5):
     return harness.api.evaluate_all(spec, output=output, options=options)[0]
 
 
+@pytest.mark.equal_bits
 @pytest.mark.slow
 def test_two_nodes_give_the_digits_of_one_process(two_nodes, tmp_path):
     local = harness.evaluate(SPEC, output=tmp_path / "local")
@@ -64,6 +65,7 @@ def test_two_nodes_give_the_digits_of_one_process(two_nodes, tmp_path):
     assert remote.samples.to_dict() == local.samples.to_dict()
 
 
+@pytest.mark.equal_bits
 @pytest.mark.slow
 def test_a_killed_worker_loses_no_shard(two_nodes, tmp_path):
     local = harness.evaluate(SPEC, output=tmp_path / "local")

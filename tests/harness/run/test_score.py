@@ -50,6 +50,7 @@ def scored(metric, cache, significance=None, size: int | None = scoring.BATCH):
     return scoring.score(metric, scoring.batches(SETS, cache, size), cache, significance, 0)
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("size", [None, 1, 512])
 def test_rows_are_in_the_order_of_the_examples_for_any_batch_size(cache, size):
     result = scored(Words(), cache, size=size)
@@ -176,6 +177,7 @@ def test_the_generic_null_is_exact_within_its_budget_of_scorings(cache):
     assert fewer.p_values == pytest.approx(whole, abs=0.08)
 
 
+@pytest.mark.equal_bits
 def test_the_design_of_the_generic_null_is_the_same_for_any_batch_size(cache):
     def p_values(size: int) -> np.ndarray | None:
         return scored(Equal(), cache, SignificanceSpec(method="monte-carlo", scorings=800), size).p_values

@@ -41,6 +41,7 @@ def sharded(folder, size, spec=SPEC, mode="auto"):
     return harness.api.evaluate_all(spec, output=folder, mode=mode, options=Options(shard_size=size))[0]
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("size", [12, 6, 4, 1])
 def test_the_number_of_shards_changes_no_digit(whole, tmp_path, size):
     run = sharded(tmp_path / "r", size)
@@ -70,6 +71,7 @@ def test_a_run_may_lose_any_file(whole, tmp_path):
             shutil.rmtree(tmp_path / "copy")
 
 
+@pytest.mark.equal_bits
 def test_a_lost_shard_of_a_finished_run_is_computed_again(tmp_path):
     run = sharded(tmp_path / "r", 9)
     before = repr(numbers(run))

@@ -38,6 +38,7 @@ def job(sets, index=0, candidates=None) -> Job:
     return Job(index, [sets], [Request(0, 3, candidates, None, ((0, 9),))])
 
 
+@pytest.mark.equal_bits
 def test_any_division_gives_the_same_rows():
     whole = scorer(Words()).score(job(SETS)).scored[3, 0]
     for size in (1, 2, 4):
@@ -59,6 +60,7 @@ def test_candidates_are_cut():
     assert scored.stats[:, 0].tolist() == [3.0] * 9
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_a_batch_that_does_not_fit_into_memory_is_divided(most):
     whole = scorer(Words()).score(job(SETS)).scored[3, 0]

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats import combine
@@ -101,7 +101,6 @@ def arrays(items):
     return rank / size, 1 / size
 
 
-@settings(deadline=None, max_examples=40)
 @given(P_VALUES, st.randoms(use_true_random=False), st.data())
 def test_the_calibrated_p_is_monotone_and_invariant_under_order(items, random, data):
     p, floors = arrays(items)

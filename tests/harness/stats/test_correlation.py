@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
@@ -17,7 +17,6 @@ numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
 columns = st.lists(st.tuples(numbers, numbers), min_size=3, max_size=25)
 
 
-@settings(max_examples=60, deadline=None)
 @given(columns)
 def test_all_three_agree_with_scipy(rows):
     from scipy import stats
@@ -34,7 +33,6 @@ def test_all_three_agree_with_scipy(rows):
     assert (found.n, found.note) == (len(rows), "")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=40))
 def test_inversions(values):
     expected = sum(values[i] > values[j] for i in range(len(values)) for j in range(i + 1, len(values)))
@@ -111,6 +109,7 @@ def test_only_short_columns_are_compared_by_all_pairs(monkeypatch):
     assert used == ["_over_pairs", "_over_pairs", "_by_inversions"]
 
 
+@pytest.mark.equal_bits
 def test_blocks_of_pairs_do_not_change_a_digit(monkeypatch):
     x, y = np.random.default_rng(0).integers(0, 9, size=(2, 40, 3)).astype(float)
     whole = correlation._over_pairs(x, y)

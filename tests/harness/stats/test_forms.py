@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats import forms, permutation
@@ -19,7 +19,6 @@ def random_forms(number: int, size: int, seed: int = 0) -> np.ndarray:
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 100))
-@settings(max_examples=30, deadline=None)
 def test_evaluate_and_sweep_equal_the_sums(n, m, seed):
     stack = random_forms(2, n + m, seed)
     labels = permutation.relabelings(n, m)
@@ -33,7 +32,6 @@ def test_evaluate_and_sweep_equal_the_sums(n, m, seed):
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.sampled_from(["upper", "lower"]), st.integers(0, 100))
-@settings(max_examples=30, deadline=None)
 def test_exact_p_values(n, m, tail, seed):
     stack = random_forms(3, n + m, seed)
     null = forms.evaluate(stack, permutation.relabelings(n, m))
@@ -63,7 +61,6 @@ def test_undefined_forms_give_undefined_p():
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(-12, 12), st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
 def test_p_values_do_not_depend_on_the_unit(n, m, exponent, seed):
     stack = random_forms(3, n + m, seed) / 7
     for tail in ("upper", "lower"):
@@ -72,7 +69,6 @@ def test_p_values_do_not_depend_on_the_unit(n, m, exponent, seed):
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 1000))
-@settings(max_examples=20, deadline=None)
 def test_magnitude_is_the_mean_sum_of_absolute_terms(n, m, seed):
     stack = random_forms(2, n + m, seed)
     sums = forms.evaluate(np.abs(stack), permutation.relabelings(n, m))

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats import permutation
@@ -15,7 +15,6 @@ SIZES = st.integers(1, 5)
 
 
 @given(SIZES, SIZES)
-@settings(max_examples=25, deadline=None)
 def test_relabelings_are_all_combinations_in_order_identity_first(n, m):
     got = permutation.relabelings(n, m)
     wanted = np.zeros_like(got)
@@ -117,7 +116,6 @@ UNITS = st.integers(-12, 12).map(lambda exponent: 10.0**exponent)
 
 
 @given(st.integers(0, 10**6), UNITS, st.sampled_from(["upper", "lower"]), st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
 def test_p_values_do_not_depend_on_the_unit(seed, unit, tail, levels):
     rng = np.random.default_rng(seed)
     null = rng.integers(-levels, levels + 1, (3, 400)) / 7 if levels else rng.normal(size=(3, 400))

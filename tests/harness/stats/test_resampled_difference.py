@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -65,6 +66,7 @@ def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
     assert enumerated.p_randomisation == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.equal_bits
 @given(st.integers(0, 2**31))
 def test_swapping_the_systems_changes_the_sign_alone(seed):
     rng = np.random.default_rng(seed)
@@ -76,6 +78,7 @@ def test_swapping_the_systems_changes_the_sign_alone(seed):
     assert other.p_bootstrap == one.p_bootstrap
 
 
+@pytest.mark.equal_bits
 def test_equal_systems_have_p_one():
     a = rows(np.random.default_rng(2), 30)
     result = compared(a, a.copy())
@@ -114,6 +117,7 @@ def test_rows_of_different_number_are_refused():
         compared(np.ones((3, 2)), np.ones((2, 2)))
 
 
+@pytest.mark.equal_bits
 def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
     rng = np.random.default_rng(5)
     a, b = rows(rng, 50), rows(rng, 50, 0.3)
@@ -123,7 +127,14 @@ def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
         return Sums(x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x), x)
 
     product = difference_of_sums(lambda s: s[..., 0] / s[..., 1], sums(a), sums(b), exact=family.exact)
-    assert product == compared(a, b, draws=400, seed=2)
+    reduced = compared(a, b, draws=400, seed=2)
+    # The reduction of the pair is a matrix product, whose last digits depend on the processor: close, but the p-values are equal,
+    # since differences that are equal up to rounding count as ties.
+    close = partial(pytest.approx, rel=1e-12)
+    assert (product.a, product.b, product.difference) == close((reduced.a, reduced.b, reduced.difference))
+    assert product.ci95 == close(reduced.ci95)
+    assert (product.p_randomisation, product.p_bootstrap) == (reduced.p_randomisation, reduced.p_bootstrap)
+    assert (product.draws, product.exact) == (reduced.draws, reduced.exact)
 
 
 def test_without_repetition_there_is_randomisation_alone():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats import ties
@@ -12,7 +12,6 @@ NUMBERS = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=200), st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
 def test_sums_in_another_order_are_ties(terms, random):
     shuffled = list(terms)
     random.shuffle(shuffled)
@@ -20,7 +19,6 @@ def test_sums_in_another_order_are_ties(terms, random):
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=50))
-@settings(max_examples=30, deadline=None)
 def test_float32_values_are_ties_of_their_float64_values(values):
     exact = np.array(values)
     rounded = exact.astype(np.float32).astype(np.float64)

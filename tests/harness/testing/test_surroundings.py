@@ -59,6 +59,7 @@ def test_every_metric_but_the_listed_ones_has_numbers():
     assert len(numbers()) - len(refused) > 50
 
 
+@pytest.mark.equal_bits
 def test_other_surroundings_change_no_digit():
     """All of them at once; the next tests say which one it is."""
     together = {name: value for surroundings in OTHERS.values() for name, value in surroundings.items()}

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
@@ -28,7 +28,6 @@ def random_corpus(rng, sentences, vocabulary):
     return [rng.integers(0, vocabulary, rng.integers(0, 9)).tolist() for _ in range(sentences)]
 
 
-@settings(max_examples=30, deadline=None)
 @given(corpora, corpora, st.integers(0, 6), st.booleans())
 def test_shards_with_separate_vocabularies_equal_one_pass(q, p, cut, wide):
     whole = cr_nrr_cnd_orders(q, p)

@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
@@ -67,7 +67,6 @@ def exact(q, p, n):
 corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(corpora, corpora, st.integers(1, 5), st.sampled_from([0, 64]))
 def test_definition(q, p, n, short):
     with pytest.MonkeyPatch.context() as patch:
@@ -106,6 +105,7 @@ def test_bounds_and_symmetry(q, p, n):
     assert cr_nrr_cnd(q, q, n).cnd == 0
 
 
+@pytest.mark.equal_bits
 def test_several_orders_equal_single_orders():
     q, p = [["a", "b", "a"], ["b"]], [["a", "b"], ["c", "a", "b"]]
     assert cr_nrr_cnd_orders(q, p, (1, 2)) == {n: cr_nrr_cnd(q, p, n) for n in (1, 2)}

@@ -14,6 +14,7 @@ def sentences(count):
     return [RNG.choice(list("abcd"), RNG.integers(1, 7)).tolist() for _ in range(count)]
 
 
+@pytest.mark.equal_bits
 def test_weighted_sentences_equal_repeated_sentences():
     q, p = sentences(12), sentences(12)
     weights = RNG.integers(0, 3, (4, 12))

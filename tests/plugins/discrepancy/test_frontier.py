@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
@@ -68,7 +68,6 @@ def test_theorem_3_separates_the_pairs():
 distributions = st.lists(st.floats(0.01, 1), min_size=2, max_size=8).map(lambda x: np.array(x) / np.sum(x))
 
 
-@settings(max_examples=30, deadline=None)
 @given(distributions, distributions, st.sampled_from(["LL-SE", "CR-NRR"]))
 def test_divergences_of_compatible_pairs_are_positive_and_p_is_optimal(p, q, name):
     pair = PAIRS[name]
@@ -80,7 +79,6 @@ def test_divergences_of_compatible_pairs_are_positive_and_p_is_optimal(p, q, nam
     assert qdisc(pair, p).qdisc == pytest.approx(0, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(distributions, st.floats(-20, 0), st.sampled_from(sorted(PAIRS)), st.integers(0, 100))
 def test_no_distribution_beats_the_frontier(p, w, name, seed):
     pair = PAIRS[name]

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
@@ -76,7 +76,6 @@ def test_ratios_to_zero_are_undefined():
 distributions = st.lists(st.floats(0.01, 1), min_size=2, max_size=6).map(lambda x: np.array(x) / np.sum(x))
 
 
-@settings(max_examples=30, deadline=None)
 @given(distributions, st.sampled_from(sorted(PAIRS)))
 def test_the_optimum_loses_no_diversity(p, name):
     pair = PAIRS[name]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
@@ -32,7 +32,6 @@ def loop(candidates, references_of, orders=4):
 sentences = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=2, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(sentences, sentences)
 def test_definition(candidates, references):
     np.testing.assert_allclose(

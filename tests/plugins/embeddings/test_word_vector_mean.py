@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
@@ -26,7 +26,6 @@ def test_the_embedding_is_the_mean_of_the_words_in_the_table(embedding):
 
 
 @given(st.lists(st.lists(st.sampled_from(["Dog", "cat", ".", "zebra"]), max_size=6).map(" ".join), max_size=5))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_equals_the_mean_word_by_word(embedding, texts):
     texts = [*texts, "dog"]
     expected = np.zeros((len(texts), 3))

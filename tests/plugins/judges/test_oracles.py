@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.plugins.judges import prompts
@@ -61,7 +61,6 @@ def score_of(text: str) -> float | None:
     return value / 100 if type(value) in (int, float) and 0 <= value <= 100 else None
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     TEXT, st.one_of(NUMBER, st.none(), st.booleans(), st.lists(st.integers(), max_size=2)), TEXT, TEXT, st.booleans()
 )
@@ -84,7 +83,6 @@ def captions_of(prompt: str) -> tuple[list[str], list[str]]:
     return sides[0], sides[1]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=1, max_size=4))
 def test_prompts_hold_the_captions_of_both_sides_whatever_they_say(candidates, references):
     prompt = prompts.fill(

@@ -49,6 +49,7 @@ def test_helmert_columns_are_orthonormal_and_sum_to_zero(size):
     assert basis.sum(axis=0) == pytest.approx(np.zeros(size - 1), abs=1e-12)
 
 
+@pytest.mark.equal_bits
 def test_chunks_of_relabelings_change_nothing(monkeypatch):
     x, y = samples(3, 3, batch=(2,))
     inner = geometry.gram(np.concatenate([x, y], axis=1))

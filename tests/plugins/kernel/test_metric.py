@@ -79,6 +79,7 @@ def test_the_unit_of_the_embedding_changes_no_p_value(name, method):
     assert values.count(values[0]) == len(values)
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("method", ["exact", "monte-carlo"])
 @pytest.mark.parametrize("unit", [1e-12, 0.1, 1e12])
 @pytest.mark.parametrize("name", METRICS)

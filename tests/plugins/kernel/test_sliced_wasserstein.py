@@ -45,6 +45,7 @@ def test_directions_are_unit_vectors_fixed_by_the_seed():
     assert not np.array_equal(axes, sliced_wasserstein.directions(5, 7, 1))
 
 
+@pytest.mark.equal_bits
 def test_chunks_of_relabelings_change_nothing(monkeypatch):
     x, y = samples(3, 3, batch=(2,))
     lines = sliced_wasserstein.projected(np.concatenate([x, y], axis=1), 4, 0)
@@ -54,6 +55,7 @@ def test_chunks_of_relabelings_change_nothing(monkeypatch):
     assert np.array_equal(sliced_wasserstein.exact_p_values(lines, 3, 2.0), expected)
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("p", [1, 1.5, 2, 2.5, 3])
 def test_one_line_of_equal_sizes_pairs_the_order_statistics(p):
     x, y = samples(6, 6, 1)

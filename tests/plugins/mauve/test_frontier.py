@@ -51,6 +51,7 @@ def test_symmetric_and_between_zero_and_one():
     assert ((area > 0) & (area <= 1 + 1e-12)).all()
 
 
+@pytest.mark.equal_bits
 def test_chunks_change_nothing(monkeypatch):
     p, q = histograms(9, 4)
     whole = frontier.area(p, q)

@@ -24,6 +24,7 @@ def test_clusters_recover_separated_groups():
     assert same_partition(quantise.clusters(points, 4), truth)
 
 
+@pytest.mark.equal_bits
 def test_buckets_do_not_depend_on_order_or_call():
     x = normal(60)
     order = np.random.default_rng(1).permutation(60)
@@ -65,6 +66,7 @@ def test_more_buckets_than_points_and_identical_points():
         quantise.clusters(np.zeros((3, 2), dtype=np.float32), 0)
 
 
+@pytest.mark.equal_bits
 def test_equal_vectors_share_a_bucket():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3, 6))[rng.integers(0, 3, (4, 40))].astype(np.float32)

@@ -43,6 +43,7 @@ def test_spread_over_seeds_and_buckets():
     assert spread.by_buckets[20] == statistic.mauve(x, y, 20, seed=1)
 
 
+@pytest.mark.equal_bits
 def test_relabeled_equals_the_values_of_reordered_vectors():
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(3, 8, 10))
@@ -57,6 +58,7 @@ def test_relabeled_equals_the_values_of_reordered_vectors():
     assert wide.shape == null.shape
 
 
+@pytest.mark.equal_bits
 def test_identical_texts_have_mauve_one_everywhere():
     vectors = np.repeat(np.random.default_rng(0).normal(size=(2, 1, 6)), 7, axis=1)
     assert statistic.relabeled(vectors, relabelings(4, 3), 2, seed=25, redo=5) == pytest.approx(np.ones((2, 35)))

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
@@ -53,7 +53,6 @@ def by_pairs(x: str, y: str, table: dict[str, np.ndarray]) -> float:
         max_size=7,
     )
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_all_pairs_equal_the_solver_pair_by_pair(vectors, drawn):
     texts = [" ".join(text) for text in drawn]
     table = {line.split()[0]: np.array(line.split()[1:], dtype=float) for line in VECTORS.splitlines()}

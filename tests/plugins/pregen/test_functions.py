@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError, UnknownName
@@ -93,7 +93,7 @@ token = st.tuples(st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), s
 datasets = st.lists(st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.equal_bits
 @given(datasets)
 def test_all_functions_equal_the_loop(dataset):
     names = NAMES + KEPT_NAMES
@@ -103,7 +103,7 @@ def test_all_functions_equal_the_loop(dataset):
         np.testing.assert_allclose(values, [loop(dataset, name) for name in names], rtol=LOSS, atol=0)
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.equal_bits
 @given(datasets, st.randoms(use_true_random=False))
 def test_values_do_not_depend_on_other_names_and_the_order_of_images(dataset, random):
     every = dict(zip(NAMES, evaluate(dataset)))

@@ -33,6 +33,7 @@ def test_median_distance():
     assert corpora.median_distance(np.zeros((1, 2))) == 1.0
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize(("width", "number", "size"), [(384, 512, 15), (40, 70, 3), (900, 33, 20)])
 def test_feature_sums_equal_one_product(width, number, size):
     rng = np.random.default_rng(2)

@@ -61,10 +61,11 @@ def random_distances(batch, size, seed, levels):
 SHAPES = [(n, m) for n in range(1, 6) for m in range(1, 6) if n + m >= 3]
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("n,m", [shape for shape in SHAPES if sum(shape) <= 7])
 @given(seed=st.integers(0, 10**6), levels=st.sampled_from([0, 2, 3, 6]))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)  # each of many shapes is enumerated by loops
 def test_statistic_and_p_value_equal_the_loops(n, m, pooling, seed, levels):
     d = random_distances(2, n + m, seed, levels)
     expected = [brute_q(one, range(n), pooling) for one in d]
@@ -72,10 +73,11 @@ def test_statistic_and_p_value_equal_the_loops(n, m, pooling, seed, levels):
     assert statistic.exact_p_values(d, n, pooling) == pytest.approx([brute_p(one, n, pooling) for one in d], abs=1e-12)
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("n,m", [shape for shape in SHAPES if sum(shape) > 7])
 @given(seed=st.integers(0, 10**6), levels=st.sampled_from([0, 2, 5]))
-@settings(max_examples=1, deadline=None)
+@settings(max_examples=1)  # thousands of relabelings by loops
 def test_larger_shapes_equal_the_loops(n, m, pooling, seed, levels):
     d = random_distances(1, n + m, seed, levels)
     assert statistic.exact_p_values(d, n, pooling)[0] == pytest.approx(brute_p(d[0], n, pooling), abs=1e-12)
@@ -83,7 +85,7 @@ def test_larger_shapes_equal_the_loops(n, m, pooling, seed, levels):
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_relabeled_equals_the_loops_for_any_labels(pooling, seed):
     rng = np.random.default_rng(seed)
     d = random_distances(2, 6, seed, 4)
@@ -114,6 +116,7 @@ def test_memory_bounds_change_nothing(monkeypatch):
         assert np.array_equal(statistic.exact_p_values(d, 4, pooling), p)
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_order_within_a_sample_and_exchange_of_the_samples_change_nothing(pooling):
     n, m = 4, 3
@@ -127,6 +130,7 @@ def test_order_within_a_sample_and_exchange_of_the_samples_change_nothing(poolin
         assert value(d[np.ix_(swapped, swapped)], m, pooling) == pytest.approx(base, abs=1e-12)
 
 
+@pytest.mark.equal_bits
 def test_only_the_order_of_distances_matters():
     d = random_distances(4, 8, 5, 0)
     assert np.array_equal(statistic.exact_p_values(d, 3), statistic.exact_p_values(np.sqrt(d) * 7, 3))
@@ -134,7 +138,7 @@ def test_only_the_order_of_distances_matters():
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @given(seed=st.integers(0, 10**6), levels=st.sampled_from([0, 3, 6]), exponent=st.integers(-12, 12))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_unit_of_distances_changes_no_p_value(pooling, seed, levels, exponent):
     d = random_distances(2, 7, seed, levels) / 7
     p = statistic.exact_p_values(d, 4, pooling)
@@ -152,6 +156,7 @@ def test_pooled_ties_are_those_of_the_ratios_of_integers():
         assert p == sum(value >= values[0] for value in values) / len(values)
 
 
+@pytest.mark.equal_bits
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("n,m", [(1, 2), (2, 1), (1, 5), (10, 5), (6, 6)])
 def test_all_texts_identical_gives_zero_and_p_one(n, m, pooling):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.adapters.shared.decoding.types import (
@@ -28,7 +28,6 @@ from harness.contracts import Decoding
 from harness.errors import HarnessError
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     rows=st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=6), token=st.integers(0, 4)
 )

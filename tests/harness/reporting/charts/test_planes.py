@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.reporting.charts.planes import label_places, metric_questions, plane_points, planes
@@ -31,7 +31,6 @@ def test_the_frontier_has_the_systems_that_no_other_surpasses_in_both():
     assert frontier(points, (True, False)) == {"e"}
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=2, max_size=12))
 def test_the_frontier_is_that_of_the_definition(values):
     points = {str(k): tuple(map(float, value)) for k, value in enumerate(values)}
@@ -58,7 +57,6 @@ def test_every_question_stands_against_the_first(captions_run):
     ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 200)), min_size=1, max_size=10), st.integers(1, 12))
 def test_labels_overlap_neither_labels_nor_points(places, length):
     points, size, height = np.array(places), (300.0, 200.0), 9.0
