@@ -6,7 +6,7 @@ SETUP := $(VENV)/.installed
 KERNELS := $(VENV)/.kernels
 KERNEL_FILES := $(shell find kernels -type f -not -path 'kernels/build/*' -not -path '*/__pycache__/*')
 
-.PHONY: help demo figures test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants sanitize stub lint links setup browser vendor clean
+.PHONY: help demo figures test pytest doctests test-slow test-bits docs package sbom fuzz soak mutants kernel-mutants sanitize stub lint links setup browser vendor clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -22,6 +22,7 @@ help:
 	@echo "make fuzz MINUTES=10   fuzz the readers and metrics"
 	@echo "make soak MINUTES=10   kill, starve and tear runs; the next run must have the same results"
 	@echo "make mutants           test the tests with 400 changes of the sources"
+	@echo "make kernel-mutants    test the tests of the C++ kernels with 200 changes"
 	@echo "make sanitize          run the C++ kernels under the sanitizers"
 
 $(BIN)/python:
@@ -70,7 +71,7 @@ links:
 
 # The stub of the extension, committed beside it; tests/kernels/test_stub.py compares.
 stub: $(KERNELS)
-	@$(BIN)/python -m nanobind.stubgen -q -m caption_kernels._compiled -o kernels/caption_kernels/_compiled.pyi
+	@$(BIN)/python kernels/make_stub.py
 	@touch $(KERNELS)
 
 lint: $(SETUP) links
@@ -139,6 +140,10 @@ soak: $(SETUP)
 mutants: $(SETUP)
 	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[mutants]"
 	@nice -n 10 $(BIN)/python tests/mutation/run.py
+
+# The same for the C++ of kernels/core; the results are kept, so that a second run continues.
+kernel-mutants: $(SETUP)
+	@nice -n 10 $(BIN)/python -m tools.kernel_mutants
 
 # The C++ kernels under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, then the golden sets through Python.
 sanitize: $(SETUP)

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TITLES = {
     "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "specs.md": "Specs", "data-formats.md": "Data formats",
     "report-page.md": "Report page", "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate",
+    "kernels.md": "The text kernels",
     "comparisons.md": "Comparisons", "power.md": "Power", "scale.md": "Scale",
     "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
     "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",

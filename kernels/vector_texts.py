@@ -33,7 +33,7 @@ ENDINGS = (
 STRANGE_WORDS = (
     "caf\xe9", "cafe\u0301", "Stra\xdfe", "STRASSE", "\u72ac", "\u72d7", "\u0441\u043e\u0431\u0430\u043a\u0430",
     "\u03b7\u03bc\u03ad\u03c1\u03b1", "\u05db\u05dc\u05d1", "\U0001f415", "\U0001d4b3", "\ufb01sh", "a\xa0b",
-    "x\u2009y", "\u3000", "\ufeffbom", "\u0130stanbul", "\xad", "\x00", "tab\there", "\ud83d", "\udc15",
+    "x\u2009y", "\u3000", "\ufeffbom", "\u0130stanbul", "\xad", "\x00", "tab\there",
     "\U0001f468\u200d\U0001f33e",
 )
 MARKS = (
@@ -133,6 +133,10 @@ def ngram_cases(seed: int, scale: int) -> Iterator[Case]:
         references = [[caption(draws)] for _ in range(3)]
         unseen = [" ".join(draws.one(("zebra", "quartz", "violin", *plain)) for _ in range(5)) for _ in range(3)]
         yield corpus("unseen n-grams", list(zip(unseen, references)))
+    yield corpus(
+        "surrogates",
+        [("a \ud83d dog", ["a \ud83d \udc15", "a dog"]), ("\udc15 \ud83d", ["\udc15\ud83d", "\udc15 \ud83d \ud83d"])],
+    )
     yield from _tied_cases(draws, scale // 2)
     yield from _empty_cases()
     yield from _token_cases(draws, scale)

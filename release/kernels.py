@@ -27,9 +27,10 @@ PLATFORM = "manylinux2014"
 LARGEST = 3_000_000
 """Largest wheel in bytes."""
 ALLOWED = re.compile(
-    r"caption_kernels/(\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|caption_kernels-[\w.]+\.dist-info/[\w./]+"
+    r"caption_kernels/((\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|vectors/\w+\.json)"
+    r"|caption_kernels-[\w.]+\.dist-info/[\w./]+"
 )
-"""Paths that a wheel may hold: code only, none of METEOR's data."""
+"""Paths that a wheel may hold: code and test vectors, none of METEOR's data."""
 LARGEST_SOURCE = 300_000
 """Largest Python file in bytes; METEOR's data would be longer."""
 PROBE = """

@@ -118,7 +118,7 @@ def _measure(n_examples: int) -> dict[str, float]:
     """Return seconds of loading and computing, and peak memory in MB."""
     from caption_kernels.threads import n_threads
     from harness.plugins.meteor import engine as meteor
-    from harness.plugins.meteor.lexicon.disk_cache import installed_lexicon
+    from harness.plugins.meteor.installed import lexicon as installed_lexicon
 
     lexicon, _ = timed(installed_lexicon)
     kernels, _ = timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))

@@ -12,11 +12,12 @@ import numpy as np
 from harness.analysis.column_table import ColumnTable
 from harness.analysis.correlate import ALL, Study
 from harness.errors import UnknownName, did_you_mean
-from harness.reporting.charts.build import altair, color_scale, dash_scale, finished, padded, panels, shape_scale
+from harness.reporting.charts.build import color_scale, dash_scale, finished, padded, panels, shape_scale
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.drawing import fitted_svg, png
 from harness.reporting.charts.layout import DOUBLE, Layout
 from harness.reporting.charts.svg_font import with_font
+from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative, source
 from harness.rundir.format import write_atomically
 
 
@@ -26,7 +27,8 @@ def write_plots(
     """Write ``best`` (the best x column against each y), ``baseline`` (a given x column against each y) and ``ranking`` (R² of every x
     column, best first, per group), each as ``.png`` and ``.svg``; return the files. Groups have colours and shapes of their own.
 
-    Raises :class:`UnknownName` for a baseline that is no x column of the study.
+    Raises :class:`UnknownName` for a baseline that is no x column of the study and :class:`~harness.errors.MissingExtra` without
+    vl-convert.
     """
     if baseline is not None and baseline not in study.x:
         why = f": dropped, {study.dropped[baseline]}" if baseline in study.dropped else did_you_mean(baseline, study.x)
@@ -72,30 +74,27 @@ def _points(
 
 
 def _build_scatter(parts: Sequence[dict[str, Any]], groups: Sequence[str], layout: Layout) -> Spec:
-    alt = altair()
     columns = layout.columns(len(parts), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
-    legend = None if len(groups) == 1 else alt.Legend(title=None, orient="bottom", symbolOpacity=1)
-    charts: list[Any] = []
+    legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    color, shape = (nominal("group", scale=scale(groups), legend=legend) for scale in (color_scale, shape_scale))
+    charts: list[Spec] = []
     data: dict[str, list[dict[str, Any]]] = {}
     for k, part in enumerate(parts):
         data |= {f"points{k}": part["points"], f"line{k}": part["line"]}
-        axes = [alt.Axis(title=part[name] or None, tickCount=4, format=".6~g") for name in "xy"]
-        scales = [
-            alt.Scale(domain=padded(row[name] for row in part["points"]), nice=False, zero=False) for name in "xy"
-        ]
-        x, y = alt.X("x:Q", axis=axes[0], scale=scales[0]), alt.Y("y:Q", axis=axes[1], scale=scales[1])
-        points = alt.Chart(alt.NamedData(name=f"points{k}")).mark_point(
-            filled=True, opacity=0.7, size=0.25 * layout.font**2
+        x, y = (
+            quantitative(
+                name,
+                axis={"title": part[name] or None, "tickCount": 4, "format": ".6~g"},
+                scale={"domain": padded(row[name] for row in part["points"]), "nice": False, "zero": False},
+            )
+            for name in "xy"
         )
-        line = alt.Chart(alt.NamedData(name=f"line{k}")).mark_line(color="#808080", strokeWidth=0.12 * layout.font)
-        marks = points.encode(
-            x=x, y=y, color=alt.Color("group:N", scale=color_scale(groups), legend=legend),
-            shape=alt.Shape("group:N", scale=shape_scale(groups), legend=legend),
-        )  # fmt: skip
-        charts.append(
-            alt.layer(line.encode(x=x, y=y), marks).properties(width=width, height=0.8 * width, title=part["title"])
-        )
+        gray = {"color": "#808080", "strokeWidth": 0.12 * layout.font}
+        line = mark("line", gray, data=f"line{k}", x=x, y=y)
+        look = {"filled": True, "opacity": 0.7, "size": 0.25 * layout.font**2}
+        points = mark("point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape)
+        charts.append(layer(line, points, width=width, height=0.8 * width, title=part["title"]))
     return finished(panels(charts, columns), **data)
 
 
@@ -125,27 +124,23 @@ def ranking(study: Study) -> Chart:
 def _build_ranking(
     rows: Sequence[dict[str, Any]], targets: Sequence[str], groups: Sequence[str], layout: Layout
 ) -> Spec:
-    alt = altair()
     columns = layout.columns(len(targets), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
-    legend = None if len(groups) == 1 else alt.Legend(title=None, orient="bottom", symbolOpacity=1)
-    x = alt.X(
-        "place:Q",
-        axis=alt.Axis(title="columns, best first", tickMinStep=1, format="d", grid=False),
-        scale=alt.Scale(zero=False),
-    )
-    y = alt.Y("r2:Q", axis=alt.Axis(title="R²", format=".6~g", tickCount=5), scale=alt.Scale(domain=[0, 1]))
-    color = alt.Color("group:N", scale=color_scale(groups), legend=legend)
-    dash = alt.StrokeDash("group:N", scale=dash_scale(groups), legend=legend)
-    lines = (
-        alt.Chart(alt.NamedData(name="rows"))
-        .mark_line(strokeWidth=0.14 * layout.font)
-        .encode(x=x, y=y, color=color, strokeDash=dash)
-    )
+    legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    x_axis = {"title": "columns, best first", "tickMinStep": 1, "format": "d", "grid": False}
+    y_axis = {"title": "R²", "format": ".6~g", "tickCount": 5}
+    channels: Spec = {
+        "x": quantitative("place", axis=x_axis, scale={"zero": False}),
+        "y": quantitative("r2", axis=y_axis, scale={"domain": [0, 1]}),
+        "color": nominal("group", scale=color_scale(groups), legend=legend),
+        "strokeDash": nominal("group", scale=dash_scale(groups), legend=legend),
+    }
+    look = {"strokeWidth": 0.14 * layout.font}
     charts = [
-        lines.transform_filter(alt.FieldEqualPredicate(field="target", equal=target)).properties(
-            width=width, height=0.8 * width, title=target
-        )
+        {
+            **mark("line", look, where=equal("target", target), **channels),
+            "width": width, "height": 0.8 * width, "title": target,
+        }
         for target in targets
-    ]
-    return finished(panels(charts, columns), rows=rows)
+    ]  # fmt: skip
+    return finished({**source("rows"), **panels(charts, columns)}, rows=rows)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.reporting.charts import DOUBLE, SINGLE, Chart, Layout, charts_for
-from harness.reporting.charts.drawing import fitted_svg, pdf
+from harness.reporting.charts.drawing import converter, fitted_svg, pdf
 from harness.reporting.charts.svg_font import with_font
 from harness.reporting.tables import escape_markdown
 from harness.run.finished import Run
@@ -34,10 +34,11 @@ def write_figures(runs: Sequence[Run | str | Path], folder: Path) -> list[Path]:
     Raises
     ------
     MissingExtra
-        altair or vl-convert is not installed.
+        vl-convert is not installed.
     InputError
         A run is not finished.
     """
+    converter()  # before charts are computed and a folder is made
     charts = charts_for(runs)
     written: list[Path] = []
     for chart in charts:

@@ -47,6 +47,8 @@ def as_chart(result: object, name: str = "") -> Any:
     ------
     UnknownName
         The run has no chart of this name; the message lists those that it has.
+    MissingExtra
+        altair is not installed.
     HarnessError
         Nothing can be drawn.
     """

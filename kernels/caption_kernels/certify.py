@@ -3,8 +3,8 @@
     python -m caption_kernels.certify module:function --metric cider
     python -m caption_kernels.certify module
 
-The second form takes every function of the module that has the name of a metric. ``specification.md`` in the repository of this package
-defines the metrics. Exit code 0 when all errors are within the tolerance, 1 when one is not, 2 for a mistake in the arguments.
+The second form takes every function of the module that has the name of a metric. ``kernels/specification.md`` in the repository defines
+the metrics. Exit code 0 when all errors are within the tolerance, 1 when one is not, 2 for a mistake in the arguments.
 """
 
 from __future__ import annotations
@@ -100,12 +100,24 @@ class Report:
         """Whether every error is within the tolerance."""
         return not any(tally.beyond for tally in self.kinds.values())
 
+    def record(self) -> dict[str, Any]:
+        """Return the numbers of the table as a JSON object; an infinite error is None."""
+        names = ("cases", "numbers", "beyond", "worst")
+        kinds = {
+            kind: {name: getattr(tally, name) for name in names} | {"largest": _finite(tally.largest)}
+            for kind, tally in self.kinds.items()
+        }
+        return {"metric": self.metric, "tolerance": self.tolerance, "passed": self.passed, "kinds": kinds}
+
     def lines(self) -> Iterator[str]:
         """Yield the table."""
+        tallies = list(self.kinds.values())
         total = Tally(
-            *(sum(getattr(tally, name) for tally in self.kinds.values()) for name in ("cases", "numbers", "beyond"))
+            cases=sum(tally.cases for tally in tallies),
+            numbers=sum(tally.numbers for tally in tallies),
+            beyond=sum(tally.beyond for tally in tallies),
+            largest=max((tally.largest for tally in tallies), default=0.0),
         )
-        total.largest = max((tally.largest for tally in self.kinds.values()), default=0.0)
         yield f"{self.metric + ': kind of case':<28} {'cases':>6} {'values':>7} {'beyond':>7}  largest error"
         for kind, tally in [*self.kinds.items(), ("all", total)]:
             yield f"  {kind:<26} {tally.cases:>6} {tally.numbers:>7} {tally.beyond:>7}  {tally.largest:.3g}"
@@ -113,6 +125,10 @@ class Report:
             if tally.beyond:
                 yield f"  {kind}: {tally.worst}"
         yield f"  {'within' if self.passed else 'NOT within'} {self.tolerance:g}"
+
+
+def _finite(error: float) -> float | None:
+    return error if error < math.inf else None
 
 
 def find_vectors() -> Path:
@@ -159,7 +175,7 @@ def _compare(
     try:
         found = list(function(*arguments))
     except Exception as error:  # whatever an implementation raises is a result here
-        message = f"{type(error).__name__}: {error}".splitlines()[0]
+        message = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode().splitlines()[0]
         found, shown = [], f"{message:.120} for {shown}"
     if len(found) != len(expected):
         for _ in expected:
@@ -206,6 +222,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--metric", choices=METRICS, help="what the function computes")
     parser.add_argument("--tolerance", type=_tolerance, default=1e-9, help="largest absolute error (default 1e-9)")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object per metric; an infinite error is null"
+    )
     return parser
 
 
@@ -257,7 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     for report in reports:
-        print(*report.lines(), sep="\n")
+        print(*([json.dumps(report.record())] if options.json else report.lines()), sep="\n")
     return 0 if all(report.passed for report in reports) else 1
 
 

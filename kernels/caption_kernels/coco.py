@@ -9,7 +9,6 @@ one line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
@@ -17,15 +16,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from caption_kernels import MeteorTexts, TextIndex, Tokenizer, cider_idf, meteor, ngram
-from caption_kernels.spice import Spice
-from caption_kernels.unavailable import Unavailable
+from caption_kernels.lexicon import MissingSources, installed_lexicon
+from caption_kernels.spice import Spice, Unavailable
 
-__all__ = ["Bleu", "COCOEvalCap", "Cider", "Meteor", "PTBTokenizer", "Rouge", "Spice", "Unavailable"]
+__all__ = ["Bleu", "COCOEvalCap", "Cider", "Meteor", "MissingSources", "PTBTokenizer", "Rouge", "Spice", "Unavailable"]
 
 Texts = Mapping[Any, list[str]]
 """Tokenised texts of each image id: the result of :meth:`PTBTokenizer.tokenize`."""
-_SENTENCE = re.compile(r"[ \t\u00a0\u2000-\u200a\u3000\u2028]*([A-Z]|<(!--.*?--|/?[A-Za-z][^<>]*)>(\s|$))")
-"""Beginnings of a line before which the toolkit's tokeniser ends a sentence."""
 
 
 class Annotations(Protocol):
@@ -62,13 +59,27 @@ class PTBTokenizer:
         texts = [item["caption"].replace("\n", " ") for items in captions_for_image.values() for item in items]
         tokenizer = Tokenizer()
         lines = tokenizer.tokenize(texts)
-        for k in range(len(texts) - 1):
-            # The toolkit's tokeniser reads one text of all lines: `12th Ave S.` ends in `s.` before `a dog` and in `s` before `A dog`.
-            if lines[k].endswith(".") and _SENTENCE.match(texts[k + 1]):
-                lines[k] = tokenizer.tokenize([texts[k] + " A"])[0].removesuffix(" a")
+        for k, text in enumerate(texts[:-1]):
+            if text.rstrip().endswith(".") and (lines[k].endswith(".") or texts[k + 1].lstrip()[:1].isdigit()):
+                lines[k] = _before_line(tokenizer, text, lines[k], texts[k + 1] + " " * (k + 2 < len(texts)))
         rest = iter(lines)
         counted = ((image, len(items)) for image, items in captions_for_image.items() if len(items))
         return {image: [next(rest) for _ in range(count)] for image, count in counted}
+
+
+def _before_line(tokenizer: Tokenizer, text: str, line: str, following: str) -> str:
+    """Return the tokens of a text that ends in a full stop, as they are before another line.
+
+    The toolkit's tokeniser reads all captions as one text: ``12th Ave S.`` ends with the token ``s.`` before ``a dog`` and with ``s``
+    before ``A dog``; ``room No.`` ends with ``no`` before ``a dog`` and with ``no.`` before ``12 dogs``.
+    """
+    alone, *after = tokenizer.tokens_raw([text, f"{text} {following[:80]}"])
+    last = len(alone) - 1
+    if alone[-1] != "." and after[0][: last + 2] == [*alone[:-1], alone[-1][:-1], "."]:
+        return line[:-1]
+    if alone[-1] == "." and last and after[0][:last] == [*alone[: last - 1], alone[last - 1] + "."]:
+        return line + "."
+    return line
 
 
 class Group(NamedTuple):
@@ -171,13 +182,12 @@ class Bleu:
             for k in range(size):
                 words: dict[str, object] = {"reflen": references[k].tolist(), "testlen": int(lengths[k])}
                 print(words | self._grams(guesses[k], matches[k]), int(closest[k]))
-        sums = [values.sum(axis=0) for values in (matches, guesses, lengths, closest)]
+        all_matches, all_guesses, n_words, n_reference = (v.sum(axis=0) for v in (matches, guesses, lengths, closest))
         if verbose > 0:
-            n_words, n_reference = int(sums[2]), int(sums[3])
-            print({"testlen": n_words, "reflen": n_reference} | self._grams(sums[1], sums[0]))
-            print("ratio:", (n_words + 1e-15) / (n_reference + 1e-9))
+            print({"testlen": int(n_words), "reflen": int(n_reference)} | self._grams(all_guesses, all_matches))
+            print("ratio:", (int(n_words) + 1e-15) / (int(n_reference) + 1e-9))
         orders = range(1, self._n + 1)
-        whole = [float(ngram.bleu(*sums, n)) for n in orders]
+        whole = [float(ngram.bleu(all_matches, all_guesses, n_words, n_reference, n)) for n in orders]
         return whole, [ngram.bleu(matches, guesses, lengths, closest, n).tolist() for n in orders]
 
     def _grams(self, guesses: np.ndarray, matches: np.ndarray) -> dict[str, object]:
@@ -207,7 +217,7 @@ class Rouge:
         scores = np.zeros(len(corpus))
         for places, hyp, ref in corpus.groups(corpus.rows, corpus.reference_rows):
             scores[places] = ngram.rouge_l(corpus.index, hyp, ref)[:, 0]
-        return np.mean(scores), scores
+        return np.float64(np.mean(scores)), scores
 
     def method(self) -> str:
         """Return the name that the toolkit prints."""
@@ -245,7 +255,7 @@ class Cider:
         for places, hyp, ref in corpus.groups(gram_rows, reference_rows):
             pairs = ngram.cider(index, idf, unseen, hyp, ref, sigma=self._sigma)[:, 0]
             scores[places] = np.cumsum(pairs, axis=1)[:, -1] / ref.shape[1]  # added one by one, as the toolkit does
-        return np.mean(scores), scores
+        return np.float64(np.mean(scores)), scores
 
     def method(self) -> str:
         """Return the name that the toolkit prints."""
@@ -253,11 +263,9 @@ class Cider:
 
 
 class Meteor:
-    """METEOR 1.5 for English; raises :class:`Unavailable` without the data of the package pycocoevalcap."""
+    """METEOR 1.5 for English; raises :class:`MissingSources` without the data of the package pycocoevalcap."""
 
     def __init__(self) -> None:
-        from caption_kernels.meteor_data import installed_lexicon  # built on first use
-
         self._lexicon = installed_lexicon()
 
     def compute_score(self, gts: Texts, res: Texts) -> tuple[float, list[float]]:
@@ -346,7 +354,7 @@ class COCOEvalCap:
         """Compute one metric and print it; a metric that cannot run here is left out with one line."""
         try:
             scorer = make()
-        except Unavailable as error:
+        except (MissingSources, Unavailable) as error:
             print(f"{names} is left out: {error}")
             return
         print(f"computing {scorer.method()} score...")

@@ -1,8 +1,8 @@
 """METEOR 1.5 for English over all cores: statistics, scores and matrices of pairs of texts, equal to those of meteor-1.5.jar.
 
 Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", with the options
-``-l en -norm`` of the COCO caption toolkit. Scores are in [0, 1], higher is better, and **not symmetric** (recall has weight .85). Texts are
-those of a :class:`~caption_kernels.MeteorTexts`; the COCO pipeline applies the PTB tokeniser first.
+``-l en -norm`` of the COCO caption toolkit. Scores are in [0, 1], higher is better, and **not symmetric** (recall has weight .85). Texts
+are those of a :class:`~caption_kernels.MeteorTexts`; the COCO pipeline applies the PTB tokeniser first.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _TILE = 48
 """Side of the tiles into which wide matrices are cut, in texts."""
 
 
-class TooManyMatches(ValueError):
-    """Two repetitive texts of several thousand words each; the message is one line."""
+class UnusableTexts(ValueError):
+    """A hypothesis without references, or two texts with too many matches; the message is one line."""
 
 
 class Aligned(NamedTuple):
@@ -118,15 +118,13 @@ def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
 
     Raises
     ------
-    ValueError
-        For a hypothesis without references; the message has its number, counted from 1.
-    TooManyMatches
-        For texts with more than 4 million word matches.
+    UnusableTexts
+        For a hypothesis without references, or for texts with more than 4 million word matches.
     """
     out = np.empty((len(pairs), N_STATISTICS))
     counts = np.array([len(references) for _, references in pairs], dtype=np.int64)
     if len(counts) and counts.min() == 0:
-        raise ValueError(f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one reference")
+        raise UnusableTexts(f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one reference")
     for first in range(0, len(pairs), _PAIRS_PER_PART):
         part = slice(first, first + _PAIRS_PER_PART)
         out[part] = _best_of_part(texts, pairs[part], counts[part])
@@ -175,7 +173,7 @@ def align_pairs(texts: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, 
 
     Raises
     ------
-    TooManyMatches
+    UnusableTexts
         For texts with more than 4 million word matches.
     """
     size, tiles, n_per_example = len(text_ids), list(_tiles(pairs)), int(pairs.sum())
@@ -242,7 +240,7 @@ def _concatenated(parts: list[np.ndarray], dtype: type) -> np.ndarray:
 def align(texts: MeteorTexts, groups: Groups) -> Aligned:
     """Align the pairs of groups of texts on all cores.
 
-    Scores (pairs,) are in the order of the pairs, statistics (rows, 23) in that of ``groups.rows``. Raises :class:`TooManyMatches` for texts
+    Scores (pairs,) are in the order of the pairs, statistics (rows, 23) in that of ``groups.rows``. Raises :class:`UnusableTexts` for texts
     with more than 4 million word matches.
     """
     scores = np.zeros(len(groups.hyps))
@@ -258,10 +256,10 @@ def align(texts: MeteorTexts, groups: Groups) -> Aligned:
     return Aligned(scores, statistics)
 
 
-def _too_many_matches(texts: MeteorTexts, groups: Groups, pair: int) -> TooManyMatches:
+def _too_many_matches(texts: MeteorTexts, groups: Groups, pair: int) -> UnusableTexts:
     group = int(np.searchsorted(groups.pair_starts, pair, side="right")) - 1
     members = groups.texts[groups.text_starts[group] :]
     hyp, ref = (texts.n_words(int(members[place[pair]])) for place in (groups.hyps, groups.refs))
-    return TooManyMatches(
+    return UnusableTexts(
         f"METEOR cannot align texts of {hyp} and {ref} words: more than 4 million word matches between them; expected sentences"
     )

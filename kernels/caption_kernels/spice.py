@@ -20,7 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels.unavailable import Unavailable
+
+class Unavailable(ImportError):
+    """SPICE cannot run on this machine; the message is one line."""
+
 
 JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 """The two CoreNLP jars, in the folder ``spice/lib`` of pycocoevalcap or in that of the environment variable ``HARNESS_SPICE_JARS``."""
@@ -79,7 +82,7 @@ class Spice:
         items = [{"image_id": k, "test": res[image][0], "refs": gts[image]} for k, image in enumerate(images)]
         scores = {item["image_id"]: item["scores"] for item in self._run(items)}
         rows = [{kind: _floats(values) for kind, values in scores[k].items()} for k in range(len(images))]
-        return np.mean([row["All"]["f"] for row in rows]), rows
+        return np.float64(np.mean([row["All"]["f"] for row in rows])), rows
 
     def method(self) -> str:
         """Return the name that the toolkit prints."""

@@ -49,6 +49,7 @@ void PhraseTrie::find_or_add(std::string& phrases, std::vector<Id>& nodes) {
 // Starts a walk for each phrase.
 void PhraseTrie::split(std::string& phrases) {
   const size_t size = phrases.size();
+  if (size > UINT32_MAX) fail(CK_TOO_LARGE);
   phrases.append(8, '\n');  // words are read eight bytes at a time
   batch_words_.clear();
   uint32_t first_word = 0;

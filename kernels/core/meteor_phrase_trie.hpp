@@ -40,7 +40,7 @@ class PhraseTrie {
     uint32_t size;
     Id id;
   };
-  static constexpr int RECENT_BITS = 11;
+  static constexpr int RECENT_BITS = 15;
 
   void split(std::string& phrases);
   Id word_id(const char* word, size_t size);

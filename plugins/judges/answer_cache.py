@@ -15,9 +15,9 @@ import threading
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.files.cache_folder import cache_folder
 from harness.files.json_text import parse_json
 from harness.plugins.judges.replies import Conversation, Reply
-from harness.plugins.meteor.lexicon.disk_cache import cache_root
 
 
 class AnswerCache:
@@ -36,7 +36,7 @@ class AnswerCache:
         """Return the file of the answer of a model with this signature to a conversation."""
         content = json.dumps([signature, list(conversation)], ensure_ascii=False, sort_keys=True)
         name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-        return (self.folder or cache_root() / "judges") / name[:2] / f"{name}.json"
+        return (self.folder or cache_folder("judges")) / name[:2] / f"{name}.json"
 
     def get(self, path: Path) -> Reply | None:
         """Return the answer in a file; None where there is no complete answer."""

@@ -21,11 +21,10 @@ from typing import IO
 
 import numpy as np
 
+from caption_kernels import normalise
+from caption_kernels.meteor import N_STATISTICS, Aligned, Pair
 from harness.errors import HarnessError, InputError
-from harness.plugins.meteor.engine import Aligned, Pair
-from harness.plugins.meteor.lexicon.sources import find_sources, jar_prefixes
-from harness.plugins.meteor.normaliser import words
-from harness.plugins.meteor.score import N_STATISTICS
+from harness.plugins.meteor.installed import find_sources, lexicon
 from harness.plugins.tokenisers.java_runtime import drain, end, java_command
 
 _LINE_ENDS = re.compile("[\r\n]+")
@@ -193,8 +192,9 @@ class JavaTexts:
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:
         """Return numbers of the same shape as ``ids``, (B, N), int64, that are equal for texts with the same words."""
-        texts, prefixes = list(self._ids), jar_prefixes()
+        texts = list(self._ids)
         numbers: dict[tuple[str, ...], int] = {}
         distinct, place = np.unique(ids, return_inverse=True)
-        by_text = [numbers.setdefault(tuple(words(texts[i], prefixes)), len(numbers)) for i in distinct.tolist()]
+        words = normalise([texts[i] for i in distinct.tolist()], lexicon())
+        by_text = [numbers.setdefault(tuple(row), len(numbers)) for row in words]
         return np.asarray(by_text, dtype=np.int64)[place].reshape(np.shape(ids))

@@ -6,20 +6,19 @@ Metric, null and distance of a run share their alignments through the feature ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import util
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from caption_kernels import ngram
+from caption_kernels.meteor import N_STATISTICS, Aligned, scores_of, summable
 from harness.contracts import Batch, Features, MetricSpec
 from harness.errors import UnknownName, did_you_mean
-from harness.plugins.compiled.chunks import run_slices
-from harness.plugins.meteor.engine import Aligned, PreparedTexts, scores_of
-from harness.plugins.meteor.kernels import compile_ahead
-from harness.plugins.meteor.score import N_STATISTICS, summable
+from harness.plugins.meteor.engine import PreparedTexts
+from harness.plugins.meteor.installed import start_loading
 from harness.plugins.tokenisers.java_runtime import java_command
+from harness.plugins.tokenisers.text_rows import text_rows_of
 from harness.plugins.tokenisers.tokens import check_tokenizer, tokens_of
-from harness.plugins.tokenisers.words import word_index_of, word_rows_of
 
 if TYPE_CHECKING:
     from harness.plugins.meteor.java import JavaTexts
@@ -82,12 +81,12 @@ class Alignments:
     def _rows(self, batch: Batch) -> np.ndarray:
         """Return the ids (B, N) of the tokenised texts in the engine's table."""
         distinct, places = np.unique(batch.text_ids, return_inverse=True)
-        texts, table = tokens_of(self._features, distinct, self._tokenizer), self._texts()
+        table = self._texts()
         if isinstance(table, PreparedTexts):
-            words = word_rows_of(self._features, distinct, self._tokenizer)
-            rows = table.intern_split(texts, word_index_of(self._features, self._tokenizer), words)
+            texts = text_rows_of(self._features, self._tokenizer)
+            rows = table.add_rows(texts.index, texts.rows(self._features, distinct))
         else:
-            rows = table.intern(texts)
+            rows = table.intern(tokens_of(self._features, distinct, self._tokenizer))
         return rows[places].reshape(batch.text_ids.shape)
 
     def _texts(self) -> PreparedTexts | JavaTexts:
@@ -125,8 +124,8 @@ def _check_engine(name: str) -> str:
 
 
 def _warm(engine: str) -> None:
-    if engine == "python" and util.find_spec("numba") is not None:
-        compile_ahead.start()
+    if engine == "python":
+        start_loading()
 
 
 def _signature(tokenizer: str, engine: str) -> str:
@@ -169,7 +168,7 @@ class Meteor:
         return _signature(self.tokenizer, self.engine)
 
     def warm(self) -> None:
-        """Start to compile the kernels in a second process, unless they are compiled or the engine is ``java``."""
+        """Start to load the lexicon in a thread, unless the engine is ``java``."""
         _warm(self.engine)
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
@@ -221,18 +220,7 @@ class Meteor:
 
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
         """Return the example scores (B, P) under the relabelings (P, N), True for a candidate."""
-        from harness.plugins.ngram.best_match_kernels import relabel  # numba
-
-        matrices = Alignments(features, self.tokenizer, self.engine).matrices(batch)
-        scores = matrices.copy()  # writable: numba would compile the kernel again for a read-only array
-        ranked = np.argsort(-scores, axis=2, kind="stable")
-        labels, out = np.ascontiguousarray(labels, dtype=bool), np.empty((len(batch), len(labels)))
-
-        def work(start: int, stop: int) -> None:
-            relabel(scores[start:stop], ranked[start:stop], labels, out[start:stop])
-
-        run_slices(work, len(batch), pairs=len(labels))
-        return out
+        return ngram.relabel_best(Alignments(features, self.tokenizer, self.engine).matrices(batch), labels)
 
 
 class MeteorDistance:
@@ -265,7 +253,7 @@ class MeteorDistance:
         return _signature(self.tokenizer, self.engine)
 
     def warm(self) -> None:
-        """Start to compile the kernels in a second process, unless they are compiled or the engine is ``java``."""
+        """Start to load the lexicon in a thread, unless the engine is ``java``."""
         _warm(self.engine)
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:

@@ -16,8 +16,8 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
 from harness.errors import InputError, MissingExtra
+from harness.files.cache_folder import cache_folder
 from harness.files.user_path import user_path
-from harness.plugins.meteor.lexicon.disk_cache import cache_root
 from harness.plugins.tokenisers.java_runtime import java_command, pycocoevalcap_file
 from harness.plugins.wrapped.spice_process import SpiceProcess, compile_classes
 
@@ -36,7 +36,7 @@ def find_jars(folder: str | None = None) -> list[Path]:
     Raises :class:`MissingExtra`, with the commands that download them, when no folder has both.
     """
     places = [user_path(place) for place in (folder, os.environ.get("HARNESS_SPICE_JARS")) if place]
-    places.append(cache_root() / "spice")
+    places.append(cache_folder("spice"))
     for place in places:
         if all((place / name).is_file() for name in JARS):
             return [place / name for name in JARS]

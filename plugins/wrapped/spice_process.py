@@ -25,7 +25,7 @@ import numpy as np
 
 from harness.errors import HarnessError, MissingExtra
 from harness.files.announcements import announced
-from harness.plugins.meteor.lexicon.disk_cache import cache_root
+from harness.files.cache_folder import cache_folder
 from harness.plugins.tokenisers.java_runtime import LINE_BREAKS, drain, end
 
 PAIRS_PER_REQUEST = 1024
@@ -94,7 +94,7 @@ def compile_classes(program: Path) -> Path:
     fails.
     """
     key = hashlib.sha256("".join(SOURCES.values()).encode()).hexdigest()[:12]
-    folder = cache_root() / "spice" / f"classes-{key}"
+    folder = cache_folder("spice") / f"classes-{key}"
     if folder.is_dir():
         return folder
     javac = shutil.which("javac")

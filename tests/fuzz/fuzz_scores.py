@@ -18,21 +18,21 @@ from harness import api
 # --------------------------------------------------------------------------- texts
 @target(encoded(st.lists(TEXTS, max_size=5)))
 def tokenisers(data: bytes, folder: Path) -> None:
-    """The tokenisers of captions and METEOR's normaliser."""
-    from harness.plugins.meteor.normaliser import words
+    """The tokenisers of captions and the stemmer."""
+    from caption_kernels import Tokenizer, stem
     from harness.plugins.tokenisers.plain_words import plain_words
-    from harness.plugins.tokenisers.ptb import tokeniser
 
     try:
         texts = [text for text in json.loads(data) if isinstance(text, str)]
     except (ValueError, TypeError, RecursionError):
         texts = data.decode("utf-8", "replace").splitlines()
-    lines = tokeniser.tokenize(texts)
+    tokenizer = Tokenizer()
+    lines = tokenizer.tokenize(texts)
     assert len(lines) == len(texts)
     assert not any("\n" in line for line in lines)
-    tokeniser.tokens_raw(texts)
+    tokenizer.tokens_raw(texts)
+    stem(texts)
     for text in texts:
-        words(text, {"Mr": False})
         plain_words(text)
 
 

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from caption_kernels import coco
-from caption_kernels.coco import Bleu, Cider, COCOEvalCap, Meteor, PTBTokenizer, Rouge, Spice, Unavailable
+from caption_kernels.coco import (
+    Bleu,
+    Cider,
+    COCOEvalCap,
+    Meteor,
+    MissingSources,
+    PTBTokenizer,
+    Rouge,
+    Spice,
+    Unavailable,
+)
 
 GTS = {3: ["a dog runs", "the dog runs fast"], 1: ["a cat", "a cat on a mat", "cats"]}
 RES = {3: ["a dog is running"], 1: [""]}
@@ -19,7 +29,7 @@ RES = {3: ["a dog is running"], 1: [""]}
 def meteor() -> Meteor:
     try:
         return Meteor()
-    except Unavailable as error:
+    except MissingSources as error:
         pytest.skip(str(error))
 
 

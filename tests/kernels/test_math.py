@@ -88,6 +88,15 @@ def test_readable_version_gives_the_same_bits_for_many_numbers(rng):
         assert np.array_equal(compiled.power(x, y), readable.power(x, y), equal_nan=True)
 
 
+@pytest.mark.equal_bits
+def test_numbers_whose_last_bit_depends_on_a_small_coefficient():
+    """One number of a million is rounded otherwise if 1/720 is 1/721 or 1/719, 1/9 is 1/8 or 1/10, or -1/10 is -1/5."""
+    x = np.array([-8.336692157808109, 10.183366713461368, -0.23557550901291158, 7.307876051457671, -3.522647092635145])
+    assert np.array_equal(compiled.exp(x), readable.exp(x))
+    x = np.array([1.0074792383887545, 1.0075407569093167, 1.0077068656635497, 1.0075290585492276, 1.0075823625179783])
+    assert np.array_equal(compiled.log(x), readable.log(x))
+
+
 @pytest.mark.parametrize("functions", [compiled, readable], ids=["compiled", "readable"])
 def test_special_values_are_those_of_c99(functions):
     special = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5]

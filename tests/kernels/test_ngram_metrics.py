@@ -77,6 +77,20 @@ def test_bleu_under_relabelings(drawn, order):
     assert np.array_equal(*out)
 
 
+@pytest.mark.parametrize("size", [64, 65, 130])
+def test_bleu_under_relabelings_of_more_texts_than_a_number_has_bits(size):
+    rng = np.random.default_rng(size)
+    texts = [[" ".join(rng.choice(list("abcde"), rng.integers(0, 7))) for _ in range(size)]]
+    labels = np.ones((4, size), dtype=np.uint8)
+    labels[0, 0] = labels[1, 63] = labels[2, -1] = 0  # a single reference: its bits alone count
+    labels[3, rng.integers(0, size, 3)] = 0
+    results = []
+    for engine in (compiled, reference):
+        index, rows = rows_of(engine, texts, True)
+        results.append(engine.bleu_relabel(index, rows, labels, 4))
+    assert np.array_equal(*results)
+
+
 @given(examples(most=2))
 def test_common_subsequences_and_relabelings_of_rouge(drawn):
     texts, n = drawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -151,3 +153,42 @@ def test_bad_input_is_an_exception_with_one_line(engine, call, error):
 def test_an_unknown_tokenizer_is_named(engine):
     with pytest.raises(ValueError, match="expected 'ptb' or 'none'"):
         engine.TextIndex("moses")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_white_space_is_that_of_python(engine):
+    """Every character below U+3100 between two letters, and one of each higher block."""
+    codes = [*range(1, 0x3100), *range(0x3100, 0x110000, 0x80)]
+    index = engine.TextIndex("none")
+    texts = [f"a{chr(code)}b" for code in codes]
+    lengths = index.lengths(index.gram_rows(index.add(texts))).tolist()
+    differing = [hex(code) for code, text, length in zip(codes, texts, lengths) if length != len(text.split())]
+    assert not differing
+
+
+@given(TEXTS)
+def test_a_copy_has_the_same_words_and_ngrams(texts):
+    index = compiled.TextIndex("none")
+    index.gram_rows(index.add(texts))
+    copy = pickle.loads(pickle.dumps(index))
+    assert (copy.n_words, copy.n_rows, copy.gram_texts()) == (index.n_words, 0, index.gram_texts())
+    for both in (index, copy):
+        both.gram_rows(both.add([*texts, "a new dog"]))
+    assert copy.gram_texts() == index.gram_texts()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [0xFFFFFFFF << 32 | 2],  # the third of two words
+        [0xFFFFFFFF << 32 | 0xFFFFFFFF],
+        [0 << 32 | 0],  # the first n-gram cannot have a prefix
+        [0xFFFFFFFF << 32, 1 << 32],  # the second one is no prefix of itself
+        [0xFFFFFFFE << 32],
+        [0xFFFFFFFF << 32] * 2,
+    ],
+)
+def test_a_damaged_copy_is_refused(keys):
+    index = compiled.TextIndex.__new__(compiled.TextIndex)
+    with pytest.raises((ValueError, IndexError)):
+        index.__setstate__(("none", ["a", "b"], np.array(keys, dtype=np.uint64)))

@@ -54,7 +54,7 @@ def test_there_are_about_two_thousand_cases_of_the_named_kinds():
     assert 1_900 <= sum(len(vectors(name)["cases"]) for name in FILES) <= 2_500
     assert sum(file.stat().st_size for file in (KERNELS / "vectors").glob("*.json")) < 3_000_000
     ngrams = {"plain", "unicode", "empty", "repeated words", "long", "punctuation", "numbers", "ties", "token ids"}
-    ngrams |= {"single document", "unseen n-grams", "many references"}
+    ngrams |= {"single document", "unseen n-grams", "many references", "surrogates"}
     for name in ("bleu", "rouge", "cider"):
         assert {case["kind"] for case in vectors(name)["cases"]} == ngrams
 

@@ -48,6 +48,7 @@ def test_a_wheel_of_code_has_no_problem(tmp_path):
         "caption_kernels/_compiled.abi3.so": 10,
         "caption_kernels/reference/ptb/rules.py": 10,
         "caption_kernels/py.typed": 0,
+        "caption_kernels/vectors/cider.json": 10,
         "caption_kernels/_compiled.pyi": 10,
         "caption_kernels-0.1.0.dist-info/licenses/LICENSE": 10,
     }

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from harness.reporting.charts.build import altair, finished, padded, panels
+from harness.reporting.charts.build import finished, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
+from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
 from harness.reporting.league import League, LeagueSet, PublishedRow, cluster, hundred, interval_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
@@ -72,39 +73,32 @@ def _build(rows: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     return finished(panels(charts, columns), rows=rows)
 
 
-def _panel(rows: Sequence[dict[str, Any]], metrics: Sequence[str], layout: Layout, width: float, first: bool) -> Any:
-    alt = altair()
-    scale = alt.Scale(
-        domain=padded(row[end] for row in rows for end in ("value", "low", "high")), nice=False, zero=False
-    )
-    x_axis = alt.Axis(
-        title=None, tickCount=max(2, min(5, int(width // (4 * layout.font)))), format=".6~g", labelFlush=True
-    )
-    y = alt.Y(
-        "metric:N", sort=list(metrics), title=None, scale=alt.Scale(domain=list(metrics)),
-        axis=alt.Axis(labels=first, ticks=False, domain=False, grid=True),
+def _panel(rows: Sequence[dict[str, Any]], metrics: Sequence[str], layout: Layout, width: float, first: bool) -> Spec:
+    ends = padded(row[end] for row in rows for end in ("value", "low", "high"))
+    ticks = max(2, min(5, int(width // (4 * layout.font))))
+    across = {
+        "scale": {"domain": ends, "nice": False, "zero": False},
+        "axis": {"title": None, "tickCount": ticks, "format": ".6~g", "labelFlush": True},
+    }
+    y = nominal(
+        "metric", sort=list(metrics), title=None, scale={"domain": list(metrics)},
+        axis={"labels": first, "ticks": False, "domain": False, "grid": True},
     )  # fmt: skip
-    legend = alt.Legend(title=None, orient="bottom", columns=max(1, int(width * 1.5 // (9 * layout.font))))
-    color = alt.Color(
-        "kind:N", scale=alt.Scale(domain=list(MARKS), range=[c for _, c in MARKS.values()]), legend=legend
-    )
-    shape = alt.Shape(
-        "kind:N", scale=alt.Scale(domain=list(MARKS), range=[s for s, _ in MARKS.values()]), legend=legend
-    )
-    base = alt.Chart().encode(y=y)
-    line = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=0.14 * layout.font)
-    point = base.mark_point(filled=True, opacity=1, size=0.5 * layout.font**2)
-    tooltip = [alt.Tooltip(f"{name}:N") for name in ("metric", "kind", "text")]
-    return (
-        alt.layer(
-            line.encode(x=alt.X("low:Q", scale=scale, axis=x_axis), x2="high:Q", color=color),
-            point.encode(x=alt.X("value:Q", scale=scale, axis=x_axis), color=color, shape=shape, tooltip=tooltip),
-            data=alt.NamedData(name="rows"),
-        )
-        .transform_filter(alt.FieldEqualPredicate(field="set", equal=rows[0]["set"]))
-        .properties(
-            width=width,
-            height=alt.Step(1.5 * layout.font),
-            title=alt.Title(rows[0]["set"], subtitle=rows[0]["statistic"]),
-        )
-    )
+    legend = {"title": None, "orient": "bottom", "columns": max(1, int(width * 1.5 // (9 * layout.font)))}
+    shapes, colors = ([look[k] for look in MARKS.values()] for k in (0, 1))
+    color = nominal("kind", scale={"domain": list(MARKS), "range": colors}, legend=legend)
+    shape = nominal("kind", scale={"domain": list(MARKS), "range": shapes}, legend=legend)
+    lines = mark(
+        "rule", {"strokeWidth": 0.14 * layout.font}, where="isValid(datum.low)",
+        x=quantitative("low", **across), x2={"field": "high"}, y=y, color=color,
+    )  # fmt: skip
+    points = mark(
+        "point", {"filled": True, "opacity": 1, "size": 0.5 * layout.font**2},
+        x=quantitative("value", **across), y=y, color=color, shape=shape,
+        tooltip=[nominal(name) for name in ("metric", "kind", "text")],
+    )  # fmt: skip
+    name, statistic = rows[0]["set"], rows[0]["statistic"]
+    return layer(
+        lines, points, data="rows", where=equal("set", name), width=width, height={"step": 1.5 * layout.font},
+        title={"text": name, "subtitle": statistic},
+    )  # fmt: skip

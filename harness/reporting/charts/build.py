@@ -5,31 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.errors import require
 from harness.reporting.charts.chart import Spec
 from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import DASHES, SHAPES
+from harness.reporting.charts.style import DASHES, SEQUENTIAL, SHAPES
+from harness.reporting.charts.vega import SCHEMA, quantitative
 from harness.reporting.numbers import ARROWS
 from harness.rundir.records import ResultRecord, decoding_text
-
-if TYPE_CHECKING:
-    import altair as alt
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def altair() -> Any:
-    """Return the module altair; raise :class:`~harness.errors.MissingExtra` where it is not installed."""
-    return require("altair", needed_by="charts")
-
-
-def finished(chart: alt.TopLevelMixin, **data: Rows) -> Spec:
-    """Return the JSON of a chart whose parts refer to data by name, with the rows of each name."""
-    spec: Spec = chart.to_dict(validate=False)
-    spec.pop("config", None)
-    return {**spec, "datasets": {name: [_plain(row) for row in rows] for name, rows in data.items()}}
+def finished(chart: Spec, **data: Rows) -> Spec:
+    """Return a chart whose parts refer to data by name, with the rows of each name."""
+    return {
+        "$schema": SCHEMA,
+        **chart,
+        "datasets": {name: [_plain(row) for row in rows] for name, rows in data.items()},
+    }
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,10 +33,9 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def panels(charts: Sequence[Any], columns: int) -> Any:
+def panels(charts: Sequence[Spec], columns: int) -> Spec:
     """Return charts side by side, in rows of ``columns``; a single chart as it is."""
-    alt = altair()
-    return charts[0] if len(charts) == 1 else alt.concat(*charts, columns=columns)
+    return charts[0] if len(charts) == 1 else {"concat": list(charts), "columns": columns}
 
 
 def padded(values: Iterable[float | None], share: float = 0.05) -> list[float]:
@@ -76,9 +69,9 @@ def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
     return {record.metric: record.higher_is_better for record in records}
 
 
-def shape_scale(names: Sequence[str]) -> Any:
+def shape_scale(names: Sequence[str]) -> Spec:
     """Return a scale of point shapes for the names, repeated where there are more names than shapes."""
-    return altair().Scale(domain=list(names), range=_shifted(SHAPES, len(names)))
+    return {"domain": list(names), "range": _shifted(SHAPES, len(names))}
 
 
 def _shifted(values: Sequence[Any], count: int) -> list[Any]:
@@ -86,14 +79,24 @@ def _shifted(values: Sequence[Any], count: int) -> list[Any]:
     return [values[(k + k // len(values)) % len(values)] for k in range(count)]
 
 
-def dash_scale(names: Sequence[str]) -> Any:
+def dash_scale(names: Sequence[str]) -> Spec:
     """Return a scale of line dashes for the names."""
-    return altair().Scale(domain=list(names), range=_shifted(DASHES, len(names)))
+    return {"domain": list(names), "range": _shifted(DASHES, len(names))}
 
 
-def color_scale(names: Sequence[str]) -> Any:
+def color_scale(names: Sequence[str]) -> Spec:
     """Return a scale of the category colours of the configuration."""
-    return altair().Scale(domain=list(names))
+    return {"domain": list(names)}
+
+
+def position_color(layout: Layout) -> Spec:
+    """Return the colours of ``position``, from 0 for the worst to 1 for the best value."""
+    scale = {"domain": [0, 1], "range": list(SEQUENTIAL), "interpolate": "lab"}
+    legend = {
+        "title": None, "orient": "bottom", "values": [0, 1], "labelExpr": "datum.value ? 'best' : 'worst'",
+        "gradientLength": 10 * layout.font, "gradientThickness": 0.8 * layout.font,
+    }  # fmt: skip
+    return quantitative("position", scale=scale, legend=legend)
 
 
 def legend_columns(names: Sequence[str], layout: Layout) -> int:

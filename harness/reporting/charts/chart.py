@@ -12,7 +12,7 @@ from harness.reporting.charts.layout import PAGE, Layout
 from harness.reporting.charts.style import config
 
 Spec = dict[str, Any]
-"""Vega-Lite JSON with its data in ``datasets``."""
+"""Vega-Lite JSON: a whole specification, with its data in ``datasets``, or a part of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,6 @@ class Chart:
         return self.build(PAGE)
 
     def altair(self) -> Any:
-        """Return the chart as an Altair chart, in the light style."""
-        alt = require("altair", needed_by="charts")
+        """Return the chart as an Altair chart, in the light style; raise :class:`~harness.errors.MissingExtra` without altair."""
+        alt = require("altair", needed_by="a chart in a notebook", extra="figures")
         return alt.Chart.from_dict({**self.spec, "config": config("light", PAGE)})

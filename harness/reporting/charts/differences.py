@@ -9,11 +9,12 @@ from typing import Any
 
 from harness.analysis.compare import DRAWS, LEVEL
 from harness.contracts import Values
-from harness.reporting.charts.build import altair, finished, heading, padded, panels
+from harness.reporting.charts.build import finished, heading, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
+from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
 from harness.reporting.numbers import number, p_text
 from harness.run.finished import Run
 
@@ -105,37 +106,36 @@ def _build(lines: Sequence[dict[str, Any]], layout: Layout) -> Spec:
 
 def _panel(
     lines: Sequence[dict[str, Any]], names: Sequence[str], layout: Layout, width: float, first: bool, stacked: bool
-) -> Any:
-    alt = altair()
+) -> Spec:
     metric, direction = lines[0]["metric"], lines[0]["direction"]
     ends = padded([0.0, *(line[end] for line in lines for end in ("low", "high", "difference"))])
-    scale = alt.Scale(reverse=direction is False, nice=False, zero=False, domain=ends)
-    text = {"labelExpr": TWO_LINES, "labelLineHeight": 1.1 * layout.font} if stacked else {}
-    axis = alt.Axis(labels=first, ticks=False, domain=False, title=None, grid=False, **text)
-    base = alt.Chart().encode(y=alt.Y("pair:N", sort=list(names), axis=axis, scale=alt.Scale(domain=list(names))))
     ticks = max(2, min(5, int(width // (4 * layout.font))))
-    x_axis = alt.Axis(tickCount=ticks, title=None, labelFlush=True, format=".6~g", labelOverlap=True)
-    legend = alt.Legend(orient="bottom", symbolOpacity=1, columns=max(1, min(3, int(1.6 * width // (8 * layout.font)))))
-    color = alt.Color(
-        "verdict:N", scale=alt.Scale(domain=list(WORDS), range=[BETTER, WORSE, NEUTRAL]), legend=legend, title=None
-    )
-    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=list(WORDS), range=list(SHAPES)), legend=legend, title=None)
-    tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in _TOOLTIP]
-    zero = alt.Chart().mark_rule(strokeDash=[2, 2], strokeWidth=0.08 * layout.font)
-    line = base.mark_rule(strokeWidth=0.14 * layout.font)
-    point = base.mark_point(filled=True, opacity=1, size=0.55 * layout.font**2)
-    return (
-        alt.layer(
-            zero.encode(x=alt.X(datum=0, scale=scale, axis=x_axis)),
-            line.encode(x=alt.X("low:Q", scale=scale, axis=x_axis), x2="high:Q", color=color),
-            point.encode(x=alt.X("difference:Q", scale=scale, axis=x_axis), color=color, shape=shape, tooltip=tooltip),
-            data=alt.NamedData(name="differences"),
-        )
-        .transform_filter(alt.FieldEqualPredicate(field="metric", equal=metric))
-        .properties(
-            width=width, height=alt.Step((2.9 if stacked else 1.7) * layout.font), title=heading(metric, direction)
-        )
-    )
+    across = {
+        "scale": {"domain": ends, "reverse": direction is False, "nice": False, "zero": False},
+        "axis": {"title": None, "tickCount": ticks, "format": ".6~g", "labelFlush": True, "labelOverlap": True},
+    }
+    text = {"labelExpr": TWO_LINES, "labelLineHeight": 1.1 * layout.font} if stacked else {}
+    axis = {"labels": first, "ticks": False, "domain": False, "title": None, "grid": False, **text}
+    y = nominal("pair", sort=list(names), axis=axis, scale={"domain": list(names)})
+    columns = max(1, min(3, int(1.6 * width // (8 * layout.font))))
+    legend = {"orient": "bottom", "symbolOpacity": 1, "columns": columns}
+    colors = {"domain": list(WORDS), "range": [BETTER, WORSE, NEUTRAL]}
+    color = nominal("verdict", scale=colors, legend=legend, title=None)
+    shape = nominal("verdict", scale={"domain": list(WORDS), "range": list(SHAPES)}, legend=legend, title=None)
+    zero = mark("rule", {"strokeDash": [2, 2], "strokeWidth": 0.08 * layout.font}, x={"datum": 0, **across})
+    intervals = mark(
+        "rule", {"strokeWidth": 0.14 * layout.font},
+        x=quantitative("low", **across), x2={"field": "high"}, y=y, color=color,
+    )  # fmt: skip
+    points = mark(
+        "point", {"filled": True, "opacity": 1, "size": 0.55 * layout.font**2},
+        x=quantitative("difference", **across), y=y, color=color, shape=shape,
+        tooltip=[nominal(field, title=title) for field, title in _TOOLTIP],
+    )  # fmt: skip
+    return layer(
+        zero, intervals, points, data="differences", where=equal("metric", metric), width=width,
+        height={"step": (2.9 if stacked else 1.7) * layout.font}, title=heading(metric, direction),
+    )  # fmt: skip
 
 
 _TOOLTIP = (("metric", "metric"), ("a", "A"), ("b", "B"), ("text", "A − B"), ("verdict", "A is"), ("p", "p (Holm)"))

@@ -11,7 +11,7 @@ from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import Name, config
 
 VEGA_LITE = "6.4"
-"""Version of Vega-Lite that draws the files; Altair 6 writes specifications for Vega-Lite 6."""
+"""Version of Vega-Lite that draws the files, as vl-convert names it."""
 NO_URLS: list[str] = []
 """Addresses from which a chart may load data: none."""
 CLOSE = 0.75
@@ -22,7 +22,7 @@ ATTEMPTS = 4
 
 def converter() -> Any:
     """Return the module vl_convert; raise :class:`~harness.errors.MissingExtra` where it is not installed."""
-    return require("vl_convert", needed_by="drawing charts")
+    return require("vl_convert", needed_by="drawing charts", extra="figures")
 
 
 def svg(spec: Spec, style: Name, layout: Layout) -> str:

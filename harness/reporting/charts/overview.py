@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from harness.reporting.charts.build import altair, finished, heading, system_names
+from harness.reporting.charts.build import finished, heading, position_color, system_names
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
-from harness.reporting.charts.style import SEQUENTIAL, WHITE_TEXT
+from harness.reporting.charts.style import WHITE_TEXT
+from harness.reporting.charts.vega import layer, mark, nominal, when
 from harness.reporting.console import divided_metrics, grouped
 from harness.reporting.numbers import interval_text, number, size_text
 from harness.run.finished import Run
@@ -59,7 +60,6 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[dict[str, Any]]:
 
 def build(cells: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows where the columns would be too narrow."""
-    alt = altair()
     metrics, systems = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("metric", "system"))
     widest = max(len(cell["text"]) for cell in cells)
     needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(systems)
@@ -67,26 +67,20 @@ def build(cells: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
     width = layout.panel_width(1, layout.label_space(down))
-    base = alt.Chart(alt.NamedData(name="cells")).encode(
-        x=alt.X(
-            f"{x}:N", sort=across, title=None, axis=alt.Axis(orient="top", labelAngle=-35, ticks=False, domain=False)
+    places: Spec = {
+        "x": nominal(
+            x, sort=across, title=None, axis={"orient": "top", "labelAngle": -35, "ticks": False, "domain": False}
         ),
-        y=alt.Y(f"{y}:N", sort=down, title=None, axis=alt.Axis(ticks=False, domain=False)),
-    )
-    color = alt.Color(
-        "position:Q",
-        scale=alt.Scale(domain=[0, 1], range=list(SEQUENTIAL), interpolate="lab"),
-        legend=alt.Legend(
-            title=None, orient="bottom", values=[0, 1], labelExpr="datum.value ? 'best' : 'worst'", gradientLength=10 * layout.font,
-            gradientThickness=0.8 * layout.font,
-        ),
+        "y": nominal(y, sort=down, title=None, axis={"ticks": False, "domain": False}),
+    }
+    squares = mark(
+        "rect", {"stroke": "white", "strokeWidth": 1}, **places,
+        color=when("isValid(datum.position)", position_color(layout), {"value": "#eeeeee"}),
+        tooltip=[nominal(name) for name in ("system", "metric", "text", "interval")],
     )  # fmt: skip
-    squares = base.mark_rect(stroke="white", strokeWidth=1).encode(
-        color=alt.condition("isValid(datum.position)", color, alt.value("#eeeeee")),
-        tooltip=[alt.Tooltip(f"{name}:N") for name in ("system", "metric", "text", "interval")],
-    )
-    texts = base.mark_text(fontSize=0.92 * layout.font).encode(
-        text="text:N", color=alt.condition(WHITE_TEXT, alt.value("white"), alt.value("black"))
-    )
-    chart = alt.layer(squares, texts).properties(width=width, height=alt.Step(2 * layout.font))
+    texts = mark(
+        "text", {"fontSize": 0.92 * layout.font}, **places,
+        text=nominal("text"), color=when(WHITE_TEXT, {"value": "white"}, {"value": "black"}),
+    )  # fmt: skip
+    chart = layer(squares, texts, data="cells", width=width, height={"step": 2 * layout.font})
     return finished(chart, cells=cells)

@@ -12,7 +12,6 @@ import numpy as np
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.reporting.charts.build import (
-    altair,
     color_scale,
     finished,
     heading,
@@ -23,6 +22,7 @@ from harness.reporting.charts.build import (
 )  # fmt: skip
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.vega import layer, mark, nominal, quantitative, source
 from harness.reporting.numbers import interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
@@ -114,39 +114,42 @@ def build_plane(
     points: Sequence[dict[str, Any]], titles: tuple[str, str], directions: tuple[bool | None, bool | None], layout: Layout
 ) -> Spec:  # fmt: skip
     """Return the plane; axes of metrics of which less is better are reversed."""
-    alt = altair()
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
     ends = [padded((point[f"{axis}{end}"] for point in points for end in ("", "_low", "_high")), 0.08) for axis in "xy"]
-    scales = [
-        alt.Scale(zero=False, nice=False, domain=domain, reverse=direction is False)
-        for domain, direction in zip(ends, directions)
-    ]
-    x_axis, y_axis = (alt.Axis(tickCount=5, format=".6~g", title=title) for title in titles)
-    x, y = alt.X("x:Q", scale=scales[0], axis=x_axis), alt.Y("y:Q", scale=scales[1], axis=y_axis)
+    across, up = (
+        {
+            "scale": {"zero": False, "nice": False, "domain": domain, "reverse": direction is False},
+            "axis": {"tickCount": 5, "format": ".6~g", "title": title},
+        }
+        for domain, direction, title in zip(ends, directions, titles)
+    )
+    x, y = quantitative("x", **across), quantitative("y", **up)
     models = list(dict.fromkeys(point["model"] for point in points))
     labelled = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
     labels = _labels(labelled, ends, directions, (width, height), layout) if len(labelled) <= MOST_LABELS else []
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
-    legend = None if hidden else alt.Legend(title=None, orient="bottom", columns=legend_columns(models, layout))
-    color = alt.Color("model:N", scale=color_scale(models), legend=legend)
-    base = alt.Chart(alt.NamedData(name="points"))
+    legend = None if hidden else {"title": None, "orient": "bottom", "columns": legend_columns(models, layout)}
+    color = nominal("model", scale=color_scale(models), legend=legend)
+    shape = nominal("model", scale=shape_scale(models), legend=legend)
+    texts = [nominal("system"), *(nominal(f"{axis}_text", title=title) for axis, title in zip("xy", titles))]
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
     layers = [
-        base.transform_filter("isValid(datum.frontier)")
-        .mark_line(strokeDash=[4, 2], strokeWidth=0.1 * layout.font, color="#808080")
-        .encode(x=x, y=y, order="frontier:Q"),
-        base.mark_rule(**bar).encode(x=alt.X("x_low:Q", scale=scales[0], axis=x_axis), x2="x_high:Q", y=y, color=color),
-        base.mark_rule(**bar).encode(y=alt.Y("y_low:Q", scale=scales[1], axis=y_axis), y2="y_high:Q", x=x, color=color),
-        base.mark_point(filled=True, opacity=1, size=0.7 * layout.font**2).encode(
-            x=x, y=y, color=color, shape=alt.Shape("model:N", scale=shape_scale(models), legend=legend),
-            tooltip=[alt.Tooltip("system:N"), *(alt.Tooltip(f"{axis}_text:N", title=title) for axis, title in zip("xy", titles))],
+        mark(
+            "line", {"strokeDash": [4, 2], "strokeWidth": 0.1 * layout.font, "color": "#808080"},
+            where="isValid(datum.frontier)", x=x, y=y, order=quantitative("frontier"),
         ),
+        mark("rule", bar, x=quantitative("x_low", **across), x2={"field": "x_high"}, y=y, color=color),
+        mark("rule", bar, y=quantitative("y_low", **up), y2={"field": "y_high"}, x=x, color=color),
+        mark("point", {"filled": True, "opacity": 1, "size": 0.7 * layout.font**2}, x=x, y=y, color=color, shape=shape, tooltip=texts),
     ]  # fmt: skip
     if labels:
-        names = alt.Chart(alt.NamedData(name="labels")).mark_text(fontSize=layout.font, baseline="middle")
-        layers.append(names.encode(x=x, y=y, text="system:N"))
-    return finished(alt.layer(*layers).properties(width=width, height=height), points=points, labels=labels)
+        look = {"fontSize": layout.font, "baseline": "middle"}
+        names = mark("text", look, data="labels", x=x, y=y, text=nominal("system"))
+        chart = layer(*({**source("points"), **part} for part in layers), names, width=width, height=height)
+    else:
+        chart = layer(*layers, data="points", width=width, height=height)
+    return finished(chart, points=points, labels=labels)
 
 
 def _labels(

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from harness.reporting.captions import system_heads
-from harness.reporting.charts.build import altair, directions, finished, heading, label_list, padded, panels
+from harness.reporting.charts.build import directions, finished, heading, label_list, padded, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R
+from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative, source, when
 from harness.reporting.numbers import number
 from harness.run.finished import Run
 from harness.rundir.samples import System
@@ -159,39 +160,35 @@ def _score_panel(
     width: float,
     ends: list[float],
     first: bool,
-) -> Any:
-    alt = altair()
-    axis = alt.Axis(
-        values=list(range(len(names))),
-        labels=first,
-        labelExpr=label_list(names),
-        ticks=False,
-        domain=False,
-        title=None,
-        grid=False,
-    )
-    scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False, zero=False)
-    ticks = max(2, min(5, int(width // (4 * layout.font))))
-    x_axis = alt.Axis(title=None, tickCount=ticks, format=".6~g", labelFlush=True)
-    x = alt.X("x:Q", axis=x_axis, scale=alt.Scale(zero=False, nice=False, domain=ends))
-    only = alt.FieldEqualPredicate(field="metric", equal=metric)
-    shapes = (
-        alt.Chart(alt.NamedData(name="curves"))
-        .transform_filter(only)
-        .mark_area(color=MILD, interpolate="monotone")
-        .encode(x=x, y=alt.Y("top:Q", scale=scale, axis=axis), y2="bottom:Q", detail="row:N")
-    )
-    summary = alt.Chart(alt.NamedData(name="marks")).transform_filter(only)
-    tooltip = [alt.Tooltip("system:N"), alt.Tooltip("text:N", title="median"), alt.Tooltip("mean_text:N", title="mean")]
-    boxes = summary.mark_rule(strokeWidth=0.55 * layout.font, color="#17517f").encode(
-        x="low:Q", x2="high:Q", y=alt.Y("row:Q", scale=scale, axis=axis), tooltip=tooltip
-    )
-    medians = summary.mark_tick(color="white", thickness=0.2 * layout.font, height=0.55 * layout.font).encode(
-        x="median:Q", y=alt.Y("row:Q", scale=scale, axis=axis), tooltip=tooltip
-    )
-    return alt.layer(shapes, boxes, medians).properties(
-        width=width, height=2.3 * layout.font * len(names), title=heading(metric, direction)
-    )
+) -> Spec:
+    size, only = layout.font, equal("metric", metric)
+    rows = {
+        "scale": {"domain": [-0.6, len(names) - 0.4], "reverse": True, "nice": False, "zero": False},
+        "axis": {
+            "values": list(range(len(names))), "labels": first, "labelExpr": label_list(names), "ticks": False, "domain": False,
+            "title": None, "grid": False,
+        },
+    }  # fmt: skip
+    ticks = max(2, min(5, int(width // (4 * size))))
+    x = quantitative(
+        "x", scale={"zero": False, "nice": False, "domain": ends},
+        axis={"title": None, "tickCount": ticks, "format": ".6~g", "labelFlush": True},
+    )  # fmt: skip
+    shapes = mark(
+        "area", {"color": MILD, "interpolate": "monotone"}, data="curves", where=only,
+        x=x, y=quantitative("top", **rows), y2={"field": "bottom"}, detail=nominal("row"),
+    )  # fmt: skip
+    y = quantitative("row", **rows)
+    tooltip = [nominal("system"), nominal("text", title="median"), nominal("mean_text", title="mean")]
+    boxes = mark(
+        "rule", {"strokeWidth": 0.55 * size, "color": "#17517f"}, data="marks", where=only,
+        x=quantitative("low"), x2={"field": "high"}, y=y, tooltip=tooltip,
+    )  # fmt: skip
+    medians = mark(
+        "tick", {"color": "white", "thickness": 0.2 * size, "height": 0.55 * size}, data="marks", where=only,
+        x=quantitative("median"), y=y, tooltip=tooltip,
+    )  # fmt: skip
+    return layer(shapes, boxes, medians, width=width, height=2.3 * size * len(names), title=heading(metric, direction))
 
 
 def p_histograms(run: Run) -> list[Chart]:
@@ -225,7 +222,6 @@ def p_histograms(run: Run) -> list[Chart]:
 
 
 def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
-    alt = altair()
     metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
     labels = layout.label_space(systems) + 3 * layout.font
     head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
@@ -233,52 +229,39 @@ def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
     charts = [_histogram_row(row, systems, layout, width) for row in rows]
-    return finished(charts[0] if len(charts) == 1 else alt.vconcat(*charts), bars=bars)
+    return finished(charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars)
 
 
-def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Any:
-    alt = altair()
+def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Spec:
     size = layout.font
-    header = alt.Header(
-        title=None, labelFontSize=size, labelFontWeight="bold", labelLimit=width, labelPadding=0.3 * size
-    )
-    side = alt.Header(title=None, labelFontSize=size, labelAngle=0, labelAlign="left", labelLimit=layout.label_limit)
-    x_axis = alt.Axis(title=None, values=[0, 0.5, 1], format=".6~g", labelFlush=True, grid=False)
-    y_axis = alt.Axis(title=None, values=[1 / BINS, CUT], format=".0%", grid=False)
-    y_scale = alt.Scale(domain=[0, CUT], nice=False)
-    bars = (
-        alt.Chart()
-        .transform_filter("datum.count > 0")
-        .mark_rect(color=MILD, clip=True)
-        .encode(
-            x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=x_axis),
-            x2="high:Q",
-            y=alt.Y("share:Q", scale=y_scale, axis=y_axis),
-            y2=alt.Y2(datum=0),
-            tooltip=[alt.Tooltip(f"{name}:N") for name in ("system", "metric", "low", "high", "count")],
-        )
-    )
-    uniform = (
-        alt.Chart()
-        .mark_rule(color="#CC5500", strokeWidth=0.1 * size)
-        .encode(y=alt.Y(datum=1 / BINS, scale=y_scale, axis=y_axis))
-    )
-    cut = (
-        alt.Chart()
-        .transform_filter(f"datum.share > {CUT}")
-        .mark_text(align="left", baseline="top", dx=0.5 * size, fontSize=0.85 * size)
-        .encode(x="high:Q", y=alt.Y(datum=CUT, scale=y_scale, axis=y_axis), text=alt.Text("share:Q", format=".0%"))
-    )
-    return (
-        alt.layer(bars, uniform, cut, data=alt.NamedData(name="bars"))
-        .properties(width=width, height=3 * size)
-        .facet(
-            column=alt.Column("metric:N", sort=list(metrics), header=header),
-            row=alt.Row("system:N", sort=list(systems), header=side),
-            spacing=0.8 * size,
-        )
-        .transform_filter(alt.FieldOneOfPredicate(field="metric", oneOf=list(metrics)))
-    )
+    label = {"title": None, "labelFontSize": size}
+    above = {**label, "labelFontWeight": "bold", "labelLimit": width, "labelPadding": 0.3 * size}
+    beside = {**label, "labelAngle": 0, "labelAlign": "left", "labelLimit": layout.label_limit}
+    x_axis = {"title": None, "values": [0, 0.5, 1], "format": ".6~g", "labelFlush": True, "grid": False}
+    up = {
+        "scale": {"domain": [0, CUT], "nice": False},
+        "axis": {"title": None, "values": [1 / BINS, CUT], "format": ".0%", "grid": False},
+    }
+    bars = mark(
+        "rect", {"color": MILD, "clip": True}, where="datum.count > 0",
+        x=quantitative("low", scale={"domain": [0, 1]}, axis=x_axis), x2={"field": "high"},
+        y=quantitative("share", **up), y2={"datum": 0},
+        tooltip=[nominal(name) for name in ("system", "metric", "low", "high", "count")],
+    )  # fmt: skip
+    uniform = mark("rule", {"color": "#CC5500", "strokeWidth": 0.1 * size}, y={"datum": 1 / BINS, **up})
+    cut = mark(
+        "text", {"align": "left", "baseline": "top", "dx": 0.5 * size, "fontSize": 0.85 * size}, where=f"datum.share > {CUT}",
+        x=quantitative("high"), y={"datum": CUT, **up}, text=quantitative("share", format=".0%"),
+    )  # fmt: skip
+    return {
+        **source("bars", {"field": "metric", "oneOf": list(metrics)}),
+        "facet": {
+            "column": nominal("metric", sort=list(metrics), header=above),
+            "row": nominal("system", sort=list(systems), header=beside),
+        },
+        "spec": layer(bars, uniform, cut, width=width, height=3 * size),
+        "spacing": 0.8 * size,
+    }
 
 
 def metric_correlations(run: Run) -> list[Chart]:
@@ -348,40 +331,25 @@ def leaf_order(matrix: np.ndarray) -> list[int]:
 
 
 def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout: Layout) -> Spec:
-    alt = altair()
     room = layout.panel_width(1, layout.label_space(labels))
     side = min(room, 3.4 * layout.font * len(labels))
     show_text = side / len(labels) >= 2.2 * layout.font
-    base = alt.Chart(alt.NamedData(name="cells")).encode(
-        x=alt.X("x:N", sort=list(labels), title=None, axis=alt.Axis(labelAngle=-45, ticks=False, domain=False)),
-        y=alt.Y("y:N", sort=list(labels), title=None, axis=alt.Axis(ticks=False, domain=False)),
-    )
-    color = alt.Color(
-        "r:Q",
-        scale=alt.Scale(domain=[-1, 1], range=list(DIVERGING), interpolate="lab"),
-        legend=alt.Legend(
-            title="rank correlation",
-            orient="right",
-            values=[-1, -0.5, 0, 0.5, 1],
-            format=".6~g",
-            gradientThickness=layout.font,
-            gradientLength=min(side, 12 * layout.font),
-        ),
-    )
-    squares = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
-        color=color,
-        tooltip=[
-            alt.Tooltip("y:N", title="metric"),
-            alt.Tooltip("x:N", title="with"),
-            alt.Tooltip("text:N", title="r"),
-        ],
-    )
-    layers = [squares]
-    if show_text:
-        layers.append(
-            base.mark_text(fontSize=0.9 * layout.font).encode(
-                text="text:N",
-                color=alt.condition(WHITE_TEXT_OF_R, alt.value("white"), alt.value("black")),
-            )
+    places: Spec = {
+        "x": nominal("x", sort=list(labels), title=None, axis={"labelAngle": -45, "ticks": False, "domain": False}),
+        "y": nominal("y", sort=list(labels), title=None, axis={"ticks": False, "domain": False}),
+    }
+    legend = {
+        "title": "rank correlation", "orient": "right", "values": [-1, -0.5, 0, 0.5, 1], "format": ".6~g",
+        "gradientThickness": layout.font, "gradientLength": min(side, 12 * layout.font),
+    }  # fmt: skip
+    scale = {"domain": [-1, 1], "range": list(DIVERGING), "interpolate": "lab"}
+    layers = [
+        mark(
+            "rect", {"stroke": "white", "strokeWidth": 0.5}, **places, color=quantitative("r", scale=scale, legend=legend),
+            tooltip=[nominal("y", title="metric"), nominal("x", title="with"), nominal("text", title="r")],
         )
-    return finished(alt.layer(*layers).properties(width=side, height=side), cells=cells)
+    ]  # fmt: skip
+    if show_text:
+        color = when(WHITE_TEXT_OF_R, {"value": "white"}, {"value": "black"})
+        layers.append(mark("text", {"fontSize": 0.9 * layout.font}, **places, text=nominal("text"), color=color))
+    return finished(layer(*layers, data="cells", width=side, height=side), cells=cells)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from harness.reporting.charts.build import (
-    altair,
     color_scale,
     dash_scale,
     directions,
@@ -20,6 +19,7 @@ from harness.reporting.charts.build import (
 )  # fmt: skip
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
 from harness.reporting.numbers import interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text, lookup
@@ -82,32 +82,23 @@ def build_lines(
 
 def _panel(
     metric: str, direction: bool | None, lines: Sequence[str], x_title: str, layout: Layout, width: float
-) -> Any:
-    alt = altair()
-    y_scale = alt.Scale(zero=False, nice=True)
-    y_axis = alt.Axis(tickCount=4, title=None, format=".6~g")
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(zero=False, nice=False),
-        axis=alt.Axis(title=x_title, tickCount=5, grid=False, format=".6~g"),
-    )
-    legend = None if len(lines) == 1 else alt.Legend(title=None, orient="bottom", columns=legend_columns(lines, layout))
-    color = alt.Color("line:N", scale=color_scale(lines), legend=legend)
-    base = alt.Chart()
-    band = base.mark_area(opacity=0.18).encode(
-        x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=color
-    )
-    line = base.mark_line(strokeWidth=0.14 * layout.font).encode(
-        x=x, y=alt.Y("y:Q", scale=y_scale, axis=y_axis), color=color,
-        strokeDash=alt.StrokeDash("line:N", scale=dash_scale(lines), legend=legend),
+) -> Spec:
+    x = quantitative(
+        "x", scale={"zero": False, "nice": False}, axis={"title": x_title, "tickCount": 5, "grid": False, "format": ".6~g"}
     )  # fmt: skip
-    point = base.mark_point(filled=True, opacity=1, size=0.3 * layout.font**2).encode(
-        x=x, y=alt.Y("y:Q", scale=y_scale, axis=y_axis), color=color,
-        shape=alt.Shape("line:N", scale=shape_scale(lines), legend=legend),
-        tooltip=[alt.Tooltip("line:N"), alt.Tooltip("x:Q", title=x_title), alt.Tooltip("text:N", title=metric), alt.Tooltip("interval:N")],
-    )  # fmt: skip
-    return (
-        alt.layer(band, line, point, data=alt.NamedData(name="rows"))
-        .transform_filter(alt.FieldEqualPredicate(field="metric", equal=metric))
-        .properties(width=width, height=min(0.7 * width, 14 * layout.font), title=heading(metric, direction))
+    up = {"scale": {"zero": False, "nice": True}, "axis": {"tickCount": 4, "title": None, "format": ".6~g"}}
+    y = quantitative("y", **up)
+    columns = legend_columns(lines, layout)
+    legend = None if len(lines) == 1 else {"title": None, "orient": "bottom", "columns": columns}
+    color, shape, dash = (
+        nominal("line", scale=scale(lines), legend=legend) for scale in (color_scale, shape_scale, dash_scale)
     )
+    band = mark("area", {"opacity": 0.18}, x=x, y=quantitative("low", **up), y2={"field": "high"}, color=color)
+    line = mark("line", {"strokeWidth": 0.14 * layout.font}, x=x, y=y, color=color, strokeDash=dash)
+    tooltip = [nominal("line"), quantitative("x", title=x_title), nominal("text", title=metric), nominal("interval")]
+    look = {"filled": True, "opacity": 1, "size": 0.3 * layout.font**2}
+    point = mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=tooltip)
+    return layer(
+        band, line, point, data="rows", where=equal("metric", metric), width=width,
+        height=min(0.7 * width, 14 * layout.font), title=heading(metric, direction),
+    )  # fmt: skip

@@ -8,19 +8,20 @@ from functools import partial
 from typing import Any
 
 from harness.reporting.charts.build import (
-    altair,
     color_scale,
     dash_scale,
     directions,
     finished,
     heading,
     legend_columns,
+    position_color,
     shape_scale,
 )
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.planes import build_plane, plane_points
-from harness.reporting.charts.style import SEQUENTIAL, WHITE_TEXT
+from harness.reporting.charts.style import WHITE_TEXT
+from harness.reporting.charts.vega import layer, mark, nominal, quantitative, when
 from harness.reporting.numbers import number
 from harness.reporting.views import Series, series, split_quantity
 from harness.run.finished import Run
@@ -104,99 +105,84 @@ def _titles(view: ViewSpec) -> tuple[str, str | None]:
     return x, next(iter(quantities - {"value"}), None) if len(quantities) == 1 else None
 
 
-def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) -> Any:
+def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) -> Spec:
     """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
-    alt = altair()
     title = _titles(view)[0] or None
     if all(_is_number(row["x"]) for row in rows):
-        return alt.X("x:Q", scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(title=title, format=".6~g", **axis))
+        return quantitative("x", scale={"zero": False, "nice": True}, axis={"title": title, "format": ".6~g", **axis})
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
-    return alt.X("x:N", sort=names, axis=alt.Axis(title=title, labelAngle=-35 if wide else 0, **axis))
+    return nominal("x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis})
 
 
-def _legend(rows: list[dict[str, Any]], layout: Layout) -> tuple[list[str], Any]:
+def _legend(rows: list[dict[str, Any]], layout: Layout) -> tuple[list[str], Spec | None]:
     names = list(dict.fromkeys(row["series"] for row in rows))
     if len(names) == 1:
         return names, None
-    return names, altair().Legend(title=None, orient="bottom", columns=legend_columns(names, layout))
+    return names, {"title": None, "orient": "bottom", "columns": legend_columns(names, layout)}
 
 
-def _size(layout: Layout) -> dict[str, float]:
+def _size(layout: Layout) -> Spec:
     width = layout.panel_width(1, 5 * layout.font)
     return {"width": width, "height": min(0.62 * width, 26 * layout.font)}
 
 
 def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
-    alt = altair()
     names, legend = _legend(rows, layout)
-    x, y_title = _x(view, rows, layout, grid=False), _titles(view)[1]
-    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=y_title, format=".6~g", tickCount=5)
-    color = alt.Color("series:N", scale=color_scale(names), legend=legend)
-    base = alt.Chart(alt.NamedData(name="rows"))
-    y = alt.Y("y:Q", scale=scale, axis=axis)
+    x, up = _x(view, rows, layout, grid=False), _up(view, {"zero": False, "nice": True})
+    y = quantitative("y", **up)
+    color, shape, dash = (
+        nominal("series", scale=scale(names), legend=legend) for scale in (color_scale, shape_scale, dash_scale)
+    )
+    look = {"filled": True, "opacity": 1, "size": 0.35 * layout.font**2}
     layers = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_area(opacity=0.18)
-        .encode(x=x, y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=color),
-        base.mark_line(strokeWidth=0.14 * layout.font).encode(
-            x=x, y=y, color=color, strokeDash=alt.StrokeDash("series:N", scale=dash_scale(names), legend=legend)
+        mark(
+            "area", {"opacity": 0.18}, where="isValid(datum.low)",
+            x=x, y=quantitative("low", **up), y2={"field": "high"}, color=color,
         ),
-        base.mark_point(filled=True, opacity=1, size=0.35 * layout.font**2).encode(
-            x=x,
-            y=y,
-            color=color,
-            shape=alt.Shape("series:N", scale=shape_scale(names), legend=legend),
-            tooltip=_tooltip(),
-        ),
-    ]
-    return finished(alt.layer(*layers).properties(**_size(layout)), rows=rows)
+        mark("line", {"strokeWidth": 0.14 * layout.font}, x=x, y=y, color=color, strokeDash=dash),
+        mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=_tooltip()),
+    ]  # fmt: skip
+    return finished(layer(*layers, data="rows", **_size(layout)), rows=rows)
 
 
 def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
-    alt = altair()
     names, legend = _legend(rows, layout)
-    scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(title=_titles(view)[1], format=".6~g", tickCount=5)
-    x, color = _x(view, rows, layout), alt.Color("series:N", scale=color_scale(names), legend=legend)
-    base = alt.Chart(alt.NamedData(name="rows"))
+    x, up = _x(view, rows, layout), _up(view, {"zero": False, "nice": True})
+    color, shape = (nominal("series", scale=scale(names), legend=legend) for scale in (color_scale, shape_scale))
+    look = {"filled": True, "opacity": 1, "size": 0.6 * layout.font**2}
     layers = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(opacity=0.55)
-        .encode(x=x, y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=color),
-        base.mark_point(filled=True, opacity=1, size=0.6 * layout.font**2).encode(
-            x=x,
-            y=alt.Y("y:Q", scale=scale, axis=axis),
-            color=color,
-            shape=alt.Shape("series:N", scale=shape_scale(names), legend=legend),
-            tooltip=_tooltip(),
+        mark(
+            "rule", {"opacity": 0.55}, where="isValid(datum.low)",
+            x=x, y=quantitative("low", **up), y2={"field": "high"}, color=color,
         ),
-    ]
-    return finished(alt.layer(*layers).properties(**_size(layout)), rows=rows)
+        mark("point", look, x=x, y=quantitative("y", **up), color=color, shape=shape, tooltip=_tooltip()),
+    ]  # fmt: skip
+    return finished(layer(*layers, data="rows", **_size(layout)), rows=rows)
 
 
 def _bars(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
-    alt = altair()
     names, legend = _legend(rows, layout)
     for row in rows:
         row["x"] = str(row["x"])
-    axis = alt.Axis(title=_titles(view)[1], format=".6~g", tickCount=5)
-    base = alt.Chart(alt.NamedData(name="rows")).encode(
-        x=_x(view, rows, layout, ticks=False), xOffset=alt.XOffset("series:N", sort=names)
-    )
-    scale = alt.Scale(domain=_bar_ends(rows), nice=True)
-    bars = base.mark_bar(opacity=0.85).encode(
-        y=alt.Y("y:Q", axis=axis, scale=scale),
-        color=alt.Color("series:N", scale=color_scale(names), legend=legend),
-        tooltip=_tooltip(),
-    )
-    ends = (
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=0.1 * layout.font)
-        .encode(y=alt.Y("low:Q", axis=axis, scale=scale), y2="high:Q")
-    )
+    places: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": nominal("series", sort=names)}
+    up = _up(view, {"domain": _bar_ends(rows), "nice": True})
+    bars = mark(
+        "bar", {"opacity": 0.85}, **places, y=quantitative("y", **up),
+        color=nominal("series", scale=color_scale(names), legend=legend), tooltip=_tooltip(),
+    )  # fmt: skip
+    ends = mark(
+        "rule", {"strokeWidth": 0.1 * layout.font}, where="isValid(datum.low)",
+        **places, y=quantitative("low", **up), y2={"field": "high"},
+    )  # fmt: skip
     size = _size(layout)
     size["width"] = min(size["width"], WIDEST_BAR * layout.font * (len(rows) + 1))
-    return finished(alt.layer(bars, ends).properties(**size), rows=rows)
+    return finished(layer(bars, ends, data="rows", **size), rows=rows)
+
+
+def _up(view: ViewSpec, scale: Spec) -> Spec:
+    """Return scale and axis of the channels of the vertical axis."""
+    return {"scale": scale, "axis": {"title": _titles(view)[1], "format": ".6~g", "tickCount": 5}}
 
 
 def _bar_ends(rows: list[dict[str, Any]]) -> list[float]:
@@ -210,38 +196,19 @@ def _bar_ends(rows: list[dict[str, Any]]) -> list[float]:
 
 def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None], layout: Layout) -> Spec:
     """Return a heat map whose colours run from worst to best of each metric; of all values where there is one metric."""
-    alt = altair()
     _orient(view, rows, direction)
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
-    base = alt.Chart(alt.NamedData(name="rows")).encode(
-        x=alt.X(
-            "x:N",
-            sort=across,
-            axis=alt.Axis(
-                title=_titles(view)[0] or None, labelAngle=0 if len(across) < 9 else -35, ticks=False, domain=False
-            ),
-        ),
-        y=alt.Y("series:N", sort=down, axis=alt.Axis(title=None, ticks=False, domain=False)),
-    )
-    color = alt.Color(
-        "position:Q",
-        scale=alt.Scale(domain=[0, 1], range=list(SEQUENTIAL), interpolate="lab"),
-        legend=alt.Legend(
-            title=None,
-            orient="bottom",
-            values=[0, 1],
-            labelExpr="datum.value ? 'best' : 'worst'",
-            gradientLength=10 * layout.font,
-            gradientThickness=0.8 * layout.font,
-        ),
-    )
-    squares = base.mark_rect(stroke="white").encode(color=color, tooltip=_tooltip())
-    texts = base.mark_text(fontSize=0.92 * layout.font).encode(
-        text="text:N", color=alt.condition(WHITE_TEXT, alt.value("white"), alt.value("black"))
-    )
+    angle = 0 if len(across) < 9 else -35
+    axis = {"title": _titles(view)[0] or None, "labelAngle": angle, "ticks": False, "domain": False}
+    places: Spec = {
+        "x": nominal("x", sort=across, axis=axis),
+        "y": nominal("series", sort=down, axis={"title": None, "ticks": False, "domain": False}),
+    }
+    squares = mark("rect", {"stroke": "white"}, **places, color=position_color(layout), tooltip=_tooltip())
+    color = when(WHITE_TEXT, {"value": "white"}, {"value": "black"})
+    texts = mark("text", {"fontSize": 0.92 * layout.font}, **places, text=nominal("text"), color=color)
     width = layout.panel_width(1, layout.label_space(down))
-    chart = alt.layer(squares, texts).properties(width=width, height=alt.Step(2 * layout.font))
-    return finished(chart, rows=rows)
+    return finished(layer(squares, texts, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
 
 
 def _orient(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None]) -> None:
@@ -267,6 +234,5 @@ def _metric_of(view: ViewSpec, row: dict[str, Any], direction: dict[str, bool | 
     return max(matching, key=len, default=label)
 
 
-def _tooltip() -> list[Any]:
-    alt = altair()
-    return [alt.Tooltip("series:N"), alt.Tooltip("x:N"), alt.Tooltip("text:N", title="value")]
+def _tooltip() -> list[Spec]:
+    return [nominal("series"), nominal("x"), nominal("text", title="value")]

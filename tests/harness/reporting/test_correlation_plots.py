@@ -34,6 +34,7 @@ def plots(tmp_path, **options):
 
 
 def test_files_are_png_and_svg(tmp_path):
+    pytest.importorskip("vl_convert")
     files = plots(tmp_path, baseline="b")
     assert [file.name for file in files] == [
         f"{name}.{suffix}" for name in ("best", "baseline", "ranking") for suffix in ("png", "svg")
@@ -74,5 +75,6 @@ def test_a_baseline_outside_the_study_is_an_error(tmp_path, baseline, message):
 
 
 def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
+    pytest.importorskip("vl_convert")
     item = study(TABLE, ["a"], ["flat"], drop="never")
     assert len(write_plots(item, TABLE, tmp_path)) == 4

@@ -9,6 +9,8 @@ from harness.reporting.charts import DOUBLE, SINGLE, charts_for
 from harness.reporting.charts.drawing import width_of
 from harness.reporting.figures import write_figures
 
+pytest.importorskip("vl_convert")
+
 
 @pytest.fixture(scope="module")
 def figures(captions_run, tmp_path_factory):

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from caption_kernels import reference
+from caption_kernels.lexicon import build, find_sources
+from caption_kernels.reference.meteor.aligner import statistics
+from caption_kernels.reference.meteor.score import segment_score
 from harness.errors import InputError
 from harness.plugins.meteor import engine as meteor
-from harness.plugins.meteor.lexicon.disk_cache import installed_lexicon
-from harness.plugins.meteor.reference import Aligner
-from harness.plugins.meteor.score import segment_score
 
 ODD = [
     "", " ", "a", "the the the", "...", "!?", "🐶 🐶", "e\u0301", "nul\x00here", "\x00", "\u2028", "\ud800", "a|||b", "||", "a\rb", "a\nb",
@@ -50,8 +51,8 @@ def golden(golden):
 
 
 @pytest.fixture(scope="module")
-def aligner():
-    return Aligner(installed_lexicon())
+def readable():
+    return reference.MeteorTexts(reference.Lexicon(build(find_sources())))
 
 
 def pairs_of(items):
@@ -74,10 +75,10 @@ def test_golden_corpus_score(golden, root):
     assert mean == pytest.approx(expected["mean_of_segment_scores"], abs=1e-12)
 
 
-def assert_equal_to_reference(aligner, texts):
-    statistics = meteor.statistics([(hyp, [ref]) for hyp in texts for ref in texts])
-    expected = [aligner.pair_statistics(aligner.words(hyp), aligner.words(ref)) for hyp in texts for ref in texts]
-    np.testing.assert_array_equal(statistics, expected)
+def assert_equal_to_reference(readable, texts):
+    prepared = [readable._texts[i] for i in readable.intern(texts).tolist()]
+    expected = [statistics(hyp, ref) for hyp in prepared for ref in prepared]
+    np.testing.assert_array_equal(meteor.statistics([(hyp, [ref]) for hyp in texts for ref in texts]), expected)
     square = meteor.matrix(texts)
     assert square.ravel().tolist() == [segment_score(row) for row in expected]  # equal in every digit
 
@@ -86,61 +87,24 @@ def assert_equal_to_reference(aligner, texts):
 @given(st.lists(sentence, min_size=1, max_size=4))
 @example(["a the a the a the a dog", "the a dog a the a the a the"])
 @example(["em aé", "aé em"])  # two words with equal Java hashes
-def test_sentences_with_many_overlapping_matches_align_as_in_the_reference(aligner, texts):
-    assert_equal_to_reference(aligner, texts)
+def test_sentences_with_many_overlapping_matches_align_as_in_the_reference(readable, texts):
+    assert_equal_to_reference(readable, texts)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.one_of(anything, sentence), min_size=1, max_size=4))
-def test_arbitrary_texts_align_as_in_the_reference(aligner, texts):
-    assert_equal_to_reference(aligner, texts)
+def test_arbitrary_texts_align_as_in_the_reference(readable, texts):
+    assert_equal_to_reference(readable, texts)
 
 
-def test_odd_texts_align_as_in_the_reference(aligner):
-    assert_equal_to_reference(aligner, ODD)
+def test_odd_texts_align_as_in_the_reference(readable):
+    assert_equal_to_reference(readable, ODD)
 
 
-def test_long_texts_align_as_in_the_reference(aligner):
+def test_long_texts_align_as_in_the_reference(readable):
     rng = np.random.default_rng(3)
     texts = [" ".join(rng.choice(WORDS, size=size)) for size in (64, 65, 90)]
-    assert_equal_to_reference(aligner, texts)
-
-
-def test_first_of_equally_good_references_counts():
-    first, second = meteor.statistics([("a dog", ["x y", "a b c"])])[0], meteor.statistics([("q", ["x y", "a b c"])])[0]
-    assert first[1] == 3
-    assert second[1] == 2  # all scores are 0: the first reference
-
-
-def test_scores_are_bounded_and_directed():
-    square = meteor.matrix(["a dog runs in the park", "a dog", "nothing of that"])
-    assert (square >= 0).all()
-    assert (square <= 1).all()
-    assert square[0, 1] > square[1, 0]  # recall has the larger weight, and the short reference is matched completely
-    assert np.diag(square).tolist() == [1, 1, 1]
-
-
-def test_wide_matrix_is_computed_in_tiles(monkeypatch):
-    rng = np.random.default_rng(5)
-    texts = [" ".join(rng.choice(WORDS, size=6)) for _ in range(23)]
-    whole = meteor.matrix(texts)
-    monkeypatch.setattr(meteor, "_TILE", 5)
-    np.testing.assert_array_equal(meteor.matrix(texts), whole)
-
-
-def test_matrices_of_prepared_texts():
-    texts = [["a dog", "the dog runs", "dogs"], ["a cat", "a dog", ""]]
-    table = meteor.new_table()
-    ids = table.intern(text for row in texts for text in row).reshape(2, 3)
-    assert ids[0, 0] == ids[1, 1]
-    np.testing.assert_array_equal(meteor.matrices(table, ids), [meteor.matrix(row) for row in texts])
-
-
-def test_long_lists_are_computed_in_parts(monkeypatch):
-    pairs = [("a dog runs", ["the dog is running", "a cat"]), ("", ["x"]), ("a cat", ["cats"])]
-    whole = meteor.statistics(pairs)
-    monkeypatch.setattr(meteor, "_PAIRS_PER_PART", 2)
-    np.testing.assert_array_equal(meteor.statistics(pairs), whole)
+    assert_equal_to_reference(readable, texts)
 
 
 def test_no_pairs_give_empty_results():
@@ -173,40 +137,6 @@ def test_ten_thousand_distinct_words_match_themselves():
 def test_texts_with_too_many_matches_are_rejected():
     with pytest.raises(InputError, match="METEOR cannot align texts of 10000 and 9000 words: more than 4 million"):
         meteor.scores([("dog " * 10_000, ["dog " * 9_000])])
-
-
-def test_alignment_of_selected_pairs_in_one_tile_and_in_several(monkeypatch):
-    table = meteor.new_table()
-    ids = table.intern(["a dog", "the dog runs", "dogs", "a cat", "a dog", ""]).reshape(2, 3)
-    pairs = np.array([[False, True, True], [False, False, True], [False, False, False]])
-    aligned = meteor.align_pairs(table, ids, pairs, with_statistics=True)
-    assert aligned.scores.shape == (2, 3)
-    assert aligned.statistics.shape == (2, 3, 23)
-    np.testing.assert_array_equal(meteor.scores_of(aligned.statistics.reshape(6, 23)), aligned.scores.ravel())
-    np.testing.assert_array_equal(aligned.scores, meteor.matrices(table, ids)[:, pairs])
-    monkeypatch.setattr(meteor, "_TILE", 1)
-    tiled = meteor.align_pairs(table, ids, pairs, with_statistics=True)
-    np.testing.assert_array_equal(tiled.scores, aligned.scores)
-    np.testing.assert_array_equal(tiled.statistics, aligned.statistics)
-
-
-@pytest.mark.parametrize("with_statistics", [True, False])
-def test_alignment_without_pairs_or_without_examples(with_statistics):
-    table = meteor.new_table()
-    ids = table.intern(["a dog", "dogs"])[None]
-    none = meteor.align_pairs(table, ids, np.zeros((2, 2), dtype=bool), with_statistics=with_statistics)
-    assert none.scores.shape == (1, 0)
-    assert none.statistics.shape == (1, 0, 23)
-    empty = meteor.align_pairs(table, ids[:0], np.ones((2, 2), dtype=bool), with_statistics=with_statistics)
-    assert empty.scores.shape == (0, 4)
-    assert empty.statistics.shape == (0, 4 if with_statistics else 0, 23)
-
-
-@given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=6))
-def test_first_best_is_the_first_maximum_of_each_run(runs):
-    starts = np.cumsum([0, *map(len, runs)])
-    positions = meteor.first_best(np.array([float(value) for run in runs for value in run]), starts)
-    assert positions.tolist() == [start + run.index(max(run)) for start, run in zip(starts.tolist(), runs)]
 
 
 @given(st.permutations(range(6)))

@@ -7,11 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
+from caption_kernels import meteor as kernels
 from harness import registry
 from harness.contracts import Batch, CaptionSet, Distance, Metric, Testable
 from harness.errors import MissingExtra, UnknownName
 from harness.plugins.meteor import engine as meteor
-from harness.plugins.meteor.kernels import compile_ahead
+from harness.plugins.meteor import metric as meteor_metric
 from harness.plugins.meteor.metric import Alignments, Meteor, MeteorDistance
 from harness.plugins.tokenisers import java_runtime
 from harness.run.features import FeatureCache
@@ -100,10 +101,8 @@ def test_relabelings_equal_scoring_the_relabeled_sets(scene, metric):
 def test_metric_and_distance_share_their_alignments(scene, metric, monkeypatch):
     features, batch = scene
     calls = []
-    align = meteor.align
-    monkeypatch.setattr(
-        meteor, "align", lambda table, **groups: calls.append(len(groups["hyps"])) or align(table, **groups)
-    )
+    align = kernels.align
+    monkeypatch.setattr(kernels, "align", lambda table, groups: calls.append(len(groups.hyps)) or align(table, groups))
     metric.stats(batch, features, None)
     metric.null(batch, features, None, np.array([[True, True, False, False, False]]))
     features.distances(MeteorDistance(tokenizer="none"), batch)
@@ -175,8 +174,8 @@ def test_forgotten_batches_are_aligned_again(scene, metric, monkeypatch):
     stats = metric.stats(batch, features, None)
     features.forget(batch)
     calls = []
-    align = meteor.align
-    monkeypatch.setattr(meteor, "align", lambda table, **groups: calls.append(1) or align(table, **groups))
+    align = kernels.align
+    monkeypatch.setattr(kernels, "align", lambda table, groups: calls.append(1) or align(table, groups))
     np.testing.assert_array_equal(metric.stats(batch, features, None), stats)
     assert calls == [1]
 
@@ -188,10 +187,10 @@ def test_java_engine_without_java_is_refused_before_the_run(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [Meteor, MeteorDistance])
-def test_warm_starts_compilation_for_the_compiled_engine_only(kind, monkeypatch):
+def test_warm_loads_the_lexicon_for_the_compiled_engine_only(kind, monkeypatch):
     monkeypatch.setattr(java_runtime, "find_java", lambda: "java")
     starts = []
-    monkeypatch.setattr(compile_ahead, "start", lambda: starts.append(1))
+    monkeypatch.setattr(meteor_metric, "start_loading", lambda: starts.append(1))
     kind(engine="java").warm()
     assert starts == []
     kind().warm()

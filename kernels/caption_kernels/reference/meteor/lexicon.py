@@ -97,9 +97,20 @@ class Lexicon:
 
     def paraphrase_child(self, node: int, word: int) -> int:
         """Return the node that a word leads to, or -1."""
-        for label, child in _run(self._sections.first_edge, self._sections.edges, node):
-            if label == word:
-                return self._node(child)
+        if node == 0:
+            return self.paraphrase_root(word)
+        if node < 0 or word < 0:
+            return -1
+        slots, edges = self._sections.edge_slots, self._sections.edges
+        edge = np.array([node << 32 | word], dtype=np.uint64)
+        place = int(layout.first_slot(layout.mixed(edge), len(slots))[0])
+        for _ in range(len(slots)):
+            child = int(slots[place]) & 0xFFFFFFFF
+            if not slots[place]:
+                return -1
+            if child < len(edges) and edges[child] == edge[0]:
+                return child
+            place = (place + 1) % len(slots)
         return -1
 
     def paraphrase_targets(self, node: int) -> list[int]:
@@ -107,7 +118,7 @@ class Lexicon:
         return _run(self._sections.first_target, self._sections.targets, node)
 
     def _node(self, node: int) -> int:
-        return node if node < len(self._sections.first_edge) - 1 else -1
+        return node if node < len(self._sections.edges) else -1
 
     def _flags(self, word: str) -> int:
         number = self._find(_encoded(word))
@@ -181,7 +192,11 @@ class LexiconBuilder:
             np.array([_flags(word, lists) for word in words], dtype=np.uint8),
             *layout.runs(synsets_of, len(words)),
             *layout.runs(bases_of, len(words)),
-            *table[1:],
+            table.roots,
+            layout.edge_slots_of(table.edges),
+            table.edges,
+            table.first_target,
+            table.targets,
         )
         return layout.written(sections, lists.n_synsets)
 

@@ -45,17 +45,17 @@ class Sections(NamedTuple):
     """int32 word numbers."""
     roots: np.ndarray
     """(words of the paraphrase table,) int32: node of each first word, -1 for none."""
-    first_edge: np.ndarray
-    """(nodes + 1,) int32 bounds of each node in ``edges``."""
+    edge_slots: np.ndarray
+    """(power of two,) uint64 open-addressing table: 0, or the upper half of an edge's hash above its node; in the order of hashes."""
     edges: np.ndarray
-    """(nodes - 1, 2) int32: word and node of each edge, ascending by word within a node."""
+    """(nodes,) uint64: the edge into each node, its parent times 2^32 plus its word."""
     first_target: np.ndarray
     """(nodes + 1,) int32 bounds of each node in ``targets``."""
     targets: np.ndarray
     """int32 nodes."""
 
 
-_DTYPES = Sections(*map(np.dtype, ("i4", "i8", "u1", "u1", "i4", "i4", "i4", "i4", "i4", "i4", "2i4", "i4", "i4")))
+_DTYPES = Sections(*map(np.dtype, ("i4", "i8", "u1", "u1", "i4", "i4", "i4", "i4", "i4", "u8", "u8", "i4", "i4")))
 
 
 class Opened(NamedTuple):
@@ -78,13 +78,13 @@ def opened(buffer: memoryview) -> Opened:
     if (magic, version, n_sections, size) != (_MAGIC, _VERSION, len(Sections._fields), len(buffer)) or size % 8:
         raise damaged()
     sections = Sections(*(_section(buffer, k, dtype) for k, dtype in enumerate(_DTYPES)))
-    n_words, n_nodes = len(sections.flags), len(sections.edges) + 1
+    n_words = len(sections.flags)
     lengths = (sections.word_starts, sections.synset_starts, sections.base_starts)
     if (
-        len(sections.slots).bit_count() != 1
+        any(len(slots).bit_count() != 1 for slots in (sections.slots, sections.edge_slots))
         or any(len(starts) != n_words + 1 for starts in lengths)
         or len(sections.roots) > n_words
-        or any(len(starts) != n_nodes + 1 for starts in (sections.first_edge, sections.first_target))
+        or len(sections.first_target) != len(sections.edges) + 1
         or not 0 <= n_synsets < 1 << 31
     ):
         raise damaged()
@@ -167,6 +167,33 @@ def slots_of(words: Sequence[bytes]) -> np.ndarray:
             place = (place + 1) % size
         slots[place] = number
     return slots
+
+
+def edge_slots_of(edges: np.ndarray) -> np.ndarray:
+    """Return the open-addressing table of the edges (nodes,) of a trie, those from node 0 excepted: uint64."""
+    nodes = np.flatnonzero(edges >> np.uint64(32))
+    hashes = mixed(edges[nodes])
+    order = np.argsort(hashes)
+    nodes, hashes = nodes[order], hashes[order]
+    size = 1 << 16
+    while 5 * len(edges) > 4 * size:
+        size *= 2
+    # In the order of hashes, each edge takes its own slot or, if that is not behind the slot of the edge before, the next one.
+    rank = np.arange(len(nodes))
+    places = np.maximum.accumulate(first_slot(hashes, size) - rank) + rank
+    slots = np.zeros(size, dtype=np.uint64)
+    contents = hashes & np.uint64(0xFFFFFFFF00000000) | nodes.astype(np.uint64)
+    fits = places < size
+    slots[places[fits]] = contents[fits]
+    free = iter(np.flatnonzero(slots == 0).tolist())  # those beyond the end go to the start
+    for content in contents[~fits]:
+        slots[next(free)] = content
+    return slots
+
+
+def first_slot(hashes: np.ndarray, size: int) -> np.ndarray:
+    """Return the slots at which edges with these hashes are looked for first."""
+    return ((hashes >> np.uint64(32)) * np.uint64(size) >> np.uint64(32)).astype(np.int64)
 
 
 class Runs(NamedTuple):

@@ -22,10 +22,8 @@ class ParaphraseTable(NamedTuple):
     """Words by number."""
     roots: np.ndarray
     """(words,) int32: node of each word as the first of a phrase, -1 for none."""
-    first_edge: np.ndarray
-    """(nodes + 1,) int32: edges out of node v are ``edges[first_edge[v]:first_edge[v + 1]]``."""
     edges: np.ndarray
-    """(nodes - 1, 2) int32: word and node of each edge, ascending by word within a node."""
+    """(nodes,) uint64: the edge into each node, its parent times 2^32 plus its word."""
     first_target: np.ndarray
     """(nodes + 1,) int32: paraphrases of phrase v are ``targets[first_target[v]:first_target[v + 1]]``."""
     targets: np.ndarray
@@ -39,7 +37,7 @@ class ParaphraseReader:
         self._rest = b""
         self._kind = 0  # of the next line: 0 probability, 1 phrase, 2 paraphrase
         self._words: dict[bytes, int] = {}
-        self._children: dict[tuple[int, int], int] = {}
+        self._children: dict[int, int] = {}  # node by edge
         self._sources, self._targets = array("i"), array("i")
 
     def feed(self, data: bytes) -> None:
@@ -56,24 +54,14 @@ class ParaphraseReader:
             self.feed(b"\n")
         if self._kind or not self._targets:
             raise ValueError("METEOR's lexicon: the data are damaged or of another version")
-        edges = np.zeros((len(self._children), 3), dtype=np.int32)  # parent, word, node
-        if self._children:
-            edges[:, :2] = list(self._children)
-            edges[:, 2] = list(self._children.values())
-        edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+        edges = np.fromiter((0, *self._children), dtype=np.uint64, count=1 + len(self._children))
         sources, targets = np.array(self._sources, dtype=np.int32), np.array(self._targets, dtype=np.int32)
-        roots = np.full(len(self._words), -1, dtype=np.int32)
-        first = edges[edges[:, 0] == 0]
-        roots[first[:, 1]] = first[:, 2]
-        n_nodes = len(edges) + 1
-        order = np.argsort(sources, kind="stable")
         return ParaphraseTable(
             list(self._words),
-            roots,
-            bounds(edges[:, 0], n_nodes),
-            edges[:, 1:],
-            bounds(sources, n_nodes),
-            targets[order],
+            np.array([self._children.get(word, -1) for word in range(len(self._words))], dtype=np.int32),
+            edges,
+            bounds(sources, len(edges)),
+            targets[np.argsort(sources, kind="stable")],
         )
 
     def _node(self, phrase: bytes) -> int:
@@ -82,7 +70,7 @@ class ParaphraseReader:
         for word in _BLANKS.split(phrase):
             if word:
                 number = self._words.setdefault(word, len(self._words))
-                node = self._children.setdefault((node, number), len(self._children) + 1)
+                node = self._children.setdefault(node << 32 | number, len(self._children) + 1)
         return node
 
 

@@ -7,6 +7,7 @@ import math
 
 from harness.reporting.charts.build import finished, label_list, legend_columns, padded, shape_scale, system_names
 from harness.reporting.charts.layout import Layout
+from harness.reporting.charts.vega import mark
 from harness.rundir.records import ResultRecord
 
 
@@ -36,16 +37,14 @@ def test_labels_of_ticks_are_quoted():
 
 
 def test_data_has_null_for_what_json_lacks():
-    import altair as alt
-
-    spec = finished(alt.Chart(alt.NamedData(name="rows")).mark_point(), rows=[{"x": math.inf, "y": 1.5, "z": "text"}])
+    spec = finished(mark("point", {}, data="rows"), rows=[{"x": math.inf, "y": 1.5, "z": "text"}])
     assert spec["datasets"] == {"rows": [{"x": None, "y": 1.5, "z": "text"}]}
     assert "config" not in spec
 
 
 def test_shape_and_colour_together_name_a_series():
     names = [str(k) for k in range(49)]
-    shapes = shape_scale(names).to_dict()["range"]
+    shapes = shape_scale(names)["range"]
     assert len({(k % 7, shape) for k, shape in enumerate(shapes)}) == 49
 
 

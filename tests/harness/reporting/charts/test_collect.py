@@ -7,7 +7,6 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-import altair as alt
 import pytest
 
 import harness
@@ -26,6 +25,7 @@ def test_a_run_has_what_suits_it(captions_run):
 
 
 def test_specifications_are_valid_and_hold_their_data(captions_run):
+    alt = pytest.importorskip("altair")
     for layout in (PAGE, Layout(width=234, panel=52, font=7)):
         for chart in charts_for([captions_run.path]):
             spec = chart.build(layout)

@@ -11,6 +11,8 @@ import pytest
 from harness.reporting.charts import SINGLE, charts_for
 from harness.reporting.charts.drawing import fitted_svg, pdf, png, svg, width_of
 
+pytest.importorskip("vl_convert")
+
 
 @pytest.fixture(scope="module")
 def drawn(captions_run):

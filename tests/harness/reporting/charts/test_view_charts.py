@@ -113,6 +113,7 @@ def test_bars_have_room_for_their_intervals_and_zero():
 
 def drawn(view: ViewSpec, records: list[ResultRecord]) -> set[str]:
     """Return the texts of the picture of a view."""
+    pytest.importorskip("vl_convert")
     chart = view_chart(view, records)
     assert chart is not None
     picture = ElementTree.fromstring(svg(chart.build(PAGE), "light", PAGE))

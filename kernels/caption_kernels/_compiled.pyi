@@ -1,0 +1,186 @@
+"""
+Compiled kernels of the text metrics; caption_kernels.reference has the same functions in Python.
+"""
+
+from collections.abc import Sequence
+
+from typing_extensions import Buffer
+
+import numpy
+from numpy.typing import NDArray
+
+
+build_hash: str
+
+def log(x: NDArray[numpy.float64]) -> numpy.ndarray:
+    """
+    Return the natural logarithm of each number of a float64 array, with the same bits on every machine.
+    """
+
+def exp(x: NDArray[numpy.float64]) -> numpy.ndarray:
+    """
+    Return e to the power of each number of a float64 array, with the same bits on every machine.
+    """
+
+def power(x: NDArray[numpy.float64], y: float) -> numpy.ndarray:
+    """
+    Return each number of a float64 array to the power of y, a number, with the same bits on every machine.
+    """
+
+class Tokenizer:
+    """The Penn Treebank tokeniser of the COCO caption toolkit."""
+
+    def __init__(self) -> None: ...
+
+    def tokenize(self, texts: Sequence[str]) -> list[str]:
+        """
+        Return the tokens of each text in lower case, without the toolkit's punctuation, joined by one blank.
+        """
+
+    def tokens_raw(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return all tokens of each text in lower case."""
+
+def stem(words: Sequence[str]) -> list[str]:
+    """
+    Return the stem of each lower-case word by the English Snowball stemmer (Porter2), version 2.
+    """
+
+class TextIndex:
+    """
+    Texts as rows of words and n-grams; see caption_kernels.reference.TextIndex.
+    """
+
+    def __init__(self, tokenizer: str = 'ptb') -> None: ...
+
+    def add(self, texts: Sequence[str]) -> numpy.ndarray: ...
+
+    def add_tokens(self, tokens: NDArray[numpy.int64], starts: NDArray[numpy.int64], end: int = -1, keep_end: bool = False) -> numpy.ndarray: ...
+
+    def gram_rows(self, rows: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+    def lengths(self, rows: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+    def texts(self, rows: NDArray[numpy.int64]) -> list[str]: ...
+
+    def entries(self, row: int) -> tuple[tuple[numpy.ndarray, numpy.ndarray], ...]: ...
+
+    def intern_grams(self, grams: Sequence[str]) -> numpy.ndarray: ...
+
+    def gram_texts(self) -> list[str]: ...
+
+    def document_frequencies(self, rows: NDArray[numpy.int64], starts: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+    def mark(self) -> tuple[int, int, int, int]: ...
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple[str, object, NDArray[numpy.uint64]], /) -> None: ...
+
+    def rollback(self, mark: tuple[int, int, int, int], keep_grams: bool = False) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_grams(self) -> int: ...
+
+    @property
+    def n_words(self) -> int: ...
+
+def clip_pairs(index: TextIndex, hyp: NDArray[numpy.int64], ref: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+def clip_all(index: TextIndex, hyp: NDArray[numpy.int64], ref: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+def bleu_scores(matches: NDArray[numpy.float64], guesses: NDArray[numpy.float64], lengths: NDArray[numpy.float64], reference_lengths: NDArray[numpy.float64], order: int) -> numpy.ndarray: ...
+
+def bleu_relabel(index: TextIndex, rows: NDArray[numpy.int64], labels: NDArray[numpy.uint8], order: int) -> numpy.ndarray: ...
+
+def lcs_pairs(index: TextIndex, hyp: NDArray[numpy.int64], ref: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+def rouge_relabel(lcs: NDArray[numpy.int64], lengths: NDArray[numpy.int64], labels: NDArray[numpy.uint8], beta: float) -> numpy.ndarray: ...
+
+def cider_pairs(index: TextIndex, idf: NDArray[numpy.float64], unseen: float, hyp: NDArray[numpy.int64], ref: NDArray[numpy.int64], clip: bool = True, sigma: float = 6.0) -> numpy.ndarray: ...
+
+def cider_repetition(index: TextIndex, hyp: NDArray[numpy.int64], ref: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+def cider_idf(frequencies: NDArray[numpy.int64], documents: float) -> numpy.ndarray: ...
+
+def best_relabel(pairs: NDArray[numpy.float64], labels: NDArray[numpy.uint8]) -> numpy.ndarray: ...
+
+class LexiconBuilder:
+    """Builds METEOR's lexicon from its paraphrase table and word lists."""
+
+    def __init__(self) -> None: ...
+
+    def feed(self, data: Buffer) -> None:
+        """Read the next block of the paraphrase table, which may end anywhere."""
+
+    def finish(self, function_words: Buffer, prefixes: Buffer, exceptions: Buffer, synsets: Buffer) -> Buffer:
+        """
+        End the table, read the English lists of the jar and return the lexicon.
+        """
+
+class Lexicon:
+    """A lexicon in a buffer; opening checks its header and lengths."""
+
+    def __init__(self, buffer: Buffer) -> None: ...
+
+    def verify(self) -> None:
+        """Raise ValueError if a byte of the lexicon has changed."""
+
+    @property
+    def n_synsets(self) -> int:
+        """Number of synonym sets."""
+
+    @property
+    def n_paraphrase_words(self) -> int:
+        """Number of words of the paraphrase table."""
+
+    def is_function_word(self, word: str) -> bool:
+        """Return True for a function word."""
+
+    def prefix_kind(self, word: str) -> int:
+        """
+        Return 1 for a word after which a dot is no full stop, 2 if only before a number, else 0.
+        """
+
+    def synsets(self, word: str) -> list[int]:
+        """Return the synonym sets of a word and of its base forms, ascending."""
+
+    def paraphrase_word(self, word: str) -> int:
+        """Return the number of a word of the paraphrase table, or -1."""
+
+    def paraphrase_root(self, word: int) -> int:
+        """Return the node of the phrases that begin with a word, or -1."""
+
+    def paraphrase_child(self, node: int, word: int) -> int:
+        """Return the node that a word leads to, or -1."""
+
+    def paraphrase_targets(self, node: int) -> list[int]:
+        """
+        Return the nodes of the paraphrases of a phrase, in the order of the table.
+        """
+
+def normalise(texts: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
+    """
+    Return the lower-case words of each text by METEOR's rules for punctuation.
+    """
+
+class MeteorTexts:
+    """
+    Texts prepared for METEOR's alignment; see caption_kernels.reference.MeteorTexts.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None: ...
+
+    def intern(self, texts: Sequence[str]) -> numpy.ndarray: ...
+
+    def add_rows(self, index: TextIndex, rows: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+    def same_words(self, ids: NDArray[numpy.int64]) -> numpy.ndarray: ...
+
+    def n_words(self, text: int) -> int: ...
+
+    def align(self, text_starts: NDArray[numpy.int64], texts: NDArray[numpy.int64], pair_starts: NDArray[numpy.int64], hyps: NDArray[numpy.int32], refs: NDArray[numpy.int32], rows: NDArray[numpy.int64], start: int, stop: int, scores: NDArray[numpy.float64], statistics: NDArray[numpy.int32]) -> int: ...
+
+def meteor_score(statistics: NDArray[numpy.float64]) -> numpy.ndarray: ...

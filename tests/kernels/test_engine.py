@@ -1,0 +1,90 @@
+"""The choice of the engine: by the environment, else the extension where it is installed, else the reference with one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+BLOCKED = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name == "caption_kernels._compiled":
+            raise {error}
+sys.meta_path.insert(0, Blocked())
+"""
+GONE = BLOCKED.format(error="ModuleNotFoundError('gone', name=name)")
+BROKEN = BLOCKED.format(error="ImportError('libstdc++.so.6: not found')")
+NAME = "import caption_kernels as k; print(k.engine, k.build_hash, k.stem(['running']))"
+
+
+def python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("CAPTION_KERNELS")}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=keep | variables, check=False
+    )
+
+
+def test_the_reference_engine_can_be_chosen_and_has_a_hash_of_its_own():
+    result = python(NAME, CAPTION_KERNELS="reference")
+    assert result.stdout.startswith("reference ")
+    assert result.stdout.endswith("['run']\n")
+    assert result.stderr == ""
+
+
+def test_the_extension_is_chosen_by_itself():
+    pytest.importorskip("caption_kernels._compiled")
+    result = python(NAME)
+    assert result.stdout.startswith("compiled ")
+    assert result.stdout.split()[1] != python(NAME, CAPTION_KERNELS="reference").stdout.split()[1]
+
+
+@pytest.mark.parametrize(
+    ("blocked", "reason"), [(GONE, "is not installed"), (BROKEN, "cannot be loaded (libstdc++.so.6: not found)")]
+)
+def test_without_extension_the_reference_engine_runs_after_one_line(blocked, reason):
+    result = python(blocked + NAME)
+    assert result.stdout.startswith("reference ")
+    assert result.stderr.count("\n") == 1
+    assert reason in result.stderr
+    assert "install a C++20 compiler or `pip install ziglang`" in result.stderr
+
+
+def test_child_processes_do_not_repeat_the_line():
+    code = f"{GONE}import subprocess\nimport caption_kernels\nsubprocess.run([sys.executable, '-c', {GONE + NAME!r}], check=True)"
+    result = python(code)
+    assert result.stdout.startswith("reference ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_extension_that_is_demanded_and_missing_is_an_error():
+    result = python(GONE + NAME, CAPTION_KERNELS="compiled")
+    assert result.returncode == 1
+    assert (
+        "ImportError: caption_kernels: the compiled extension is not installed; install a C++20 compiler"
+        in result.stderr
+    )
+
+
+def test_another_name_is_an_error():
+    result = python(NAME, CAPTION_KERNELS="fast")
+    assert "ImportError: CAPTION_KERNELS is 'fast'; expected 'compiled' or 'reference'" in result.stderr
+
+
+def test_both_engines_have_the_same_names():
+    import caption_kernels
+    from caption_kernels import reference
+
+    assert set(caption_kernels.__all__) - {"build_hash", "engine"} <= set(reference.__all__)
+
+
+def test_importing_costs_numpy_and_the_extension():
+    pytest.importorskip("caption_kernels._compiled")
+    code = "import sys, caption_kernels; print(*sorted(name for name in sys.modules if 'caption' in name), 'concurrent' in sys.modules)"
+    names = [
+        name for name in python(code).stdout.split() if not name.startswith("_")
+    ]  # the finder of the editable install
+    assert names == ["caption_kernels", "caption_kernels._compiled", "caption_kernels._engine", "False"]

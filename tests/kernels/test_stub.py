@@ -1,0 +1,29 @@
+"""The committed stub of the extension and the hash of its sources are those of the installed extension."""
+
+from __future__ import annotations
+
+import hashlib
+import runpy
+
+import pytest
+
+compiled = pytest.importorskip("caption_kernels._compiled")
+
+
+def test_the_stub_is_that_of_the_extension(root):
+    """`make stub` writes it."""
+    pytest.importorskip("nanobind.stubgen")
+    module = runpy.run_path(str(root / "kernels" / "make_stub.py"))
+    assert module["stub"]() == module["STUB"].read_text(encoding="utf-8")
+
+
+def test_the_extension_is_built_from_the_sources_of_this_checkout(root):
+    """`make` builds it again."""
+    folder = root / "kernels"
+    files = sorted(
+        path.relative_to(folder).as_posix()
+        for name in ("core", "include", "binding")
+        for path in (folder / name).iterdir()
+    )
+    lines = (f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
+    assert compiled.build_hash == hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
