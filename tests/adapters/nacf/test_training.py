@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from toy_videos import SMALL, toy_recipe, toy_videos
 
 from harness.adapters.nacf import training
 from harness.adapters.nacf.adapter import NacfAdapter
@@ -20,6 +19,7 @@ from harness.adapters.nacf.training import METHODS, NacfRecipe, NacfTraining, tr
 from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.contracts import Decoding, TaskView
 from harness.errors import HarnessError, InputError
+from tests.support.toy_videos import SMALL, toy_recipe, toy_videos
 
 
 @pytest.fixture(scope="module")

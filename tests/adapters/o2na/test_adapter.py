@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from toy_videos import COLOURS, SHAPES, toy_recipe, toy_videos
 
 from harness.adapters.o2na.adapter import O2naAdapter
 from harness.adapters.o2na.training import O2naRecipe, train
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from tests.support.toy_videos import COLOURS, SHAPES, toy_recipe, toy_videos
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,8 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
 
-import tiny_models  # noqa: E402
-
 from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from tests.support import tiny_models  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
 NAMES = ("gpt2", "t5", *IMAGES)

@@ -16,11 +16,9 @@ guard_torchvision()
 pytest.importorskip("transformers")
 pytest.importorskip("av")
 
-import tiny_media_models  # noqa: E402
-import tiny_models  # noqa: E402
-from media_files import write_sound, write_video  # noqa: E402
-
 from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from tests.support import tiny_media_models, tiny_models  # noqa: E402
+from tests.support.media_files import write_sound, write_video  # noqa: E402
 
 VIDEO, AUDIO = tuple(tiny_media_models.VIDEO), tuple(tiny_media_models.AUDIO)
 UNPROMPTED = ("ved_video", "whisper", "ved")

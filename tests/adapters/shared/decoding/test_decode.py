@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from toy_lm import Recurrent, every_sequence
 
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError, UnknownName
+from tests.support.toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1
 SEARCHES = [
