@@ -63,6 +63,7 @@ def captions(adapter, items, decoding=GREEDY, seeds=range(10)) -> list[tuple[str
     return [item.candidates for item in results]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*VIDEO, *AUDIO])
 def test_greedy_equals_generate(folders, name):
     adapter = build(folders, name)
@@ -74,6 +75,7 @@ def test_greedy_equals_generate(folders, name):
         assert texts == (adapter.to_text(out[0, start:].tolist()),)
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("name", [*VIDEO, *AUDIO])
 def test_captions_and_scores_do_not_depend_on_the_batch(folders, name):
     decoding = Decoding("sample", temperature=1.2, candidates=2)
