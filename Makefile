@@ -130,16 +130,16 @@ clean:
 MINUTES ?= 10
 fuzz: $(SETUP)
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[fuzz]" || true
-	@$(BIN)/python tests/fuzz/run.py --minutes $(MINUTES)
+	@$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES)
 
 # Disturbs runs for MINUTES and compares the next run with an undisturbed one.
 soak: $(SETUP)
-	@$(BIN)/python tests/soak/run.py --minutes $(MINUTES)
+	@$(BIN)/python -m tests.soak.run --minutes $(MINUTES)
 
 # Changes the sources, one place at a time, and reports the changes that no test notices.
 mutants: $(SETUP)
 	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[mutants]"
-	@nice -n 10 $(BIN)/python tests/mutation/run.py
+	@nice -n 10 $(BIN)/python -m tests.mutation.run
 
 # The same for the C++ of kernels/core; the results are kept, so that a second run continues.
 kernel-mutants: $(SETUP)

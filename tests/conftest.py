@@ -28,6 +28,18 @@ settings.register_profile("full", max_examples=100, deadline=None, suppress_heal
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("full" if os.environ.get("CI") else "fast"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all cases but the first of a parametrized test with ``first_case_fast`` as slow."""
+    seen: set[tuple[Path, str]] = set()
+    for item in items:
+        if item.get_closest_marker("first_case_fast"):
+            test = item.path, item.nodeid.partition("[")[0]
+            if test in seen:
+                item.add_marker(pytest.mark.slow)
+            seen.add(test)
+
+
 @pytest.fixture(scope="session")
 def golden() -> Path:
     """The folder of the committed reference values, ``tests/golden``; its README gives origins and licences."""

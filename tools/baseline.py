@@ -93,7 +93,9 @@ def run(case: Case, work: Path) -> Path:
         systems = _systems(results)
         first = ["--baseline", systems[0]] if len(systems) > MOST_SYSTEMS else []
         if len(systems) > 1:
-            _harness(["compare", str(results.parent), "--draws", str(DRAWS), "--json", *first], environment, log)
+            compare_options = ["--draws", str(DRAWS), "--json", *first]
+            if _harness(["compare", str(results.parent), *compare_options], environment, log) < 0:
+                results.with_name("comparisons.json").unlink(missing_ok=True)  # killed: it holds some of the rows
     return output
 
 

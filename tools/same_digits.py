@@ -29,7 +29,6 @@ RESULT_FIELDS = ("value", "ci95", "p_value", "p", "n", "skipped")
 COMPARISON_FIELDS = ("difference", "ci95", "p_value", "p_bootstrap", "sign_p_value", "n", "left_out")
 MEASURED = ("captions_per_second",)
 """Details that differ from run to run."""
-FILES = ("results.json", "comparisons.json")
 
 
 def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
@@ -71,8 +70,8 @@ def comparison_rows(content: Mapping[str, Any]) -> dict[str, Row]:
 
 def digests(folder: Path) -> dict[str, dict[str, Row]]:
     """Return the rows of every results.json and comparisons.json below a folder, by the path of the file."""
-    readers = dict(zip(FILES, (result_rows, comparison_rows)))
-    paths = sorted(path for name in FILES for path in folder.rglob(name))
+    readers = {"results.json": result_rows, "comparisons.json": comparison_rows}
+    paths = sorted(path for name in readers for path in folder.rglob(name))
     return {
         path.relative_to(folder).as_posix(): readers[path.name](json.loads(path.read_text("utf-8"))) for path in paths
     }

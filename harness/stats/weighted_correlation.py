@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.stats.weighted_sums import weighted_sums
-
 CELLS = 1 << 22
 """Maximum number of weights that are processed at once."""
 WeightedStatistic = Callable[[np.ndarray], np.ndarray]
@@ -119,7 +117,7 @@ class Pearson:
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         """Return r for row weights (W, n), shape (W,)."""
         weights = np.asarray(weights, dtype=np.float64)
-        return _r(weights.sum(axis=1), *weighted_sums(weights, self._products).T)
+        return _r(weights.sum(axis=1), *(weights @ self._products).T)
 
 
 def _scaled(column: np.ndarray) -> np.ndarray:

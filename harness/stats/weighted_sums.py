@@ -36,7 +36,7 @@ def weighted_sums(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
     array([[1.]])
     """
     columns = np.asarray(columns, dtype=np.float64)
-    finite = np.isfinite(columns).all(axis=0)
+    finite = np.asarray(np.isfinite(columns).all(axis=0))
     if not finite.all():
         return _with_undefined_columns(weights, columns, finite)
     width = columns.shape[1]

@@ -87,6 +87,7 @@ SEARCHES = [
 ]
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("decoding", SEARCHES, ids=lambda d: d.strategy)
 def test_captions_depend_on_the_example_only(case, decoding):
     whole = ids(captions(case, decoding, range(COUNT)))

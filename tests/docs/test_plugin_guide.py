@@ -65,6 +65,7 @@ def call(*arguments, cwd):
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -83,6 +84,7 @@ def test_the_metric_passes_its_checks(project, arguments):
     assert "passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_adapter_reads_a_path_beside_the_spec_and_the_hook_is_called(project):
     result = call("harness", "run", "specs/spec.yaml", "--output", "run", cwd=project)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -93,6 +95,7 @@ def test_the_adapter_reads_a_path_beside_the_spec_and_the_hook_is_called(project
     assert (used["from-file"], used["words"], used["distinct"]) == ("mine", "mine", "harness")
 
 
+@pytest.mark.slow
 def test_prepare_reports_a_task_that_cannot_be_processed(project):
     (project / "specs/few.json").write_text(json.dumps({"e0": ["a dog"]}))
     (project / "specs/few.yaml").write_text(SPEC.replace("captions.json", "few.json"))

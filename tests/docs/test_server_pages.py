@@ -7,10 +7,10 @@ import re
 
 import pytest
 import yaml
-from chat_server import server
 
 import harness
 from harness.registry import current, parameters
+from tests.support.chat_server import server
 
 pytest.importorskip("httpx2")
 __all__ = ["server"]

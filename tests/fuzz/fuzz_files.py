@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fuzz_inputs import TEXTS, altered, encoded, replaced
-from fuzz_target import NotAnInput, check_one_line, read_list, target
 from hypothesis import strategies as st
 
 import harness
@@ -20,6 +18,8 @@ from harness import api
 from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError
 from harness.registry import current
+from tests.fuzz.fuzz_inputs import TEXTS, altered, encoded, replaced
+from tests.fuzz.fuzz_target import NotAnInput, check_one_line, read_list, target
 
 EXAMPLES = [Example("1", ("a dog runs", "the dog")), Example("2", ("a cat", "two cats sit ."))]
 

@@ -7,12 +7,12 @@ import json
 import math
 from pathlib import Path
 
-from fuzz_inputs import TEXTS, VALUES, encoded
-from fuzz_target import read_list, target
 from hypothesis import strategies as st
-from variation import batch_of_sets, halves, vary_items
 
 from harness import api
+from tests.fuzz.fuzz_inputs import TEXTS, VALUES, encoded
+from tests.fuzz.fuzz_target import read_list, target
+from tests.fuzz.variation import batch_of_sets, halves, vary_items
 
 
 # --------------------------------------------------------------------------- texts

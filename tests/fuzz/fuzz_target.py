@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from variation import vary
 
 from harness.errors import HarnessError
+from tests.fuzz.variation import vary
 
 
 class NotAnInput(Exception):

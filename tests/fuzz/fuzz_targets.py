@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import fuzz_files  # noqa: F401
-import fuzz_scores  # noqa: F401
-from fuzz_target import TARGETS
+from tests.fuzz import (
+    fuzz_files,  # noqa: F401
+    fuzz_scores,  # noqa: F401
+)
+from tests.fuzz.fuzz_target import TARGETS
 
 __all__ = ["TARGETS"]

@@ -1,6 +1,6 @@
 """Coverage-guided inputs: libFuzzer, through atheris, chooses the bytes of files by the branches that they reach in the readers.
 
-Each target runs in a process of its own (``python tests/fuzz/guided.py TARGET SECONDS ...``), which instruments the modules that read
+Each target runs in a process of its own (``python -m tests.fuzz.guided TARGET SECONDS ...``), which instruments the modules that read
 files. The corpus begins with inputs of hypothesis and past findings.
 """
 
@@ -55,7 +55,8 @@ def guide(
         counts, log = scratch / f"guided-{name}", scratch / f"guided-{name}.log"
         command = [
             sys.executable,
-            __file__,
+            "-m",
+            "tests.fuzz.guided",
             name,
             str(each),
             "--seed",
@@ -95,10 +96,10 @@ def main() -> None:
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args()
     with atheris.instrument_imports(include=list(INSTRUMENTED)):
-        import fuzz_targets  # noqa: F401
+        from tests.fuzz import fuzz_targets  # noqa: F401
     import tempfile
 
-    from worker import Current, Worker, draw, prepare_process
+    from tests.fuzz.worker import Current, Worker, draw, prepare_process
 
     prepare_process()
     counts = args.counts.resolve()

@@ -1,4 +1,4 @@
-"""Fuzz the harness: ``python tests/fuzz/run.py --minutes 10``, or ``make fuzz MINUTES=10``.
+"""Fuzz the harness: ``python -m tests.fuzz.run --minutes 10``, or ``make fuzz MINUTES=10``.
 
 One process per core works through the targets in turn. An input may take 5 CPU seconds, and 1 GB of memory beyond the start of its process.
 What ends in anything but success or one line of :class:`HarnessError` is a finding: its input is written to ``.fuzz/TARGET/``, one per
@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fuzz_targets import TARGETS
-from guided import GUIDED, guide
-from worker import cpu_seconds, keep, read_current, work
+from tests.fuzz.fuzz_targets import TARGETS
+from tests.fuzz.guided import GUIDED, guide
+from tests.fuzz.worker import cpu_seconds, keep, read_current, work
 
 STUCK = 120
 """CPU seconds without a new input after which a process counts as stuck in compiled code."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fuzz_target import attempt
-from fuzz_targets import TARGETS
 from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.fuzz.fuzz_target import attempt
+from tests.fuzz.fuzz_targets import TARGETS
 
 FINDINGS = sorted(path for path in (Path(__file__).parent / "findings").glob("*/*") if path.is_file())
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fuzz_scores import METRICS, NOT_FUZZED
-
 from harness.registry import current
 from harness.registry.catalogue import Registry
+from tests.fuzz.fuzz_scores import METRICS, NOT_FUZZED
 
 
 def test_every_builtin_metric_is_fuzzed_or_left_out_for_a_reason():

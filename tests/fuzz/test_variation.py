@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from variation import LONGEST, batch_of_sets, crossed, halves, vary
+from tests.fuzz.variation import LONGEST, batch_of_sets, crossed, halves, vary
 
 POOL = [b'["a dog", {"b": [1, 2, 3], "c": null}]', b'[{"caption": "two cats"}, 2.5]', b"\x00 no JSON"]
 

@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-import worker as module
-from fuzz_target import NotAnInput, Target
-from fuzz_targets import TARGETS
-from variation import halves
-from worker import Current, TooSlow, Worker, cpu_seconds, keep, read_current, too_slow
 
 from harness.errors import HarnessError
+from tests.fuzz import worker as module
+from tests.fuzz.fuzz_target import NotAnInput, Target
+from tests.fuzz.fuzz_targets import TARGETS
+from tests.fuzz.variation import halves
+from tests.fuzz.worker import Current, TooSlow, Worker, cpu_seconds, keep, read_current, too_slow
 
 
 def read(data: bytes, folder: Path) -> None:

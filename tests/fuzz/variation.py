@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from fuzz_inputs import TOKENS, alter
+from tests.fuzz.fuzz_inputs import TOKENS, alter
 
 LONGEST = 1 << 16
 SIZES = (1, 2, 3, 5, 8, 16, 32, 64)

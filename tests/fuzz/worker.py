@@ -21,9 +21,10 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Lock
 from pathlib import Path
 
-from fuzz_target import attempt
-from fuzz_targets import TARGETS
 from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.fuzz.fuzz_target import attempt
+from tests.fuzz.fuzz_targets import TARGETS
 
 SECONDS = 5
 """CPU seconds of an input; a batch has as much again for every 16 caption sets."""

@@ -1,4 +1,4 @@
-"""Test the tests: ``python tests/mutation/run.py``, or ``make mutants``.
+"""Test the tests: ``python -m tests.mutation.run``, or ``make mutants``.
 
 Small changes of the sources (:mod:`mutants`) are drawn with a seed. Each is compiled in a process of its own, and the fast tests of the
 changed module run against it: first the test module of its name, then the others of the folder. A mutant is noticed when a test fails
@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutants import Mutant, mutants_of, sample, sources
+
+from tests.mutation.mutants import Mutant, mutants_of, sample, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / ".mutants"

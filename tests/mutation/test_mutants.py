@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray", reason="needs the extra 'mutants'")
 
-from mutants import mutants_of, sample, sources
+from tests.mutation.mutants import mutants_of, sample, sources
 
 SOURCE = '''"""Text."""
 
@@ -89,6 +89,6 @@ def test_reasons_name_files_of_the_repository(root):
 
 @pytest.mark.slow
 def test_the_tests_of_a_module_run_against_its_mutants(root):
-    command = [sys.executable, "tests/mutation/run.py", "--groups", "stats", "--count", "12", "--seed", "5"]
+    command = [sys.executable, "-m", "tests.mutation.run", "--groups", "stats", "--count", "12", "--seed", "5"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert " noticed " in done.stdout, done.stdout + done.stderr

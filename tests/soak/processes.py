@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from faults import Fault, install
 
 from harness.cli.main import main
 from harness.files.readable import DAMAGED
+from tests.soak.faults import Fault, install
 
 TEMPORARY = (".lock", ".tmp")
 

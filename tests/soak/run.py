@@ -1,4 +1,4 @@
-"""Soak test of runs: ``python tests/soak/run.py --minutes 10``, or ``make soak MINUTES=10``.
+"""Soak test of runs: ``python -m tests.soak.run --minutes 10``, or ``make soak MINUTES=10``.
 
 Runs of small specs (:mod:`cases`) are killed, terminated, starved of disk, descriptors and memory, run two at a time, and their files torn.
 After each of these the same command runs again, undisturbed. Its directory must then equal that of a run that nothing disturbed, byte
@@ -22,9 +22,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from processes import Tally
-from scenarios import SCENARIOS
-from workshop import Workshop, print_summary
+from tests.soak.processes import Tally
+from tests.soak.scenarios import SCENARIOS
+from tests.soak.workshop import Workshop, print_summary
 
 SHARES = {"crash-points": 8.0, "random-kills": 6.0, "fresh-crashes": 2.0, "torn-caches": 2.0}
 """Shares of the time; 1 for the other scenarios."""
@@ -95,7 +95,7 @@ def main() -> int:
         files = [Path(folder, str(k)) for k in range(args.workers)]
         options = [*sys.argv[1:], "--seed", str(args.seed), "--workers", str(args.workers)]
         commands = [
-            [sys.executable, __file__, *options, "--worker", str(k), "--counts", str(file)]
+            [sys.executable, "-m", "tests.soak.run", *options, "--worker", str(k), "--counts", str(file)]
             for k, file in enumerate(files)
         ]
         workers = [subprocess.Popen(command, start_new_session=True) for command in commands]

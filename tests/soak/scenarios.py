@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cases import SPECS
-from faults import Fault
-from processes import Child, End, Limits, state, whole_process
-from workshop import Workshop
+from tests.soak.cases import SPECS
+from tests.soak.faults import Fault
+from tests.soak.processes import Child, End, Limits, state, whole_process
+from tests.soak.workshop import Workshop
 
 Scenario = Callable[[Workshop], Iterator[bool]]
 SCENARIOS: dict[str, Scenario] = {}
@@ -316,4 +316,4 @@ def torn_caches(shop: Workshop) -> Iterator[bool]:
 
 
 if __name__ == "__main__":
-    sys.exit("run tests/soak/run.py")
+    sys.exit("run python -m tests.soak.run")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import End, state
-from scenarios import tears
-from workshop import Workshop, print_summary
 
-RUN = Path(__file__).with_name("run.py")
+from tests.soak.processes import End, state
+from tests.soak.scenarios import tears
+from tests.soak.workshop import Workshop, print_summary
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -92,7 +93,19 @@ def test_a_disturbed_run_of_every_scenario():
         "clock",
         "at-once",
     ]
-    command = [sys.executable, str(RUN), "--rounds", "1", "--seed", "1", "--specs", "classic", "--scenarios", *quick]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.soak.run",
+        "--rounds",
+        "1",
+        "--seed",
+        "1",
+        "--specs",
+        "classic",
+        "--scenarios",
+        *quick,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(name in done.stdout for name in quick)

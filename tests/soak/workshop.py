@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from cases import SPECS, write_project
-from faults import Fault
-from processes import Child, End, Limits, Tally, state
+from tests.soak.cases import SPECS, write_project
+from tests.soak.faults import Fault
+from tests.soak.processes import Child, End, Limits, Tally, state
 
 T = TypeVar("T")
 

@@ -93,8 +93,9 @@ def test_a_model_of_images_chooses(name, monkeypatch, tmp_path):
 
     guard_torchvision()
     pytest.importorskip("transformers")
-    import tiny_models
     from PIL import Image
+
+    from tests.support import tiny_models
 
     tiny_models.llava(tmp_path / "model")
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))

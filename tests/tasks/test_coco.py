@@ -27,6 +27,7 @@ def sample(root):
     return harness.evaluate(root / "tasks" / "coco.yaml", overrides=["bootstrap.samples=100"])
 
 
+@pytest.mark.slow
 def test_the_sample_says_loudly_that_it_is_one(sample):
     assert "sample" in sample.manifest["variant"]
     assert "no benchmark" in sample.manifest["notice"]
@@ -78,6 +79,7 @@ def real(root, golden):
         del os.environ["HARNESS_DATA"]
 
 
+@pytest.mark.slow
 def test_the_real_captions_are_taken_where_they_are(real):
     assert "real captions" in real.manifest["variant"]
     assert len({record["model"] for record in real.results}) == 7
@@ -114,6 +116,7 @@ def test_the_bland_captioner_wins_by_meteor_and_loses_by_trm(real):
     assert trm[central] == max(trm.values())
 
 
+@pytest.mark.slow
 def test_score_needs_no_java_and_agrees_with_the_api(tmp_path):
     references = {str(i): [f"a dog number {i} runs on the grass", f"the dog {i} runs"] for i in range(5)}
     candidates = [{"image_id": str(i), "caption": f"a dog {i} running on grass"} for i in range(5)]
@@ -132,6 +135,7 @@ def test_score_needs_no_java_and_agrees_with_the_api(tmp_path):
     assert shown["meteor"] > 0.2
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("predictions", "references", "message"),
     [

@@ -15,8 +15,8 @@ guard_torchvision()
 pytest.importorskip("transformers")
 pytest.importorskip("av")
 
-import tiny_media_models  # noqa: E402
-from media_files import write_sound, write_video  # noqa: E402
+from tests.support import tiny_media_models  # noqa: E402
+from tests.support.media_files import write_sound, write_video  # noqa: E402
 
 FEW = ["metrics=[bleu1]", "views=[]", "significance=none", "decoding.options={min_length: 3}"]
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from toy_videos import COLOURS, SHAPES, toy_recipe, toy_videos
 
 from harness.adapters.o2na.adapter import O2naAdapter
 from harness.adapters.o2na.training import O2naRecipe, train
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from tests.support.toy_videos import COLOURS, SHAPES, toy_recipe, toy_videos
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,7 @@ def write(adapter, examples, decoding):
     return [g.candidates for g in adapter.generate(examples, decoding, range(len(examples)))]
 
 
+@pytest.mark.slow
 def test_captions_name_the_objects(data, adapter):
     assert isinstance(adapter, Adapter)
     assert isinstance(adapter, Scorer)
@@ -139,6 +140,7 @@ def test_a_requested_object_has_the_colour_of_the_video(data, adapter):
     assert np.mean(requested) > 0.8
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("decoding", [
     Decoding("refine", candidates=2), Decoding("sample", candidates=3),
     Decoding("nucleus", temperature=1.3, top_p=0.9, candidates=2, options={"objects": ["pill"], "keep_objects": False}),

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 import torch
 import yaml
-from toy_videos import toy_recipe, toy_videos
 
 from harness.adapters.o2na import training
 from harness.adapters.o2na.training import O2naRecipe, O2naTraining, train
 from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.errors import HarnessError
+from tests.support.toy_videos import toy_recipe, toy_videos
 
 
 @pytest.fixture(scope="module")

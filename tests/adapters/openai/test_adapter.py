@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterable
 
 import pytest
-from chat_server import captions
 
 from harness.adapters.openai.adapter import OpenAI
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
+from tests.support.chat_server import captions
 
 pytest.importorskip("httpx2")
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from raw_server import RawServer, read_request, reply
 
 from harness.adapters.openai.client import ChatClient, Unanswered, Usage, retry_after
 from harness.errors import HarnessError
 from harness.files.http_client import RequestFailed
+from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
 

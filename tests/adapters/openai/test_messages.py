@@ -63,7 +63,7 @@ def kinds(message) -> list[str]:
 
 def test_videos_are_sent_as_frames_or_whole(tmp_path):
     pytest.importorskip("av")
-    from media_files import write_video
+    from tests.support.media_files import write_video
 
     write_video(tmp_path / "a.mp4", 20)
     example = Example("x", ("r",), media="a.mp4")
@@ -80,7 +80,7 @@ def test_videos_are_sent_as_frames_or_whole(tmp_path):
 
 def test_sound_is_sent_as_wav(tmp_path):
     pytest.importorskip("av")
-    from media_files import write_sound
+    from tests.support.media_files import write_sound
 
     write_sound(tmp_path / "rain.wav", 0.1)
     (message,) = Messages(prompt="what", folder=tmp_path).of(Example("x", ("r",), media="rain.wav"))
@@ -96,9 +96,8 @@ def test_sound_is_sent_as_wav(tmp_path):
 def test_columns_of_videos_and_sound_are_sent(tmp_path, monkeypatch, streaming, kind, part):
     pytest.importorskip("av")
     datasets = pytest.importorskip("datasets")
-    from media_files import write_sound, write_video
-
     from harness.tasks.readers.hf import HuggingFaceDataset
+    from tests.support.media_files import write_sound, write_video
 
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     file = write_video(tmp_path / "a.mp4", 20) if kind == "video" else write_sound(tmp_path / "a.wav", 0.1)

@@ -7,10 +7,10 @@ import os
 from typing import Any
 
 import pytest
-from chat_server import captions
 
 import harness
 from harness.errors import HarnessError
+from tests.support.chat_server import captions
 
 datasets = pytest.importorskip("datasets")
 Image = pytest.importorskip("PIL.Image")

@@ -16,9 +16,8 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
 
-import tiny_models  # noqa: E402
-
 from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from tests.support import tiny_models  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
 NAMES = ("gpt2", "t5", *IMAGES)
@@ -62,6 +61,7 @@ def build(folders, name, **params):
     return Transformers(model=str(folders / name), max_length=8, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_greedy_and_beam_equal_generate(folders, name):
     adapter = build(folders, name)
@@ -82,6 +82,7 @@ def test_greedy_and_beam_equal_generate(folders, name):
             assert list(generation.candidates) == expected
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("name", NAMES)
 def test_captions_do_not_depend_on_the_batch(folders, name):
     decoding = Decoding("nucleus", temperature=1.2, top_p=0.95, top_k=10, candidates=3)
@@ -93,6 +94,7 @@ def test_captions_do_not_depend_on_the_batch(folders, name):
     assert shuffled == [whole[i] for i in order]
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("name", NAMES)
 def test_reference_scores_equal_a_loop_over_steps(folders, name):
     adapter = build(folders, name)
@@ -265,6 +267,7 @@ def test_device_maps(folders, monkeypatch):
         assert captions(spread) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "llava", "blip2_t5"])
 def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     decoding = Decoding("sample", candidates=2)
@@ -310,6 +313,7 @@ def test_replicas_give_the_captions_of_one_model(folders, name):
     assert adapter.fingerprint() == one.fingerprint()
 
 
+@pytest.mark.slow
 def test_a_replica_that_runs_out_of_memory_halves_its_batches(folders, monkeypatch):
     decoding = Decoding("sample", candidates=2)
     several = [Example(f"e{i}", ("a dog runs",), source=TEXTS[i % 5]) for i in range(16)]

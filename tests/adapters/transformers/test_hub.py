@@ -17,10 +17,9 @@ guard_torchvision()
 pytest.importorskip("transformers")
 constants = pytest.importorskip("huggingface_hub").constants
 
-import tiny_models  # noqa: E402
-from hub_server import COMMIT, hub  # noqa: E402
-
 from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from tests.support import tiny_models  # noqa: E402
+from tests.support.hub_server import COMMIT, hub  # noqa: E402
 
 
 @pytest.fixture

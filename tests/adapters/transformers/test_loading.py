@@ -14,9 +14,8 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 pytest.importorskip("transformers")
 
-import tiny_models  # noqa: E402
-
 from harness.adapters.transformers.loading import load_model  # noqa: E402
+from tests.support import tiny_models  # noqa: E402
 
 
 def load(path, **settings: Any):

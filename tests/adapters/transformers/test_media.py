@@ -16,11 +16,9 @@ guard_torchvision()
 pytest.importorskip("transformers")
 pytest.importorskip("av")
 
-import tiny_media_models  # noqa: E402
-import tiny_models  # noqa: E402
-from media_files import write_sound, write_video  # noqa: E402
-
 from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from tests.support import tiny_media_models, tiny_models  # noqa: E402
+from tests.support.media_files import write_sound, write_video  # noqa: E402
 
 VIDEO, AUDIO = tuple(tiny_media_models.VIDEO), tuple(tiny_media_models.AUDIO)
 UNPROMPTED = ("ved_video", "whisper", "ved")
@@ -65,6 +63,7 @@ def captions(adapter, items, decoding=GREEDY, seeds=range(10)) -> list[tuple[str
     return [item.candidates for item in results]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*VIDEO, *AUDIO])
 def test_greedy_equals_generate(folders, name):
     adapter = build(folders, name)
@@ -76,6 +75,7 @@ def test_greedy_equals_generate(folders, name):
         assert texts == (adapter.to_text(out[0, start:].tolist()),)
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("name", [*VIDEO, *AUDIO])
 def test_captions_and_scores_do_not_depend_on_the_batch(folders, name):
     decoding = Decoding("sample", temperature=1.2, candidates=2)

@@ -12,8 +12,6 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 pytest.importorskip("transformers")
 
-import tiny_models  # noqa: E402
-
 from harness.adapters.shared.decoding.types import reorder  # noqa: E402
 from harness.adapters.transformers.loading import load_model  # noqa: E402
 from harness.adapters.transformers.steps import (  # noqa: E402
@@ -23,6 +21,7 @@ from harness.adapters.transformers.steps import (  # noqa: E402
     PromptedStep,
     blip2_embeddings,
 )
+from tests.support import tiny_models  # noqa: E402
 
 TOKENS = torch.tensor([[6, 8, 10, 11], [7, 9, 5, 14]])
 PIXELS = torch.rand(2, 3, 16, 16, generator=torch.Generator().manual_seed(0))

@@ -188,6 +188,7 @@ def test_the_estimated_number_of_examples_has_the_power(pilot):
     assert len(hits) - sum(hits) <= 2
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("axis", ["candidates", "references"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_estimated_number_of_captions_has_the_share(pilot, axis, seed):
@@ -244,6 +245,7 @@ def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):
         plan_sizes(run, examples=[50])
 
 
+@pytest.mark.slow
 def test_no_effect_needs_more_than_any_size_considered(pilot):
     (row,) = study_power(pilot(30, 4, 4, effect=0.0), target_p=0.002).needed
     assert all(item.high is None for item in row.estimates)

@@ -69,6 +69,7 @@ def test_list_names_what_is_shipped(tmp_path):
     assert shown["failures"] == []
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -123,6 +124,7 @@ def test_a_mistake_is_one_line_and_code_2(project, arguments, message):
     assert not (project / "runs").exists(), "nothing half-written"
 
 
+@pytest.mark.slow
 def test_debug_shows_the_traceback(project):
     assert "Traceback" in harness("--debug", "run", "missing.yaml", cwd=project).stderr
 

@@ -63,6 +63,7 @@ def _default_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
 )
@@ -161,6 +162,7 @@ def test_the_log_of_an_exception_is_its_attribute():
     assert record_bug(error) == "out/log.jsonl"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirect", "code"), [("2>&-", 0), (">&-", 0), (">&- 2>&-", 0), ("<&-", 0), ("| head -n 1", 0), (">/dev/full", 2)]
 )
@@ -179,6 +181,7 @@ def test_a_reader_that_leaves_is_no_error(project, command):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_narrow_encodings_print_everything(project, encoding):
     text = (project / "spec.yaml").read_text().replace("echo: {}", 'echo: {label: "\U0001f600 müde", n: 2}')

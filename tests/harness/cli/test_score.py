@@ -89,6 +89,7 @@ def test_the_table_of_one_file(files, capsys):
 
 
 # --------------------------------------------------------------------------- as a process
+@pytest.mark.slow
 def test_two_files_give_one_table_with_differences(files):
     code, out, error = process(files, "p.json", "q.json", "--references", "two.json", "-m", "LENGTH")
     assert (code, error) == (0, "")
@@ -99,6 +100,7 @@ def test_two_files_give_one_table_with_differences(files):
     assert not [name for name in os.listdir(files) if name.startswith(("run", "harness-score"))]
 
 
+@pytest.mark.slow
 def test_csv_goes_to_stdout_and_remarks_to_stderr(files):
     code, out, error = process(
         files, "--candidates", "p.json", "q.json", "--candidates", "p.json", "--references", "two.json", "-m", "length",

@@ -1,5 +1,5 @@
-"""The chat server of :mod:`chat_server` as a fixture."""
+"""The chat server of :mod:`tests.support.chat_server` as a fixture."""
 
-from chat_server import server
+from tests.support.chat_server import server
 
 __all__ = ["server"]

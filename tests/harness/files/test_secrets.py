@@ -40,6 +40,7 @@ def written(folder: Path) -> list[str]:
     return [file.name for file in folder.rglob("*") if file.is_file() and VALUE.encode() in file.read_bytes()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["${secret:PLACE}", "x-${secret:PLACE}", "${MYSECRET}", "${SERVICE_API_KEY}"])
 def test_a_secret_is_in_no_file_of_a_run_and_in_no_output(project, text, monkeypatch):
     for name in ("PLACE", "MYSECRET", "SERVICE_API_KEY"):

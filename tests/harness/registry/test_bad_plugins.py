@@ -313,6 +313,7 @@ def test_an_exception_of_the_harness_is_not_blamed_on_a_plugin(project):
 
 
 # --------------------------------------------------------------------------- manifests
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -123,6 +123,7 @@ def test_a_task_is_a_file_beside_its_manifest_or_in_a_package(install, site):
     assert current().get("tasks", "u").file == site / "acme" / "u.yaml"
 
 
+@pytest.mark.slow
 def test_a_local_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, caplog, monkeypatch):
     for content in (
         b"schemas: [a]",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from dataset_hub import Hub, hub
 
 import harness
 from harness.errors import HarnessError, InputError
 from harness.reporting.hub_card import CardOptions
 from harness.reporting.hub_folder import push
 from harness.run.finished import Run
+from tests.support.dataset_hub import Hub, hub
 
 __all__ = ["hub"]
 datasets = pytest.importorskip("datasets")

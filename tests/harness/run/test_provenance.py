@@ -46,6 +46,7 @@ def test_the_signature_is_short(project, values, expected):
     assert signature(plan(**values), [2]) == expected + __version__
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "values",
     [

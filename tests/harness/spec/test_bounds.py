@@ -43,6 +43,7 @@ TOO_MUCH = [
 ]  # fmt: skip
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(("override", "message"), TOO_MUCH, ids=[item[0][:40] for item in TOO_MUCH])
 def test_one_line_at_once(project, override, message):
     started = time.process_time()
@@ -89,6 +90,7 @@ def test_bounds_leave_what_is_in_use():
     )
 
 
+@pytest.mark.slow
 def test_a_process_needs_little_memory_to_refuse(project):
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))

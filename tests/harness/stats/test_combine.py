@@ -50,6 +50,7 @@ def test_landau_tail_falls_from_one_to_one_over_x():
     assert combine.landau_tail(1e7) == pytest.approx(1e-7, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", [20, 500])
 def test_harmonic_mean_test_is_level_under_independent_nulls(tests):
     rng = np.random.default_rng(0)
@@ -59,6 +60,7 @@ def test_harmonic_mean_test_is_level_under_independent_nulls(tests):
         assert abs((p <= alpha).mean() - alpha) < 3 * math.sqrt(alpha * (1 - alpha) / 700) + 0.1 / tests
 
 
+@pytest.mark.slow
 def test_weighted_harmonic_mean_test_is_level():
     rng = np.random.default_rng(1)
     weights = np.repeat([1.0, 9.0], 50)

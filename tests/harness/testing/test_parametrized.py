@@ -33,6 +33,7 @@ def test_contract(check):
 '''
 
 
+@pytest.mark.slow
 def test_ids_and_expected_failures(tmp_path):
     (tmp_path / "test_it.py").write_text(TEST)
     command = [sys.executable, "-m", "pytest", "-v", "-rsx", "-p", "no:cacheprovider", "test_it.py"]

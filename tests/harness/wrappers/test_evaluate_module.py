@@ -6,12 +6,12 @@ import math
 import threading
 
 import pytest
-from metric_cases import CANNOT_RUN, SLOW, case, names
 
 import harness
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness.testing.sample_captions import caption_sets
+from tests.support.metric_cases import CANNOT_RUN, SLOW, case, names
 
 guard_torchvision()
 evaluate = pytest.importorskip("evaluate")

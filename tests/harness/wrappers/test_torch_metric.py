@@ -10,12 +10,12 @@ import sys
 
 import numpy as np
 import pytest
-from metric_cases import CANNOT_RUN, SLOW, case, names
 
 import harness
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness.testing.sample_captions import caption_sets
+from tests.support.metric_cases import CANNOT_RUN, SLOW, case, names
 
 torch = pytest.importorskip("torch")
 guard_torchvision()

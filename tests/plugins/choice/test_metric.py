@@ -114,7 +114,7 @@ def test_a_run_reads_choices_and_token_scores(tmp_path):
 def test_a_captioner_answers_choices_and_polls(tmp_path):
     guard_torchvision()
     pytest.importorskip("transformers")
-    import tiny_models
+    from tests.support import tiny_models
 
     tiny_models.blip(tmp_path / "blip")
     tiny_models.pictures(tmp_path)

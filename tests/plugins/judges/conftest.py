@@ -1,4 +1,4 @@
-"""The chat server of :mod:`chat_server` as a fixture, a cache of its own for each test, and judges without a model."""
+"""The chat server of :mod:`tests.support.chat_server` as a fixture, a cache of its own for each test, and judges without a model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from chat_server import server
 
 from harness.plugins.judges.replies import Reply
+from tests.support.chat_server import server
 
 __all__ = ["server"]
 

@@ -12,11 +12,10 @@ pytest.importorskip("transformers")
 from harness.registry.torchvision_guard import guard_torchvision
 
 guard_torchvision()
-import tiny_models  # noqa: E402
-
 from harness.errors import HarnessError, InputError  # noqa: E402
 from harness.plugins.judges.local import LocalModel  # noqa: E402
 from harness.plugins.judges.replies import Reply  # noqa: E402
+from tests.support import tiny_models  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from dataset_hub import Hub, hub
+
+from tests.support.dataset_hub import Hub, hub
 
 pytest.importorskip("datasets")
 __all__ = ["hub"]

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from toy_lm import Recurrent
 
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError
+from tests.support.toy_lm import Recurrent
 
 START, STOP, LIMIT = 5, 0, 12
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from toy_lm import Recurrent, every_sequence
 
 from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError, UnknownName
+from tests.support.toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1
 SEARCHES = [
@@ -31,6 +31,7 @@ def captions(decoded):
     return [[h.tokens.tolist() for h in hypotheses] for hypotheses in decoded]
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("decoding", SEARCHES, ids=lambda d: f"{d.strategy}-{d.length_penalty}")
 def test_captions_depend_on_the_example_alone(decoding):
     model = Recurrent()
@@ -113,6 +114,7 @@ def expected_distribution(model, state, decoding, limit):
     return result
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "decoding",
     [
@@ -240,6 +242,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("decoding", LARGE, ids=lambda d: f"T{d.temperature}-k{d.top_k}-p{d.top_p}")
 @pytest.mark.parametrize("ties", [False, True])
 def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):

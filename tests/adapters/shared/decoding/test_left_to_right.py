@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from toy_lm import Recurrent
 
 from harness.adapters.shared.decoding.decode import select_rows
 from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness.contracts import Decoding, Example, Failure, Generation
 from harness.errors import InputError
+from tests.support.toy_lm import Recurrent
 
 STOP, START = 0, 1
 

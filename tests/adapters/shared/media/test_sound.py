@@ -9,10 +9,9 @@ from harness.errors import HarnessError, InputError
 
 pytest.importorskip("av")
 
-from media_files import write_sound, write_video
-
 from harness.adapters.shared.media import sound
 from harness.adapters.shared.media.sound import read_sound, wav_bytes
+from tests.support.media_files import write_sound, write_video
 
 
 def sine(seconds: float, rate: int) -> np.ndarray:

@@ -9,9 +9,8 @@ from harness.errors import HarnessError, InputError
 
 av = pytest.importorskip("av")
 
-from media_files import COLOUR, write_video  # noqa: E402
-
 from harness.adapters.shared.media.video import video_frames  # noqa: E402
+from tests.support.media_files import COLOUR, write_video  # noqa: E402
 
 FORMATS = [("a.mp4", "libx264"), ("b.webm", "libvpx-vp9"), ("c.mkv", "libx264"), ("d.ts", "libx264")]
 
@@ -76,7 +75,7 @@ def test_truncated_files_are_refused_in_one_line(tmp_path, name, codec):
 
 
 def test_files_without_frames_are_refused(tmp_path):
-    from media_files import write_sound
+    from tests.support.media_files import write_sound
 
     sound = write_sound(tmp_path / "rain.wav")
     with pytest.raises(InputError, match="rain.wav: the file has no video stream"):

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 import transformers
-from tiny_models import DECODER, IDS, PARTS, SMALL, WORDS, _save, clip_images, loud, qwen2_vl, tokenizer
+
+from tests.support.tiny_models import DECODER, IDS, PARTS, SMALL, WORDS, _save, clip_images, loud, qwen2_vl, tokenizer
 
 MEDIA_PARTS = PARTS.replace(
     "{% else %}", "{% elif part['type'] == 'video' %}VIDEO {% elif part['type'] == 'audio' %}AUDIO {% else %}"
