@@ -59,10 +59,13 @@ def report(
     """
     from harness.judgments.suite import run_folders
     from harness.reporting import league_page
+    from harness.reporting.charts.drawing import converter
     from harness.reporting.export import write_tables
     from harness.reporting.figures import write_figures
     from harness.reporting.page import Options, write
 
+    if figures:
+        converter()  # raises before anything is written
     folders = [run_folders(path) for path in runs]
     inner = [folder for part, _ in folders for folder in part]
     if league_page.shows(inner):

@@ -19,7 +19,7 @@ find_compiler() {
     fi
   done
   echo "  no C++20 compiler on this machine: building with zig c++ of the wheel ziglang (two minutes the first time)"
-  if "$python" -m pip install --quiet ziglang; then
+  if "$python" -m pip install --quiet ziglang 2> /dev/null; then
     export ZIG_PYTHON="$python" CMAKE_TOOLCHAIN_FILE="$folder/zig/toolchain.cmake"
     build="build/zig-{wheel_tag}"
   else

@@ -33,6 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder of the distributions")
     args = parser.parse_args(argv)
     distributions = build(ROOT, args.output)
+    work, missing = _environments(distributions)
+    unknown = set(args.only or ()) - work.keys() - set(missing) - {"kernels"}
+    if unknown:
+        raise SystemExit(f"no environment {', '.join(sorted(unknown))}; there are kernels, {', '.join(work)}")
     free = free_threaded()
     found = interpreters() | free
     kernels = build_kernels(ROOT, args.output, found)
@@ -40,10 +44,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         *_reproduced(distributions),
         *_checked([distributions.sdist, distributions.wheel, kernels.sdist, *kernels.wheels]),
     ]
-    work, missing = _environments(distributions)
-    unknown = set(args.only or ()) - work.keys() - set(missing) - {"kernels"}
-    if unknown:
-        raise SystemExit(f"no environment {', '.join(sorted(unknown))}; there are kernels, {', '.join(work)}")
     if not args.only or "kernels" in args.only:
         problems += try_kernels(kernels, found)
     problems += _exercised({name: make for name, make in work.items() if not args.only or name in args.only})

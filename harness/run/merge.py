@@ -6,6 +6,7 @@ all examples: corpus numbers, intervals, combined p-values, and metrics that are
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from harness.rundir.answers import joined
 from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.rundir import Mode, RunDir
 from harness.spec.loading import load_written
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def merge(folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: b
     if any(output.resolve() == item.path.resolve() for item in parts):
         raise InputError("is a part of the run; give another --output for the whole", str(output))
     plan = _plan(first)
-    manifest = {name: value for name, value in first.manifest.items() if name != "part"}
+    manifest = {name: value for name, value in first.manifest.items() if name != "part"} | {"digest": digest(plan)}
     rundir = RunDir.create(output, manifest, mode)
     try:
         if not rundir.finished:
@@ -119,14 +122,33 @@ def _check(parts: Sequence[PartFolder]) -> None:
 
 
 def _plan(part: PartFolder) -> Plan:
-    """Return the plan of the spec in the manifest; raise :class:`InputError` when it is no longer that of the parts."""
+    """Return the plan of the spec in the manifest; raise :class:`InputError` when data, models or metrics are not those of the parts.
+
+    Parts of another version of the harness, or of other code, are merged too: their statistics have other names and are computed again.
+    """
     plan = make_plan(load_written(cast(Parameters, part.manifest["spec"])))
     if digest(plan) != part.manifest.get("digest"):
-        raise InputError(
-            "the parts were computed with other data, models, metrics, code or version of the harness than are installed here",
-            str(part.path),
-        )
+        if changed := _changed(plan, part.manifest):
+            raise InputError(
+                f"the parts were computed with other {' and '.join(changed)} than are installed here", str(part.path)
+            )
+        _log.warning("note: the parts were computed with another version or other code: statistics are computed again")
     return plan
+
+
+def _changed(plan: Plan, manifest: JsonObject) -> list[str]:
+    """Return what of data, models and metrics differs between a plan and the manifest of a part."""
+
+    def by_label(name: str, field: str) -> dict[object, object]:
+        entries = cast("list[JsonObject]", manifest.get(name) or [])
+        return {entry["label"]: entry.get(field) for entry in entries}
+
+    same = {
+        "data": cast(JsonObject, manifest["data"]).get("fingerprint") == plan.reader.fingerprint(),
+        "models": by_label("models", "fingerprint") == {m.label: m.adapter.fingerprint() for m in plan.models},
+        "metrics": by_label("metrics", "signature") == {m.label: m.metric.signature() for m in plan.metrics},
+    }
+    return [name for name, equal in same.items() if not equal]
 
 
 def _copy(parts: Sequence[PartFolder], output: Path) -> None:

@@ -102,7 +102,9 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
     try:
         path = _folder() / f"{FORMAT}-{key}.lexicon"
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _opened_if_valid(path) or _built_under_lock(sources, path, building)
+        with suppress(FileNotFoundError, ValueError):
+            return _mapped(path)
+        return _built_under_lock(sources, path, building)
     except (OSError, RuntimeError) as error:  # no folder to write to; RuntimeError: no home folder
         with building:
             return _held_in_memory(build(sources), error)
@@ -110,9 +112,12 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
 
 def _built_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object]) -> Lexicon:
     with _locked(path.with_suffix(".lock")):
-        lexicon = _opened_if_valid(path)  # another process may have built it meanwhile
-        if lexicon is not None:
-            return lexicon
+        try:
+            return _mapped(path)  # another process may have built it meanwhile
+        except FileNotFoundError:
+            pass
+        except ValueError as error:
+            log.warning("METEOR: its lexicon %s is damaged (%s); building it again", path, error)
         started = time.monotonic()
         with building:
             data = build(sources)
@@ -142,17 +147,8 @@ def _folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "harness" / "meteor"
 
 
-def _opened_if_valid(path: Path) -> Lexicon | None:
-    try:
-        return _mapped(path)
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        log.warning("METEOR: its lexicon %s is damaged (%s); building it again", path, error)
-        return None
-
-
 def _mapped(path: Path) -> Lexicon:
+    """Return the lexicon of a file; raise ValueError if it is damaged."""
     with open(path, "rb") as stream:
         return Lexicon(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
@@ -277,9 +273,11 @@ def _inflated(path: Path) -> Iterator[bytes]:
         while data := stream.read(_BLOCK):
             while data:
                 if member.eof:
-                    data = data.lstrip(b"\0")  # padding between members
-                    member = zlib.decompressobj(wbits=31) if data else member
+                    data = data.lstrip(b"\0")  # padding behind a member
+                    if not data:
+                        break
+                    member = zlib.decompressobj(wbits=31)
                 yield member.decompress(data)
-                data = member.unused_data if member.eof else b""
+                data = member.unused_data
     if not member.eof:
         raise EOFError("it ends inside the compressed data")

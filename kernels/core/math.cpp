@@ -7,7 +7,7 @@
 //   as a pair. r = c m - 1 is exact as a pair and |r| <= 2^-7. log x = k log 2 - log c + log(1 + r), where the terms of log(1 + r) up to
 //   r^3/3 are pairs and the terms from r^4/4 to r^11/11 are doubles. c = 1 next to m = 1, so that nothing cancels there. The first term
 //   left out is below 2^-80, rounding of the fourth below 2^-73.
-// exp: x = k log(2)/128 + r with |r| <= 2^-8.5. exp x = 2^(k/128) (1 + r + r^2/2 + ... + r^7/5040), 2^(k/128) and r are pairs, the terms from
+// exp: x = k log(2)/128 + r with |r| <= 2^-8.5. exp x = 2^(k/128) (1 + r + r^2/2 + ... + r^7/5040), 2^(k/128) and r are pairs, terms from
 //   r^2/2 on are doubles: rounding of the third is below 2^-70. Results below 2^-1022 are rounded once, to their own precision.
 // pow: exp(y log x). |y log x| < 746 makes an error of 2^-72 in the logarithm one of 2^-62 in the power.
 //

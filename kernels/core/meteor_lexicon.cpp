@@ -22,6 +22,8 @@ constexpr Detachment DETACHMENTS[] = {
     {"s", ""},  {"ies", "y"}, {"es", "e"},  {"es", ""},   {"ed", "e"},    {"ed", ""},     {"ing", "e"},   {"ing", ""},
     {"er", ""}, {"est", ""},  {"er", "e"},  {"est", "e"}};
 
+constexpr size_t MANY_SYNSETS = size_t{1} << 20;  // no word has so many; in a damaged buffer they would fill the memory
+
 // Entries of `values` from starts[k] to starts[k + 1]; none if they lie outside.
 template <class Bound, class T>
 std::span<const T> run(std::span<const Bound> starts, std::span<const T> values, int64_t k) {
@@ -121,7 +123,10 @@ void MeteorLexicon::append_synsets(std::string_view word, std::vector<int32_t>& 
   };
   append(id);
   Id found = -1;
-  for (const Id base : base_forms(word, id, found)) append(base);
+  for (const Id base : base_forms(word, id, found)) {
+    if (out.size() - before > MANY_SYNSETS) break;
+    append(base);
+  }
   const auto first = out.begin() + static_cast<std::ptrdiff_t>(before);
   std::sort(first, out.end());
   out.erase(std::unique(first, out.end()), out.end());

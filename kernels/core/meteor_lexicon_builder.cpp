@@ -44,13 +44,13 @@ class ParaphraseReader {
       read_line(data.substr(0, size));
       data.remove_prefix(size);
     }
-    resolve();
     rest_.assign(data);
   }
 
   // Reads a last line without line feed; CK_BAD_DATA for a table without entries or with a part of one.
   void finish() {
     if (!rest_.empty()) feed("\n");
+    resolve();
     if (kind_ != PROBABILITY || targets_.empty()) fail(CK_BAD_DATA);
     if (targets_.size() > static_cast<size_t>(INT32_MAX)) fail(CK_TOO_LARGE);
   }
@@ -113,7 +113,7 @@ class ParaphraseReader {
   Kind kind_ = PROBABILITY;  // of the next line
   std::string rest_;         // of the last block: a line without its end
   std::string source_;       // the last phrase with its line feed
-  std::string phrases_;      // that wait to be looked up
+  std::string phrases_;      // that wait to be looked up: nodes do not depend on the ends of blocks
   std::vector<size_t> sources_;  // which of them begin a run; the others are paraphrases
   size_t n_phrases_ = 0;
   std::vector<Id> nodes_;
@@ -386,6 +386,7 @@ ck_status ck_lexicon_builder_finish(ck_lexicon_builder* builder, const ck_lexico
     builder->buffer = std::make_unique<ck::LexiconBuffer>(builder->table, words, n_paraphrase_words, read);
     *data = builder->buffer->bytes().data();
     *size = static_cast<int64_t>(builder->buffer->bytes().size());
+    builder->table = {};  // which is larger than the lexicon
   });
 }
 

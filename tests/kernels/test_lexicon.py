@@ -167,6 +167,13 @@ def test_each_engine_reads_the_buffer_of_the_other():
         assert [ours.synsets(w) for w in words] == [theirs.synsets(w) for w in words]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_bytes_do_not_depend_on_the_blocks(engine):
+    table = table_of([(f"w{i} v{i % 7}", f"u{i}") for i in range(900)])
+    whole = bytes(built(engine, table))
+    assert all(bytes(built(engine, table, block)) == whole for block in (1, 1000, 4096))
+
+
 # ---------------------------------------------------------------------- bad input
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(

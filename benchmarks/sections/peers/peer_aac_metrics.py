@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from unittest.mock import MagicMock
+
+try:
+    import torchaudio  # noqa: F401
+except (ImportError, OSError):  # a build for another torch; the metrics of texts do not need it
+    for name in ("torchaudio", "torchaudio.functional", "torchaudio.transforms"):
+        sys.modules[name] = MagicMock(__spec__=ModuleSpec(name, None), __version__="0")
 
 from aac_metrics.functional import bleu as aac_bleu
 from aac_metrics.functional import cider_d, rouge_l

@@ -82,7 +82,7 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
             result = sign * np.where((size > 1) == (y > 0), np.inf, 0.0)
         else:
             logarithm = _log_pair(np.where((size > 0) & (size < np.inf), size, 1.0))
-            exponent = _product(logarithm.high, np.float64(y))
+            exponent = _product(logarithm.high, np.array(y))
             result = sign * _exp_pair(_ordered_sum(exponent.high, exponent.low + logarithm.low * y))
         result = np.where(size == 1, sign, result)
         result = np.where(np.signbit(x) & (not whole), np.nan, result)

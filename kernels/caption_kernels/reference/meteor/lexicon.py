@@ -166,7 +166,7 @@ class LexiconBuilder:
         """Read the next block of the paraphrase table, which may end anywhere."""
         if self._table is None:
             raise ValueError("METEOR's lexicon: an argument is out of its range")
-        self._table.feed(bytes(data))
+        self._table.feed(bytes(memoryview(data)))
 
     def finish(self, function_words: Buffer, prefixes: Buffer, exceptions: Buffer, synsets: Buffer) -> Buffer:
         """End the table, read the English lists of the jar and return the lexicon."""
@@ -174,7 +174,7 @@ class LexiconBuilder:
             raise ValueError("METEOR's lexicon: an argument is out of its range")
         table, self._table = self._table.finish(), None
         try:
-            lists = read_lists(bytes(function_words), bytes(prefixes), bytes(exceptions), bytes(synsets))
+            lists = read_lists(*(bytes(memoryview(text)) for text in (function_words, prefixes, exceptions, synsets)))
         except ValueError as error:
             raise layout.damaged() from error
         numbers = {word: number for number, word in enumerate(table.words)}

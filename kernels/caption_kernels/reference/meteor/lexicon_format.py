@@ -55,7 +55,7 @@ class Sections(NamedTuple):
     """int32 nodes."""
 
 
-_DTYPES = Sections(*map(np.dtype, ("i4", "i8", "u1", "u1", "i4", "i4", "i4", "i4", "i4", "u8", "u8", "i4", "i4")))
+_DTYPES = tuple(map(np.dtype, ("i4", "i8", "u1", "u1", "i4", "i4", "i4", "i4", "i4", "u8", "u8", "i4", "i4")))
 
 
 class Opened(NamedTuple):
