@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -38,6 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if test in seen:
                 item.add_marker(pytest.mark.slow)
             seen.add(test)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collected tests and imported libraries out of later passes of the garbage collector, which would walk through them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,7 @@ def test_captions_name_the_objects(data, adapter):
     assert all(texts[:1] == one for texts, one in zip(both, generated))
 
 
+@pytest.mark.slow
 def test_sampled_captions_have_both_lengths(data, adapter):
     generated = write(adapter, data[1], Decoding("sample", temperature=0.5, candidates=10))
     right = np.mean([text in example.references for texts, example in zip(generated, data[1]) for text in texts])

@@ -130,6 +130,7 @@ def _use(recipe, queue):
     queue.put((str(model.folder), model.fingerprint()))
 
 
+@pytest.mark.slow
 def test_one_of_two_processes_trains(recipe, cache):
     spawn = multiprocessing.get_context("spawn")
     queue = spawn.Queue()
@@ -144,6 +145,7 @@ def test_one_of_two_processes_trains(recipe, cache):
     assert len((cache / os.path.basename(results[0][0]) / "curve.jsonl").read_text().splitlines()) == 20
 
 
+@pytest.mark.slow
 def test_a_killed_training_is_resumed(recipe, cache, tmp_path):
     recipe = {**recipe, "epochs": 4000}
     spawn = multiprocessing.get_context("spawn")

@@ -48,6 +48,7 @@ def at_least(hits: list[bool]) -> bool:
     return bool(bdtr(sum(hits), len(hits), 0.95) > 1e-3)
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(("n", "m", "examples"), [(4, 4, 120), (4, 4, 300), (8, 4, 60), (4, 8, 60)])
 def test_the_intervals_hold_for_most_pilots(n, m, examples):
     fresh = shift_trials(1500, n, m, 0.5, seed=999, repeats=1)

@@ -27,6 +27,7 @@ def pilot(project) -> str:
     return "pilot"
 
 
+@pytest.mark.slow
 def test_json_marks_extrapolated_sizes_and_has_intervals(pilot, capsys):
     options = ["--candidates", "4,8", "--examples", "20,40", "--json"]
     assert main(["power", pilot, *options]) == 0

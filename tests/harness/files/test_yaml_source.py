@@ -104,6 +104,7 @@ def test_libyaml_reads_the_same_data_and_places(text):
     assert loads(text, "f", compiled=True) == loads(text, "f")
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "text",
     ["a: [1", "a: 1\na: 2", "a: &x [*x]", "a: *none", "[" * 20_000, "- " * 20_000,

@@ -84,6 +84,7 @@ def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(tmp_path,
         RunLock(tmp_path).acquire()
 
 
+@pytest.mark.slow
 def test_processes_that_take_turns_are_never_inside_together(tmp_path):
     command = [sys.executable, "-c", TAKE_TURNS, str(tmp_path)]
     with ThreadPoolExecutor(3) as pool:

@@ -70,6 +70,7 @@ def test_equal_or_undefined_scores_have_no_interval():
         assert bootstrap.confidence_interval(lambda w, value=value: np.full(len(w), value), 50, 100, 0) is None
 
 
+@pytest.mark.slow
 def test_small_intervals_cover_a_skewed_mean_where_percentiles_do_not():
     rng = np.random.default_rng(0)
     small = percentile = 0

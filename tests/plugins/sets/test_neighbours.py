@@ -48,6 +48,7 @@ def test_values_of_prdc(golden):
             assert neighbours.of_corpora(x, y, case["k"], kind) == pytest.approx(case[kind], abs=1e-9), kind
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.parametrize("kind", neighbours.KINDS)
 def test_corpora_with_repeated_vectors_and_several_blocks(kind, monkeypatch):
     rng = np.random.default_rng(3)
@@ -63,13 +64,13 @@ def test_corpora_with_repeated_vectors_and_several_blocks(kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["precision", "recall"])
 def test_texts_inside_a_ball_are_left_out_of_later_blocks(kind, monkeypatch):
     rng = np.random.default_rng(5)
-    x, y = rng.standard_normal((2, 400, 8)).astype(np.float32)
-    y[:150] = x[rng.integers(0, 400, 150)]  # texts of both sides, some of them repeated
+    x, y = rng.standard_normal((2, 100, 8)).astype(np.float32)
+    y[:40] = x[rng.integers(0, 100, 40)]  # texts of both sides, some of them repeated
     whole = neighbours.of_corpora(x, y, 2, kind)
     both = np.concatenate([x, y]).astype(float)
     squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1)
-    assert whole == pytest.approx(loop(squared, np.arange(800) < 400, 2, kind), abs=1e-12)
-    for size in (4 * 800 * 3, 4 * 800 * 50):
+    assert whole == pytest.approx(loop(squared, np.arange(200) < 100, 2, kind), abs=1e-12)
+    for size in (4 * 200 * 3, 4 * 200 * 50):
         monkeypatch.setattr(neighbours, "_BLOCK_BYTES", size)
         assert neighbours.of_corpora(x, y, 2, kind) == whole
 

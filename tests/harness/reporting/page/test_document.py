@@ -55,11 +55,13 @@ def test_the_page_loads_nothing_and_runs_its_own_scripts_alone(report):
         assert digest.replace("+", "&#43;") in content[1] or digest in content[1]
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_page(report):
     before = report.read_bytes()
     assert page.write(["r"]).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_runs_of_the_same_data_share_a_matrix_and_others_have_their_own(finished):
     names = [finished("a"), finished("b", models=[{"echo": {"label": "third"}}], seed=1)]
     other = finished("c", dataset={"reader": "words", "count": 4})
