@@ -77,7 +77,7 @@ def _race(
         clock = [(time.perf_counter(), time.process_time(), _cpu(jar._process.pid))]
         theirs.append(jar.statistics(pairs))
         clock.append((time.perf_counter(), time.process_time(), _cpu(jar._process.pid)))
-        ids = table.intern(text for row in texts for text in row).reshape(-1, 15)
+        ids = table.intern([text for row in texts for text in row]).reshape(-1, 15)
         clock.append((time.perf_counter(), time.process_time(), 0.0))
         meteor.matrices(table, ids)
         clock.append((time.perf_counter(), time.process_time(), 0.0))
@@ -124,7 +124,7 @@ def _measure(n_examples: int) -> dict[str, float]:
     kernels, _ = timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))
     examples = _examples()[:n_examples]
     table = meteor.new_table()
-    prepare, ids = timed(lambda: table.intern(text for texts in examples for text in texts).reshape(-1, 15))
+    prepare, ids = timed(lambda: table.intern([text for texts in examples for text in texts]).reshape(-1, 15))
     before = time.process_time()
     matrices, _ = timed(lambda: meteor.matrices(table, ids))
     return {
