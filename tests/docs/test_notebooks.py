@@ -6,9 +6,6 @@ import json
 
 import pytest
 
-pytest.importorskip("nbclient", reason="nbclient is not installed (extra docs)")
-pytest.importorskip("ipykernel", reason="ipykernel is not installed (extra docs)")
-
 
 def notebooks(root):
     return sorted((root / "docs" / "notebooks").glob("*.ipynb"))
@@ -25,6 +22,8 @@ def test_notebooks_hold_no_outputs(root):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["files-and-tests", "sets-and-p-values"])
 def test_a_notebook_runs(root, name):
+    pytest.importorskip("nbclient", reason="nbclient is not installed (extra docs)")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed (extra docs)")
     from documentation.notebooks import execute
 
     notebook = execute(root / "docs" / "notebooks" / f"{name}.ipynb")

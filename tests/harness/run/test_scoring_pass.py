@@ -41,6 +41,7 @@ def sharded(folder, size, spec=SPEC, mode="auto"):
     return harness.api.evaluate_all(spec, output=folder, mode=mode, options=Options(shard_size=size))[0]
 
 
+@pytest.mark.first_case_fast
 @pytest.mark.equal_bits
 @pytest.mark.parametrize("size", [12, 6, 4, 1])
 def test_the_number_of_shards_changes_no_digit(whole, tmp_path, size):

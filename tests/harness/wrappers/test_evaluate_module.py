@@ -13,11 +13,16 @@ from harness.registry.torchvision_guard import guard_torchvision
 from harness.testing.sample_captions import caption_sets
 from tests.support.metric_cases import CANNOT_RUN, SLOW, case, names
 
-guard_torchvision()
-evaluate = pytest.importorskip("evaluate")
 METRICS = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in names()]
 SETS = caption_sets()
 CANDIDATES, REFERENCES = [list(s.candidates) for s in SETS], [list(s.references) for s in SETS]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def evaluate():
+    """The library, which takes seconds to import: not while tests are collected."""
+    guard_torchvision()
+    return pytest.importorskip("evaluate")
 
 
 def module(name, tmp_path, **params):
@@ -25,7 +30,7 @@ def module(name, tmp_path, **params):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_every_metric(name, tmp_path):
+def test_every_metric(name, tmp_path, evaluate):
     if name in CANNOT_RUN:
         pytest.skip(f"{name} needs {CANNOT_RUN[name]}")
     item = case(name)
@@ -65,7 +70,7 @@ def test_texts_and_lists_of_texts(tmp_path, single_prediction, single_reference)
     assert values == {"bleu1": expected.value}
 
 
-def test_a_combination_of_modules(tmp_path):
+def test_a_combination_of_modules(tmp_path, evaluate):
     combined = evaluate.combine([module("cider", tmp_path / "a"), module("bleu1", tmp_path / "b")])
     values = combined.compute(predictions=CANDIDATES, references=REFERENCES)
     expected = harness.score(CANDIDATES, REFERENCES, ["cider", "bleu1"])
