@@ -30,10 +30,12 @@ GOAL_TOOLKIT, GOAL_BOUND = 50, 5
 def sparse_rows(scores: cider.CiderScores, rows: np.ndarray) -> sp.csr_matrix:
     """Return normalised tf-idf rows (texts, columns); a column is an (image, n-gram), so that one product gives all blocks."""
     index = scores.texts.index
+    idf = np.full(index.n_grams, scores.unseen)
+    idf[: len(scores.idf)] = scores.idf
     owners, grams, weights = [], [], []
     for text, row in enumerate(rows.ravel().tolist()):
         for ids, counts in index.entries(row):
-            weight = counts * scores.idf[ids]
+            weight = counts * idf[ids]
             norm = np.sqrt((weight**2).sum())
             owners.append(np.full(len(ids), text))
             grams.append(ids)
