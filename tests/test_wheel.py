@@ -51,7 +51,8 @@ def installed(wheel, tmp_path_factory) -> Path:
     python = folder / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
     site = next((folder / "lib").glob("python*/site-packages"))
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    # Its .pth files too, which find the kernels of the checkout; the installed harness comes first on the path.
+    (site / "dependencies.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
     return folder / "bin"
 
 
