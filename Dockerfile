@@ -4,7 +4,7 @@
 #   docker run --rm -v "$PWD:/work" caption-harness score A.json --references R.json
 FROM python:3.12-slim AS build
 WORKDIR /source
-COPY pyproject.toml setup.py README.md LICENSE registry.yaml ./
+COPY pyproject.toml README.md LICENSE ./
 COPY harness harness
 COPY plugins plugins
 COPY adapters adapters
@@ -12,7 +12,7 @@ COPY tasks tasks
 COPY kernels kernels
 # The image has no C++ compiler: the kernels are built with zig's.
 RUN pip install --no-cache-dir build ziglang \
-    && python -m build --wheel --outdir /dist \
+    && for folder in . plugins adapters tasks; do python -m build --wheel --outdir /dist "$folder"; done \
     && CMAKE_TOOLCHAIN_FILE=/source/kernels/zig/toolchain.cmake ZIG_PYTHON=$(command -v python) \
        python -m build --wheel --outdir /dist kernels
 
@@ -22,7 +22,7 @@ COPY --from=build /dist /dist
 RUN if [ -n "$EXTRAS" ]; then \
       pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu torch; \
     fi \
-    && wheel=$(ls /dist/caption_harness*.whl) \
+    && wheel=$(ls /dist/caption_harness-[0-9]*.whl) \
     && pip install --no-cache-dir --find-links /dist "${wheel}${EXTRAS:+[$EXTRAS]}" \
     && rm -r /dist \
     && useradd --create-home user

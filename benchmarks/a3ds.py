@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
 from harness.contracts import Decoding, Example
-from harness.plugins.pragmatic.scores import Scores, evaluate
-from harness.tasks.a3ds import pixels, scene
-from harness.tasks.a3ds.render import render
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_metrics.pragmatic.scores import Scores, evaluate
+from harness_models.a3ds.adapter import A3DS
+from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from harness_tasks.a3ds import pixels, scene
+from harness_tasks.a3ds.render import render
+from harness_tasks.readers.a3ds import ReferenceGames
 
 COLUMNS = (
     "discriminativity",

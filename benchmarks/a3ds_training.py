@@ -20,14 +20,14 @@ import torch
 from scipy.stats import spearmanr
 
 import harness
-from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
-from harness.adapters.a3ds.model import Speaker
 from harness.contracts import Decoding
-from harness.plugins.pragmatic.scores import evaluate
-from harness.plugins.pregen.metric import BEST, Pregen
-from harness.tasks.a3ds import pixels
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_metrics.pragmatic.scores import evaluate
+from harness_metrics.pregen.metric import BEST, Pregen
+from harness_models.a3ds.adapter import A3DS
+from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from harness_models.a3ds.model import Speaker
+from harness_tasks.a3ds import pixels
+from harness_tasks.readers.a3ds import ReferenceGames
 
 PRE = {"best pre-gen": BEST, "perplexity": "mean_geomean_pplx_none"}
 POST = ("cider", "disc.", "effic.", "false")

@@ -98,9 +98,9 @@ def human_captions() -> list[str]:
 
 def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
     """Return sets of the shipped sample: five captions of a scene and five of the next one against the scene's other five."""
-    import harness.tasks
+    import harness_tasks
 
-    data = json.loads((Path(harness.tasks.__path__[0]) / "sample/captions.json").read_text(encoding="utf-8"))
+    data = json.loads((Path(harness_tasks.__path__[0]) / "sample/captions.json").read_text(encoding="utf-8"))
     captions: dict[int, list[str]] = {}
     for row in data["annotations"]:
         captions.setdefault(row["image_id"], []).append(row["caption"])

@@ -188,7 +188,7 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
 
 def _tokenised(sets: Sequence[CaptionSet]) -> list[CaptionSet]:
     """Return the sets with PTB-tokenised texts, so that both programs see the same words."""
-    from harness.plugins.tokenisers.tokens import tokenize
+    from harness_metrics.tokenisers.tokens import tokenize
 
     return [CaptionSet(s.id, tuple(tokenize(s.candidates, "ptb")), tuple(tokenize(s.references, "ptb"))) for s in sets]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import captions
 from harness.contracts import CaptionSet, Example
-from harness.plugins.pregen.tokens import FlatTokens
+from harness_metrics.pregen.tokens import FlatTokens
 
 GOLDEN_DATA = captions.GOLDEN / "data"
 """Data of the golden values: 5000 COCO images with references and the captions of twelve captioners."""
@@ -34,7 +34,7 @@ class Keywords:
 
     def listen(self, examples: Sequence[Example], captions: Sequence[str]) -> np.ndarray:
         """Return choices (B,), int: 0 for the target."""
-        from harness.tasks.a3ds.scene import phrases
+        from harness_tasks.a3ds.scene import phrases
 
         choices: list[int] = []
         for item, caption in zip(examples, captions):
@@ -178,8 +178,8 @@ def caption_population(candidates: int) -> list[CaptionSet]:
 @functools.cache
 def game_population() -> list[CaptionSet]:
     """Return A3DS reference games of all test sets; the speaker describes the target, briefly or in full, or the distractor."""
-    from harness.tasks.a3ds.scene import captions as scene_captions
-    from harness.tasks.readers.a3ds import ReferenceGames
+    from harness_tasks.a3ds.scene import captions as scene_captions
+    from harness_tasks.readers.a3ds import ReferenceGames
 
     rng = np.random.default_rng(0)
     sets: list[CaptionSet] = []

@@ -20,9 +20,9 @@ import numpy as np
 
 from benchmarks.captions import captioner_captions, human_captions
 from benchmarks.timing import peak_memory, timed
-from harness.plugins.crnrr.counting import NgramCounter, Vocabulary
-from harness.plugins.crnrr.ngrams import compare, cr_nrr_cnd_orders
-from harness.plugins.diversity.corpus_bleu import corpus_bleu, self_bleu
+from harness_metrics.crnrr.counting import NgramCounter, Vocabulary
+from harness_metrics.crnrr.ngrams import compare, cr_nrr_cnd_orders
+from harness_metrics.diversity.corpus_bleu import corpus_bleu, self_bleu
 
 COUNT, SUBSET, GOAL = 50_000, 4, 100
 Tokens = list[list[str]]

@@ -22,12 +22,12 @@ from typing import cast
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
-from harness.adapters.vlp.bert import BertSizes, Layer
-from harness.adapters.vlp.model import Vlp, VlpSizes, VlpStep
 from harness.contracts import Decoding
+from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
+from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.vlp.bert import BertSizes, Layer
+from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 
 LENGTH = 20
 

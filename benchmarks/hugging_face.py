@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 import harness
-from harness.adapters.openai.adapter import OpenAI
 from harness.contracts import Decoding, Example, Generation
 from harness.files.media import open_media
-from harness.tasks.readers.hf import HuggingFaceDataset
+from harness_models.openai.adapter import OpenAI
+from harness_tasks.readers.hf import HuggingFaceDataset
 
 ROWS, REQUESTS, CONCURRENT, PAUSE = 2000, 400, 16, 0.05
 

@@ -23,22 +23,22 @@ import numpy as np
 
 from benchmarks.sections import judge_requests
 from harness.contracts import CaptionSet, Testable
-from harness.plugins.composed.pairwise import Pairwise
-from harness.plugins.kernel.distance import CosineDistance
-from harness.plugins.mauve import shares_metric
-from harness.plugins.ngram.cider_r import CiderR
-from harness.plugins.sets import (
+from harness.run import score as scoring
+from harness.run.features import FeatureCache
+from harness.stats.significance import metric_p_values
+from harness_metrics.composed.pairwise import Pairwise
+from harness_metrics.kernel.distance import CosineDistance
+from harness_metrics.mauve import shares_metric
+from harness_metrics.ngram.cider_r import CiderR
+from harness_metrics.sets import (
     corpus_metrics,
     meaning_metrics,
     neighbour_metrics,
     redundancy_metrics,
     spectrum_metrics,
 )
-from harness.plugins.sets.variability_metric import ProductionVariability
-from harness.plugins.twosample.metrics import ClassifierTest, MmdAgg
-from harness.run import score as scoring
-from harness.run.features import FeatureCache
-from harness.stats.significance import metric_p_values
+from harness_metrics.sets.variability_metric import ProductionVariability
+from harness_metrics.twosample.metrics import ClassifierTest, MmdAgg
 
 GOAL = 60.0
 """Seconds for the number of a metric with 5000 examples."""

@@ -2,10 +2,11 @@
 
     python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
 
-Items, specs and reasons are in tasks/studies/published/index.yaml, the published numbers beside it. A difference is the largest one, in
-absolute value, between a number of a study and the published one. It is computed now where that takes seconds (the published table of
-Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder) or in small runs made now
-(``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines as a Markdown page.
+Items, specs and reasons are in tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it. A difference is the
+largest one, in absolute value, between a number of a study and the published one. It is computed now where that takes seconds (the
+published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder) or in
+small runs made now (``--quick``), else the last measured one is printed and marked as such. ``--page`` writes the lines as a Markdown
+page.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from harness.run.finished import Run
 from harness.spec.loading import load_specs
 from harness.spec.published import PublishedTable, authors_text, item_text
 
-FOLDER = Path(__file__).resolve().parents[1] / "tasks/studies/published"
+FOLDER = Path(__file__).resolve().parents[1] / "tasks/harness_tasks/studies/published"
 PENDING = "pending"
 NO_DATA = (
     "HARNESS_DATA is not set: studies of real captions run on the shipped sample and are not compared with the papers; "
@@ -40,7 +41,8 @@ UNMEASURED = ("drawn", "definition")
 HEAD = """\
 # The four papers, item by item
 
-Output of `python -m benchmarks.papers --runs runs --page docs/studies/papers.md`. The published numbers: `tasks/studies/published/`.
+Output of `python -m benchmarks.papers --runs runs --page docs/studies/papers.md`. The published numbers are those of
+`tasks/harness_tasks/studies/published/`.
 `drawn`: the paper prints no numbers for the figure. `definition`: the item defines or describes a setting. The study pages of this folder
 have the tables.
 """
@@ -106,8 +108,8 @@ def differences(runs: Iterable[Run]) -> dict[str, str]:
             if view.plot != "table" or not isinstance(table, PublishedTable) or not run.records:
                 continue
             bare = view_table(view.model_copy(update={"reference": {}}), run.records)
-            rows = [(label, [float(str(value)) for value in values]) for label, values in bare.rows]
-            value, row, column = largest_difference(rows, bare.heads, table, run.provenance.task)
+            rows = [(str(label), [float(str(value) or "nan") for value in values]) for label, *values in bare.data[1:]]
+            value, row, column = largest_difference(rows, bare.headers[1:], table, run.provenance.task)
             if math.isnan(value) or value <= best.get(table.source, (-1.0, ""))[0]:
                 continue
             count = max(record.n for record in run.records)

@@ -12,8 +12,8 @@ import numpy as np
 import yaml
 
 import harness
-from harness.plugins.pregen.functions import evaluate
-from harness.tasks.a3ds import scene
+from harness_metrics.pregen.functions import evaluate
+from harness_tasks.a3ds import scene
 
 Differences = dict[tuple[str, str], str]
 BEST = "mean_max_normcount_prefix0"

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.analysis.power import Target, estimate
+from harness.analysis.power import PowerTarget, estimate
 from harness.analysis.power_fit import AXES, FormError, SizeTrials, terms
 from harness.analysis.power_model import Extrapolation
 from harness.analysis.power_rules import RULES, Composition
@@ -187,7 +187,7 @@ def report(plan: MetricPlan, effect: float, pilots: int, figures: Figures) -> No
         extrapolation = pilot.extrapolation(plan.label)
         assert extrapolation is not None
         figures.add(extrapolation, truth)
-        row = estimate(extrapolation, "examples", Target(LEVEL, 0.8))
+        row = estimate(extrapolation, "examples", PowerTarget(LEVEL, 0.8))
         if need > EXAMPLES:
             figures.needs.append((row.low or np.inf) <= max(need, EXAMPLES + 1) <= (row.high or np.inf))
     power = "  ".join(

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.timing import timed
-from harness.plugins.pregen.functions import NAMES, evaluate
-from harness.plugins.pregen.tokens import flatten
+from harness_metrics.pregen.functions import NAMES, evaluate
+from harness_metrics.pregen.tokens import flatten
 
 IMAGES, CAPTIONS, TOKENS, REPEATS = 5000, 5, 12, 7
 EXAMPLES = ["mean_max_normcount_prefix0", "geomean_join_pplx_none", "median_median_prob_filter0"]

@@ -18,10 +18,10 @@ from typing import Any
 import torch
 
 import harness
-from harness.adapters.captioner.adapter import TrainedCaptioner
 from harness.contracts import Decoding, Example
-from harness.plugins.pregen.functions import NAMES, evaluate, from_token_scores
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_metrics.pregen.functions import NAMES, evaluate, from_token_scores
+from harness_models.captioner.adapter import TrainedCaptioner
+from harness_tasks.readers.a3ds import ReferenceGames
 
 REFERENCES = 5
 PUBLISHED = (28.0, 1246.0)

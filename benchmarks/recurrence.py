@@ -16,8 +16,8 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional
 
-from harness.adapters.a3ds.losses import structural_loss
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.losses import structural_loss
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 
 WORDS, LENGTH, FEATURES, WIDTH = 47, 24, 1280, 512
 

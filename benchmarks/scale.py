@@ -56,7 +56,7 @@ def source() -> tuple[list[list[str]], list[str]]:
     """Return references and one candidate of real images, or of the shipped sample."""
     if captions.find_data_folder() is not None:
         return captions.references(), captions.one_candidate()
-    sample = json.loads((captions.ROOT / "tasks" / "sample" / "captions.json").read_text())
+    sample = json.loads((captions.ROOT / "tasks" / "harness_tasks" / "sample" / "captions.json").read_text())
     texts: dict[int, list[str]] = {image["id"]: [] for image in sample["images"]}
     for annotation in sample["annotations"]:
         texts[annotation["image_id"]].append(annotation["caption"])

@@ -113,9 +113,9 @@ def start_up(repeats: int) -> bool:
 
 def installation() -> bool:
     """Print time and size of a bare installation, and the largest packages; return True when the goal is met."""
-    from release.building import build
-    from release.environments import installed, largest
-    from release.package import ROOT
+    from tools.release.building import build
+    from tools.release.environments import installed, largest
+    from tools.release.package import ROOT
 
     with tempfile.TemporaryDirectory() as name:
         wheel = build(ROOT, Path(name, "dist")).wheel

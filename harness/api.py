@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.run.finished import Run
     from harness.run.plan import Plan
     from harness.rundir.rundir import Mode
-    from harness.spec.loading import SpecSource
+    from harness.spec.loading import LoadedJudgments, SpecSource
     from harness.spec.models import SignificanceSpec
 
 __all__ = [
@@ -92,14 +92,19 @@ def evaluate(
 
 def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[Plan | JudgmentPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
-    from harness.judgments.plan import make_judgment_plan
     from harness.run.plan import make_plan
     from harness.spec.loading import LoadedJudgments, load_tasks
 
     return [
-        make_judgment_plan(item) if isinstance(item, LoadedJudgments) else make_plan(item)
+        _judgment_plan(item) if isinstance(item, LoadedJudgments) else make_plan(item)
         for item in load_tasks(spec, overrides, **replace)
     ]
+
+
+def _judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
+    from harness.judgments.plan import make_judgment_plan  # captions are scored without it
+
+    return make_judgment_plan(loaded)
 
 
 def evaluate_all(
@@ -132,22 +137,23 @@ def evaluate_all(
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """
-    from harness.judgments import suite
-    from harness.judgments.plan import JudgmentPlan
     from harness.run.execute import execute
+    from harness.run.plan import Plan
     from harness.rundir.rundir import bugs_logged
 
     show = in_notebook() if show is None else show
     runs: list[Run] = []
     planned = plans(spec, overrides, **replace)
-    if planned and all(isinstance(plan, JudgmentPlan) for plan in planned):
-        judged = [plan for plan in planned if isinstance(plan, JudgmentPlan)]
+    judged = [plan for plan in planned if not isinstance(plan, Plan)]
+    if judged and len(judged) == len(planned):
+        from harness.judgments import suite
+
         return suite.execute_all(
             judged, output=output, default_output=default_output, mode=mode, show=show, on_notice=on_notice,
             on_absent=on_absent,
         )  # fmt: skip
     for plan in planned:
-        if isinstance(plan, JudgmentPlan):
+        if not isinstance(plan, Plan):
             raise HarnessError("a suite holds tasks of judgments alone, or none", value=plan.spec.task)
         folder = output
         if output is None and default_output is not None:

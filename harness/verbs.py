@@ -62,7 +62,7 @@ def report(
     from harness.reporting.charts.drawing import converter
     from harness.reporting.export import write_tables
     from harness.reporting.figures import write_figures
-    from harness.reporting.page import Options, write
+    from harness.reporting.page import PageOptions, write
 
     if figures:
         converter()  # raises before anything is written
@@ -77,7 +77,7 @@ def report(
     files: list[Path] = []
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
-        files = [write(inner, target, Options(title, examples, images, explain, compare))]
+        files = [write(inner, target, PageOptions(title, examples, images, explain, compare))]
     runs = tuple(inner)
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(runs, folder)

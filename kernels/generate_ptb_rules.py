@@ -58,7 +58,6 @@ def rule_tables() -> str:
         need = needs.setdefault(needed(nodes), len(needs))
         rows.append(f"{{{tables.program(nodes, 'MATCH')}, {need}, {emit_in_cpp(emit)}}}")
         firsts.append(first_characters(nodes))
-    abbreviation = tables.program(parse(rules.ABBREVIATION.pattern), "MATCH_ALL")
     if len(rows) > 128 or len(needs) > 32:
         raise ValueError("more rules or needed sets than the masks have bits")
     starts = starts_of_alike([*firsts, *needs])
@@ -68,7 +67,6 @@ def rule_tables() -> str:
     return "".join(
         [
             f"enum Operation : uint16_t {{ {', '.join(OPERATIONS)} }};\n",
-            f"constexpr uint16_t ABBREVIATION = {abbreviation};\n",
             array("uint16_t", "CODE", map(str, tables.code)),
             array("Set", "SETS", sets),
             array("Range", "RANGES", ranges),
@@ -86,7 +84,6 @@ def word_tables() -> str:
         [
             UNICODE,
             array("Range", "DECIMAL_DIGITS", map(range_in_cpp, digits)),
-            array("std::string_view", "SPLIT_WORDS", map(quoted, sorted(rules.SPLIT_WORDS))),
             array("std::string_view", "PUNCTUATION", map(quoted, sorted(tokeniser.PUNCTUATION))),
         ]
     )

@@ -21,15 +21,23 @@ find_compiler() {
   echo "  no C++20 compiler on this machine: building with zig c++ of the wheel ziglang (two minutes the first time)"
   if "$python" -m pip install --quiet ziglang 2> /dev/null; then
     export ZIG_PYTHON="$python" CMAKE_TOOLCHAIN_FILE="$folder/zig/toolchain.cmake"
-    build="build/zig-{wheel_tag}"
   else
     echo "  ziglang cannot be installed: the reference engine runs, slowly"
+  fi
+}
+
+# CMake keeps the compiler and the interpreter of its first run.
+forget_other_builds() {
+  tools="$CXX $CMAKE_TOOLCHAIN_FILE $("$python" -c "import sys; print(sys.executable, sys.version)")"
+  if [ "$tools" != "$(cat "$folder/editable/.tools" 2> /dev/null)" ]; then
+    find "$folder/editable" -mindepth 1 -not -name CMakeLists.txt -not -name .gitignore -delete
+    printf '%s' "$tools" > "$folder/editable/.tools"
   fi
 }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$python" -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
-build="build/{wheel_tag}"
 find_compiler
-"$python" -m pip install --quiet --no-build-isolation -C build-dir="$build" "$@" -e "$folder"
+forget_other_builds
+"$python" -m pip install --quiet --no-build-isolation "$@" -e "$folder"

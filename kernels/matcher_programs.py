@@ -33,7 +33,6 @@ OPERATIONS = (
     "LOOK",
     "TOKEN_END",
     "MATCH",
-    "MATCH_ALL",
 )
 """Instructions of the matcher, in the order of their numbers."""
 

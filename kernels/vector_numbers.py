@@ -16,6 +16,9 @@ import numpy as np
 from vector_raw_texts import LEXICONS, meteor_cases, ptb_cases, stem_cases
 from vector_texts import Case, Draws, ngram_cases
 
+from caption_kernels.lexicon_format import finished
+from caption_kernels.lexicon_lists import read_lists
+
 Engine = Any
 ORDERS = 4
 BETA, SIGMA = 1.2, 6.0
@@ -262,10 +265,10 @@ def meteor_numbers(engine: Engine, case: Case) -> Case:
 
 @lru_cache(maxsize=8)
 def _lexicon(engine: Engine, name: str) -> Any:
-    builder, lists = engine.LexiconBuilder(), LEXICONS[name]
-    builder.feed("".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in lists["paraphrases"]).encode())
+    table, lists = engine.ParaphraseReader(), LEXICONS[name]
+    table.feed("".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in lists["paraphrases"]).encode())
     names = ("function_words", "prefixes", "exceptions", "synsets")
-    return engine.Lexicon(builder.finish(*(lists[part].encode() for part in names)))
+    return engine.Lexicon(finished(table, read_lists(*(lists[part].encode() for part in names))))
 
 
 def math_cases() -> Iterator[Case]:

@@ -17,39 +17,36 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
+PACKAGES = {".": "harness", "tasks": "harness_tasks", "plugins": "harness_metrics", "adapters": "harness_models"}
+"""Folders of the distributions and the packages that they hold."""
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """A wheel built from a copy of the tree (so that no build folder is left behind)."""
+def wheels(tmp_path_factory) -> dict[str, Path]:
+    """Package -> wheel, built from copies of the tree (so that no build folder is left behind)."""
     root = Path(__file__).resolve().parent.parent
-    source = tmp_path_factory.mktemp("source")
-    for name in ("harness", "plugins", "adapters", "tasks", "tests"):
-        shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(root / name, source / name)
-    out = tmp_path_factory.mktemp("dist")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(out),
-        str(source),
-    ]
-    subprocess.run(command, check=True)
-    return next(out.glob("*.whl"))
+    out: dict[str, Path] = {}
+    for folder, package in PACKAGES.items():
+        source = tmp_path_factory.mktemp("source")
+        shutil.copytree(root / folder / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / "tests", source / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(root / folder / name, source / name)
+        place = tmp_path_factory.mktemp("dist")
+        options = ["--quiet", "--no-deps", "--no-build-isolation", "-w", str(place)]
+        subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(source)], check=True)
+        out[package] = next(place.glob("*.whl"))
+    return out
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
-    """The bin folder of a new environment that holds the wheel and sees this one's dependencies, but not its harness."""
+def installed(wheels, tmp_path_factory) -> Path:
+    """The bin folder of a new environment that holds the wheels and sees this one's dependencies, but not its harness."""
     folder = tmp_path_factory.mktemp("env")
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
+    files = map(str, wheels.values())
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *files], check=True)
     site = next((folder / "lib").glob("python*/site-packages"))
     # Its .pth files too, which find the kernels of the checkout; the installed harness comes first on the path.
     (site / "dependencies.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
@@ -63,15 +60,16 @@ def call(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedPro
     )
 
 
-def test_the_wheel_puts_only_harness_into_site_packages(wheel):
-    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"harness"}
-    assert not [name for name in zipfile.ZipFile(wheel).namelist() if "golden" in name]
-    names = zipfile.ZipFile(wheel).namelist()
-    assert "harness/registry.yaml" in names
-    assert "harness/tasks/coco.yaml" in names
-    assert "harness/tasks/sample/captions.json" in names
-    assert "harness/testing/templates/pyproject.toml.tmpl" in names
+def test_each_wheel_puts_only_its_package_into_site_packages(wheels):
+    for package, wheel in wheels.items():
+        names = zipfile.ZipFile(wheel).namelist()
+        assert {top for name in names if not (top := name.split("/")[0]).endswith(".dist-info")} == {package}
+        assert not [name for name in names if "golden" in name]
+        assert f"{package}/py.typed" in names
+        assert package == "harness" or f"{package}/registry.yaml" in names
+    tasks = zipfile.ZipFile(wheels["harness_tasks"]).namelist()
+    assert {"harness_tasks/coco.yaml", "harness_tasks/sample/captions.json"} <= set(tasks)
+    assert "harness/testing/templates/pyproject.toml.tmpl" in zipfile.ZipFile(wheels["harness"]).namelist()
 
 
 def test_it_runs_from_its_own_files_and_every_entry_imports(installed, tmp_path):

@@ -3,6 +3,7 @@
     python -m tools.baseline check                     run all cases, print the numbers that differ
     python -m tools.baseline check coco-sample thumb   some cases
     python -m tools.baseline check --ulp 2             allow two units in the last place
+    python -m tools.baseline check --fields            a line per kind of number that moved
     python -m tools.baseline store CASE...             write tests/golden/baseline/CASE/
 
 Cases of real data read them below HARNESS_SHARED (default ../shared) and are left out where there are none.
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.same_digits import Row, compare, digests
+from tools.same_digits import Row, compare, digests, print_moved
 
 ROOT = Path(__file__).resolve().parent.parent
 BASELINE = ROOT / "tests" / "golden" / "baseline"
@@ -122,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("action", choices=["store", "check"])
     parser.add_argument("cases", nargs="*", metavar="CASE", help="names of cases (default: all)")
     parser.add_argument("--ulp", type=float, default=0, help="units in the last place by which numbers may differ (0)")
+    parser.add_argument("--fields", action="store_true", help="print the kinds of numbers that moved, not the rows")
     parser.add_argument(
         "--work", type=Path, default=ROOT / "runs" / "baseline", help="folder for runs, logs and the cache"
     )
@@ -153,7 +155,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _, rows, found = compare(folder, BASELINE / name, options.ulp)
             bad += bool(found)
-            for distance, text in found[:10]:
+            if options.fields:
+                print_moved(folder, BASELINE / name)
+            for distance, text in () if options.fields else found[:10]:
                 print(f"{distance:8.3g}  {text}")
             print(f"{name}: {rows} rows, {len(found)} numbers differ, {seconds:.0f} CPU s", flush=True)
     return 1 if bad else 0

@@ -42,9 +42,9 @@ PRELOADED = ("numpy", "hypothesis", "hypothesis.strategies", "hypothesis.extra.n
 """Modules of others that the tests import, loaded once."""
 AREAS = (
     ("math", "math"),
-    ("ptb|code_points|utf8", "ptb"),
+    ("ptb|code_points", "ptb"),
     ("stemmer", "stem"),
-    ("meteor_(lexicon|phrase)", "lexicon", "meteor"),
+    ("meteor_(lexicon|paraphrases)", "lexicon", "meteor"),
     ("meteor_normalise", "normaliser", "meteor"),
     ("meteor|key_map|runs", r"meteor(\.|_score|_texts)", "meteor_align"),
     ("bleu|cider|rouge|local_texts", "ngram|best"),

@@ -2,6 +2,7 @@
 
     python -m tools.same_digits runs/coco tests/golden/baseline/coco-sample
     python -m tools.same_digits runs/new runs/old --ulp 2
+    python -m tools.same_digits runs/new runs/old --fields     a line per kind of number in place of the rows
 
 Both arguments are run directories, folders of several runs (suites), or digests as ``python -m tools.baseline`` stores them.
 Runs of tasks and of judgments are compared alike: value, n, skipped, interval and p-values of each result, p-values and
@@ -21,7 +22,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = dict[str, Any]
 
@@ -137,6 +138,40 @@ def compare(new: Path, old: Path, ulp: float = 0) -> tuple[int, int, list[tuple[
     return len(before), sum(map(len, before.values())), sorted(found, key=lambda item: -item[0])
 
 
+class Moved(NamedTuple):
+    """Numbers of one kind that moved."""
+
+    field: str
+    """File and field, such as ``results.json value``."""
+    count: int
+    units: float
+    """Largest distance in units in the last place."""
+    largest: float
+    """Largest absolute difference."""
+
+
+def moved_fields(new: Path, old: Path) -> list[Moved]:
+    """Return the kinds of numbers that moved, those that moved farthest first; numbers that only one folder has are not counted."""
+    after, kinds = digests(new), dict[str, list[tuple[float, float]]]()
+    for file, rows in digests(old).items():
+        for name, row in rows.items():
+            ours = dict(numbers_within(after.get(file, {}).get(name, {})))
+            for field, before in numbers_within(row):
+                now = ours.get(field)
+                distance = units_between(now, before)
+                if 0 < distance < math.inf:
+                    kind = f"{Path(file).name} {field.partition('[')[0]}"
+                    kinds.setdefault(kind, []).append((distance, abs(now - before)))  # pyright: ignore[reportOperatorIssue]
+    table = [Moved(kind, len(pairs), *map(max, zip(*pairs))) for kind, pairs in kinds.items()]
+    return sorted(table, key=lambda row: -row.units)
+
+
+def print_moved(new: Path, old: Path) -> None:
+    """Print a line per kind of numbers that moved: count, largest distance, largest absolute difference."""
+    for kind in moved_fields(new, old):
+        print(f"{kind.field:<36} {kind.count:5}  {kind.units:8.3g} ulp  {kind.largest:8.2g}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the differences of two folders."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,11 +179,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("old", type=Path, help="what it is compared with")
     parser.add_argument("--ulp", type=float, default=0, help="units in the last place by which numbers may differ (0)")
     parser.add_argument("--rows", type=int, default=20, help="differences to print (20)")
+    parser.add_argument(
+        "--fields",
+        action="store_true",
+        help="print kind, count, largest distance and difference of the numbers that moved",
+    )
     options = parser.parse_args(arguments)
+    if options.fields:
+        print_moved(options.new, options.old)
     files, rows, found = compare(options.new, options.old, options.ulp)
     if not files:
         parser.error(f"{options.old} holds no results.json")
-    for distance, text in found[: options.rows]:
+    for distance, text in () if options.fields else found[: options.rows]:
         print(f"{distance:8.3g}  {text}")
     print(
         f"{files} files, {rows} rows, {len(found)} numbers differ by more than {options.ulp:g} units in the last place"

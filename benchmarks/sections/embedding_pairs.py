@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks import captions
 from harness.contracts import CaptionSet
-from harness.plugins.neural.bertscore import Tokens, precisions
-from harness.plugins.neural.wmd import WordMovers
 from harness.run.features import FeatureCache
+from harness_metrics.neural.bertscore import Tokens, precisions
+from harness_metrics.neural.wmd import WordMovers
 
 EXAMPLES, WIDTH = 200, 1024
 GOALS = {"wmd": 3, "bertscore": 3}

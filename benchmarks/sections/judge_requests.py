@@ -21,8 +21,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 from harness.contracts import CaptionSet
-from harness.plugins.judges.clair_metric import Clair
 from harness.run.features import FeatureCache
+from harness_metrics.judges.clair_metric import Clair
 
 GOAL = 1.2
 """Seconds of the metric over those of the server."""

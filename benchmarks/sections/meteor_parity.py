@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import captions
-from harness.plugins.meteor import engine as meteor
-from harness.plugins.meteor.java import JavaMeteor
+from harness_metrics.meteor import engine as meteor
+from harness_metrics.meteor.java import JavaMeteor
 
 PAIRS = 60_000
 TOLERANCE = 1e-12

@@ -26,8 +26,8 @@ from benchmarks import captions
 from benchmarks.timing import peak_memory, timed
 
 if TYPE_CHECKING:
-    from harness.plugins.meteor import engine as meteor
-    from harness.plugins.meteor.java import JavaMeteor
+    from harness_metrics.meteor import engine as meteor
+    from harness_metrics.meteor.java import JavaMeteor
 
 GOAL, MEMORY = 100, 600
 JAR_PAIRS, ROUNDS = 40_000, 20
@@ -39,8 +39,8 @@ def report(n_examples: int = 5000) -> bool:
     print(f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions ({225 * len(examples):,} ordered pairs)")
     sample = _sample(examples, JAR_PAIRS)
     child = _child(len(examples))
-    from harness.plugins.meteor import engine as meteor
-    from harness.plugins.meteor.java import JavaMeteor
+    from harness_metrics.meteor import engine as meteor
+    from harness_metrics.meteor.java import JavaMeteor
 
     meteor.matrix(["a dog runs", "the dog is running"])
     with JavaMeteor() as jar:
@@ -67,7 +67,7 @@ def _race(
     jar: JavaMeteor, sample: Sequence[meteor.Pair], examples: Sequence[Sequence[str]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistics of the jar, and wall and processor seconds (3,) of jar, preparation and matrices."""
-    from harness.plugins.meteor import engine as meteor
+    from harness_metrics.meteor import engine as meteor
 
     table, theirs = meteor.new_table(), []
     seconds, cpu = np.zeros(3), np.zeros(3)
@@ -117,8 +117,8 @@ def _child(n_examples: int) -> dict[str, float]:
 def _measure(n_examples: int) -> dict[str, float]:
     """Return seconds of loading and computing, and peak memory in MB."""
     from caption_kernels.threads import n_threads
-    from harness.plugins.meteor import engine as meteor
-    from harness.plugins.meteor.installed import lexicon as installed_lexicon
+    from harness_metrics.meteor import engine as meteor
+    from harness_metrics.meteor.installed import lexicon as installed_lexicon
 
     lexicon, _ = timed(installed_lexicon)
     kernels, _ = timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))

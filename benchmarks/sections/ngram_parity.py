@@ -17,9 +17,9 @@ from benchmarks import captions
 from benchmarks.sections import toolkit_pairs
 from harness.api import caption_sets
 from harness.contracts import Metric
-from harness.plugins.ngram import bleu, cider, rouge
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness_metrics.ngram import bleu, cider, rouge
 
 TOLERANCE = 1e-12
 SLOTS = ((0, 11), (3, 7), (12, 2), (9, 9))

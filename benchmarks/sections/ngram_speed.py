@@ -20,9 +20,9 @@ from benchmarks.sections import toolkit_pairs
 from benchmarks.sections.ngram_parity import SLOTS
 from benchmarks.timing import timed
 from harness.contracts import CaptionSet, Distance
-from harness.plugins.ngram import bleu, cider, rouge
 from harness.run.features import FeatureCache
 from harness.stats import permutation
+from harness_metrics.ngram import bleu, cider, rouge
 
 GOAL_TOOLKIT, GOAL_BOUND = 50, 5
 

@@ -12,7 +12,7 @@ import sys
 from benchmarks import captions
 from benchmarks.timing import timed
 from caption_kernels.reference.ptb import tokeniser as ptb
-from harness.plugins.tokenisers import java_ptb
+from harness_metrics.tokenisers import java_ptb
 
 
 def report() -> bool:

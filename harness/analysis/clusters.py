@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.analysis.compare import LEVEL, Pair
-from harness.contracts import Values
+from harness.analysis.compare import Pair
+from harness.analysis.comparisons import LEVEL, Comparison
 from harness.stats.letters import cluster_letters
 
 
@@ -25,33 +25,34 @@ class RankedSystem:
     losses: int
 
 
-def rankings(rows: Sequence[Values]) -> dict[str, list[RankedSystem]]:
+def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
     """Return metric -> systems from the best value, with significance clusters at p_holm <= 0.05.
 
     Metrics without a direction, and metrics of which some pair is not tested or differs in set sizes, have no ranking: their
     clusters would be incomplete.
     """
-    by_metric: dict[str, list[Values]] = {}
+    by_metric: dict[str, list[Comparison]] = {}
     for row in rows:
-        by_metric.setdefault(row["metric"], []).append(row)
+        by_metric.setdefault(row.metric, []).append(row)
     return {metric: ranking for metric, metric_rows in by_metric.items() if (ranking := _ranking(metric_rows))}
 
 
-def _ranking(rows: Sequence[Values]) -> list[RankedSystem]:
-    direction = rows[0]["higher_is_better"]
+def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:
+    direction = rows[0].higher_is_better
     values: dict[str, float] = {}
     for row in rows:
-        if row["p_holm"] is None or row["sizes_differ"] or direction is None:
+        if row.p_holm is None or row.sizes_differ or direction is None or row.a is None or row.b is None:
             return []
-        values[row["system_a"]], values[row["system_b"]] = row["a"], row["b"]
+        values[row.system_a], values[row.system_b] = row.a, row.b
     if len(rows) != len(values) * (len(values) - 1) // 2:
         return []
     order = sorted(values, key=lambda name: -values[name] if direction else values[name])
-    place = {name: index for index, name in enumerate(order)}
-    apart = [row for row in rows if row["p_holm"] <= LEVEL]
-    letters = cluster_letters(len(order), {(place[row["system_a"]], place[row["system_b"]]) for row in apart})
-    wins = [row[f"system_{row['better'].lower()}"] for row in apart if row["better"] in ("A", "B")]
-    losses = [row["system_b" if row["better"] == "A" else "system_a"] for row in apart if row["better"] in ("A", "B")]
+    rank = {name: index for index, name in enumerate(order)}
+    apart = [row for row in rows if row.p_holm is not None and row.p_holm <= LEVEL]
+    letters = cluster_letters(len(order), {(rank[row.system_a], rank[row.system_b]) for row in apart})
+    decided = [(row.system_a, row.system_b) if row.better == "A" else (row.system_b, row.system_a)
+               for row in apart if row.better in ("A", "B")]  # fmt: skip
+    wins, losses = [winner for winner, _ in decided], [loser for _, loser in decided]
     return [
         RankedSystem(name, values[name], letters[index], wins.count(name), losses.count(name))
         for index, name in enumerate(order)

@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.captions import ID_COLUMNS
-from harness.files.delimited import is_delimited
+from harness.files.delimited import is_table_file
 from harness.files.readable import readable_text
 from harness.files.records import first_byte, is_parquet, open_binary
 from harness.files.records import records as records_of
@@ -109,7 +109,7 @@ def read_table(path: Path) -> ColumnTable:
     """
     if path.suffix.lower() == ".parquet" and not is_parquet(path):
         raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
-    if is_parquet(path) or (not is_delimited(path) and first_byte(path) in (b"[", b"{")):
+    if is_parquet(path) or (not is_table_file(path) and first_byte(path) in (b"[", b"{")):
         rows = [{name: value for name, value in row.fields.items() if _is_cell(value)} for row in records_of(path)]
         return from_records(str(path), rows)
     with (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import nan
 from pathlib import Path
 from typing import cast
 
@@ -13,8 +14,9 @@ import numpy as np
 
 from harness.analysis.comparability import differences_of_runs
 from harness.analysis.comparison_store import StoredComparisons
+from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
-from harness.contracts import Metric, Values
+from harness.contracts import Metric
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import current
 from harness.registry.catalogue import spelling
@@ -27,10 +29,6 @@ from harness.stats.multiplicity import benjamini_hochberg_adjusted, holm
 
 DRAWS = 10_000
 """Default number of random weight vectors of each test."""
-LEVEL = 0.05
-"""Level of significance of the column ``better``."""
-SIZES_DIFFER = "sizes differ"
-NOT_TESTED = "not tested"
 
 
 @dataclass(frozen=True)
@@ -133,8 +131,8 @@ def compare_runs(
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
-) -> list[Values]:
-    """Return one row per pair of systems and metric.
+) -> list[Comparison]:
+    """Return one comparison per pair of systems and metric.
 
     Parameters
     ----------
@@ -166,7 +164,7 @@ def compare_runs(
     if forced and not force:
         raise HarnessError(f"{forced[0]}; --force compares them all the same")
     rows = compare_pairs(compared, metrics=metrics, draws=draws, seed=seed, show=show)
-    return adjusted([{**row, "forced": forced} for row in rows] if forced else rows)
+    return adjusted([replace(row, forced=forced) for row in rows] if forced else rows)
 
 
 def compare_pairs(
@@ -176,14 +174,11 @@ def compare_pairs(
     draws: int = DRAWS,
     seed: int = 0,
     show: bool = False,
-) -> list[Values]:
-    """Return the rows of pairs and metrics, before they are adjusted for many tests.
+) -> list[Comparison]:
+    """Return the comparisons of pairs and metrics, before they are adjusted for many tests.
 
-    Rows of pairs within one run are read from its ``comparisons.json``, or computed and written to it.
-
-    ``difference``, ``ci95``, ``p_value`` (approximate randomisation, or the jackknife, which the ``note`` says) and
-    ``p_bootstrap`` belong to the number that the result table reports; ``sign_p_value`` and the counts belong to the per-example scores. A
-    metric whose number cannot be resampled has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two
+    Those of pairs within one run are read from its ``comparisons.json``, or computed and written to it. A metric whose number cannot be
+    resampled has a ``note`` instead. Raises :class:`HarnessError` when no pair shares an example, or two
     systems share no metric.
     """
     if not any(pair.shares_examples for pair in compared):
@@ -205,7 +200,7 @@ def compare_pairs(
         items = [frame.item(*jobs[k]) for k in todo]
         with bar("comparisons", len(todo), show=show) as advance, store.adding() as add:
             for k, outcome in zip(todo, paired_tests(items, family)):
-                add(keys[k], _row(*jobs[k], outcome))
+                add(keys[k], _comparison(*jobs[k], outcome))
                 advance(1)
     return [store.rows[key] for key in keys]
 
@@ -215,32 +210,28 @@ def row_name(pair: Pair, metric: str) -> str:
     return f"{pair.labels[0]}|{pair.labels[1]}|{metric}"
 
 
-def adjusted(rows: Sequence[Values]) -> list[Values]:
-    """Return rows with p-values adjusted by Holm over the pairs of a metric and by Benjamini-Hochberg over all rows, and ``better``.
+def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return comparisons with p-values adjusted by Holm over the pairs of a metric and by Benjamini-Hochberg over all, and ``better``.
 
-    Rows of numbers that have no common scale (``sizes_differ``) do not count, and have no adjusted p-values.
+    Numbers that have no common scale (``sizes_differ``) do not count, and have no adjusted p-values.
     """
-    p = [float("nan") if row["p_value"] is None or row["sizes_differ"] else float(row["p_value"]) for row in rows]
-    discovery = benjamini_hochberg_adjusted(p)
-    family = np.full(len(rows), np.nan)
-    for metric in dict.fromkeys(row["metric"] for row in rows):
-        places = [k for k, row in enumerate(rows) if row["metric"] == metric]
-        family[places] = holm([p[k] for k in places])
-    numbers = [
-        (None if np.isnan(h) else float(h), None if np.isnan(d) else float(d)) for h, d in zip(family, discovery)
-    ]
-    return [
-        {**row, "p_holm": h, "p_bh": d, "better": better({**row, "p_holm": h})} for row, (h, d) in zip(rows, numbers)
-    ]
+    p_values = [nan if row.p_value is None or row.sizes_differ else row.p_value for row in rows]
+    discovery = benjamini_hochberg_adjusted(p_values)
+    family = np.full(len(rows), nan)
+    for metric in dict.fromkeys(row.metric for row in rows):
+        positions = [k for k, row in enumerate(rows) if row.metric == metric]
+        family[positions] = holm([p_values[k] for k in positions])
+    adjusted_rows = [replace(row, p_holm=_finite(h), p_bh=_finite(d)) for row, h, d in zip(rows, family, discovery)]
+    return [replace(row, better=better(row)) for row in adjusted_rows]
 
 
-def better(row: Values) -> str:
-    """Return ``A`` or ``B`` for the better system of a row, ``=``, ``sizes differ`` or ``not tested``."""
-    if row["sizes_differ"]:
+def better(row: Comparison) -> str:
+    """Return ``A`` or ``B`` for the better system of a comparison with adjusted p-values, ``=``, ``sizes differ`` or ``not tested``."""
+    if row.sizes_differ:
         return SIZES_DIFFER
-    if row["p_holm"] is None:
+    if row.p_holm is None or row.difference is None:
         return NOT_TESTED
-    return verdict(row["difference"], row["p_holm"], row["higher_is_better"])
+    return verdict(row.difference, row.p_holm, row.higher_is_better)
 
 
 def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
@@ -360,35 +351,37 @@ class _Frame:
         return self._data[key]
 
 
-def _row(pair: Pair, metric: str, outcome: PairedTests) -> Values:
+def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
+    """Return the comparison of a pair by a metric from its tests."""
     records = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
     reported, signs = outcome.reported, outcome.signs
+    return Comparison(
+        metric=metric,
+        system_a=pair.labels[0],
+        system_b=pair.labels[1],
+        higher_is_better=records[0].higher_is_better if records[0] is not None else None,
+        sizes_differ=_sizes_differ(*records),
+        a=_finite(reported.a) if reported else None,
+        b=_finite(reported.b) if reported else None,
+        difference=_finite(reported.difference) if reported else None,
+        ci95=list(reported.ci95) if reported and reported.ci95 else None,
+        p_value=_finite(reported.p_value) if reported else None,
+        p_bootstrap=_finite(reported.p_bootstrap) if reported else None,
+        draws=reported.draws if reported else 0,
+        exact=bool(reported and reported.exact),
+        note=outcome.note,
+        n=outcome.n,
+        left_out=len(set(pair.a.examples) | set(pair.b.examples)) - outcome.n,
+        sign_p_value=signs.p_randomisation if signs else None,
+        a_larger=outcome.a_larger,
+        b_larger=outcome.b_larger,
+        ties=outcome.ties,
+    )
 
-    def finite(value: float | None) -> float | None:
-        return None if value is None or np.isnan(value) else value
 
-    return {
-        "metric": metric,
-        "system_a": pair.labels[0],
-        "system_b": pair.labels[1],
-        "higher_is_better": records[0].higher_is_better if records[0] is not None else None,
-        "sizes_differ": _sizes_differ(*records),
-        "a": finite(reported.a) if reported else None,
-        "b": finite(reported.b) if reported else None,
-        "difference": finite(reported.difference) if reported else None,
-        "ci95": list(reported.ci95) if reported and reported.ci95 else None,
-        "p_value": finite(reported.p_value) if reported else None,
-        "p_bootstrap": finite(reported.p_bootstrap) if reported else None,
-        "draws": reported.draws if reported else 0,
-        "exact": bool(reported and reported.exact),
-        "note": outcome.note,
-        "n": outcome.n,
-        "left_out": len(set(pair.a.examples) | set(pair.b.examples)) - outcome.n,
-        "sign_p_value": signs.p_randomisation if signs else None,
-        "a_larger": outcome.a_larger,
-        "b_larger": outcome.b_larger,
-        "ties": outcome.ties,
-    }
+def _finite(value: float | None) -> float | None:
+    """Return a number as a float of Python; None for NaN, which JSON lacks."""
+    return None if value is None or np.isnan(value) else float(value)
 
 
 def _sizes_differ(a: ResultRecord | None, b: ResultRecord | None) -> bool:

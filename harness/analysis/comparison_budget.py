@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from harness.analysis.compare import DRAWS, Pair, compare_pairs, row_name
 from harness.analysis.comparison_store import StoredComparisons
-from harness.contracts import Additive, Values
+from harness.analysis.comparisons import Comparison
+from harness.contracts import Additive
 from harness.registry import current
 
 BUDGET = 8.0
@@ -68,14 +69,14 @@ def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordab
     )
 
 
-def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tuple[Pair, Values]]:
+def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tuple[Pair, Comparison]]:
     """Return pairs with their rows of some metrics, as :func:`~harness.analysis.compare.compare_pairs`; pairs may lack some of them."""
     by_metrics: dict[tuple[str, ...], list[Pair]] = {}
     for pair in pairs:
         shared = tuple(name for name in pair.metrics if name in metrics)
         if shared:
             by_metrics.setdefault(shared, []).append(pair)
-    rows: list[tuple[Pair, Values]] = []
+    rows: list[tuple[Pair, Comparison]] = []
     for shared, members in by_metrics.items():
         rows += zip([pair for pair in members for _ in shared], compare_pairs(members, metrics=shared))
     return rows

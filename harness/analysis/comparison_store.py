@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from harness import __version__
+from harness.analysis.comparisons import Comparison
 from harness.contracts import Values
 from harness.errors import InputError
 from harness.run.finished import Run
@@ -31,7 +32,7 @@ class StoredComparisons:
     path: Path | None
     """The file; None for comparisons that are not kept."""
     key: str
-    rows: dict[str, Values] = field(default_factory=dict[str, Values])
+    rows: dict[str, Comparison] = field(default_factory=dict[str, Comparison])
 
     @classmethod
     def of(cls, runs: Sequence[Run], draws: int, seed: int) -> StoredComparisons:
@@ -46,7 +47,7 @@ class StoredComparisons:
         store.rows.update(store._read())
         return store
 
-    def _read(self) -> dict[str, Values]:
+    def _read(self) -> dict[str, Comparison]:
         if self.path is None or not self.path.is_file():
             return {}
         try:
@@ -56,14 +57,14 @@ class StoredComparisons:
         except (InputError, KeyError, OSError):
             _log.warning("%s is damaged; the comparisons are computed again", self.path)
             return {}
-        return rows if valid else {}
+        return {name: Comparison(**row) for name, row in rows.items()} if valid else {}
 
     @contextmanager
-    def adding(self) -> Generator[Callable[[str, Values], None]]:
+    def adding(self) -> Generator[Callable[[str, Comparison], None]]:
         """Yield ``add(name, row)``; rows are written every :data:`SECONDS`, and at the end, also of an interrupted computation."""
         written = time.monotonic()
 
-        def add(name: str, row: Values) -> None:
+        def add(name: str, row: Comparison) -> None:
             nonlocal written
             self.rows[name] = row
             if time.monotonic() - written > SECONDS:
@@ -79,7 +80,8 @@ class StoredComparisons:
         """Write the file; a directory that is read-only keeps no rows, which is logged."""
         if self.path is None:
             return
-        content = {"schema": SCHEMA, "key": self.key, "sha256": content_digest(self.rows), "rows": self.rows}
+        rows = {name: row.to_dict() for name, row in self.rows.items()}
+        content = {"schema": SCHEMA, "key": self.key, "sha256": content_digest(rows), "rows": rows}
         try:
             write_atomically(self.path, to_json(content))
         except OSError as error:

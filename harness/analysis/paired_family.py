@@ -19,8 +19,8 @@ from harness.contracts import Additive, HasInterval, Jackknifes, LeftOut, Metric
 from harness.errors import HarnessError
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
+    PairSums,
     ResampledDifference,
-    Sums,
     difference_of_parts,
     difference_of_statistics,
     difference_of_sums,
@@ -182,9 +182,9 @@ def _tests_of(
     assigned = resampled_sums(family, "assignments", matrix)
     nothing = np.empty((0, matrix.shape[1]))
 
-    def sums(place: slice, *, bootstrap: bool) -> Sums:
+    def sums(place: slice, *, bootstrap: bool) -> PairSums:
         draws, addends = (resampled, matrix) if bootstrap else (nothing, nothing)
-        return Sums(total[place], draws[:, place], assigned[:, place], addends[:, place])
+        return PairSums(total[place], draws[:, place], assigned[:, place], addends[:, place])
 
     for item, (reported, signs) in zip(items, plans):
         outcome, note = None, ""

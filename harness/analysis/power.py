@@ -22,8 +22,8 @@ from harness.analysis.power_rules import RuleName
 from harness.analysis.power_sizes import (
     MAX_FACTOR,
     ModelStudy,
-    Request,
     Size,
+    SizeRequest,
     base_examples,
     measured_size,
     model_studies,
@@ -82,11 +82,11 @@ class PowerStudy:
 
     sizes: tuple[Size, ...]
     needed: tuple[Needed, ...]
-    target: Target
+    target: PowerTarget
 
 
 @dataclass(frozen=True)
-class Target:
+class PowerTarget:
     """Goal of a study; a None component is reached by every size."""
 
     p: float = 0.05
@@ -143,8 +143,8 @@ def study_power(
             raise HarnessError(f"--{name} is {count}; expected at least 1", parameter=name)
     if power is None and (share is None or target_p is not None):
         power = DEFAULT_POWER
-    target = Target(0.05 if target_p is None else target_p, power, share)
-    request = Request(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
+    target = PowerTarget(0.05 if target_p is None else target_p, power, share)
+    request = SizeRequest(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
     options = TrialOptions(repeats, alpha, target.p, seed, rule_of(combine), progress)
     studies = model_studies(path, metrics, request, options, limit)
     sizes = tuple(size for study in studies for size in study.sizes)
@@ -152,7 +152,7 @@ def study_power(
     return PowerStudy(sizes, tuple(rows), target)
 
 
-def needed(sizes: Sequence[Size], target: Target) -> list[Needed]:
+def needed(sizes: Sequence[Size], target: PowerTarget) -> list[Needed]:
     """Return for every model and metric the smallest measured size that reaches the target; extrapolated sizes do not count."""
     groups: dict[tuple[str, str], list[Size]] = {}
     for size in sizes:
@@ -168,7 +168,7 @@ def needed(sizes: Sequence[Size], target: Target) -> list[Needed]:
     ]
 
 
-def _with_estimates(study: ModelStudy, target: Target) -> list[Needed]:
+def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
     """Return the sizes needed by the metrics of one model, with estimates where the pilot does not reach the target."""
     trials = study.trials
     base = (trials.n, trials.m)
@@ -187,7 +187,7 @@ def _with_estimates(study: ModelStudy, target: Target) -> list[Needed]:
     return rows
 
 
-def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: Target) -> Needed:
+def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: PowerTarget) -> Needed:
     extrapolation = trials.extrapolation(plan.label)
     notes = _floor_notes(trials, target)
     estimates: list[Estimate] = []
@@ -204,7 +204,7 @@ def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: Targe
     return replace(row, estimates=tuple(estimates), notes=tuple(notes))
 
 
-def estimate(extrapolation: Extrapolation, axis: str, target: Target) -> Estimate:
+def estimate(extrapolation: Extrapolation, axis: str, target: PowerTarget) -> Estimate:
     """Return the smallest number on one axis with which runs reach the target."""
     n, m = extrapolation.base
     examples = extrapolation.examples
@@ -221,7 +221,7 @@ def estimate(extrapolation: Extrapolation, axis: str, target: Target) -> Estimat
     return Estimate(axis, _finite(value), _finite(low), _finite(high), limit, n, m, examples)
 
 
-def _margins(extrapolation: Extrapolation, axis: str, value: int, target: Target) -> np.ndarray:
+def _margins(extrapolation: Extrapolation, axis: str, value: int, target: PowerTarget) -> np.ndarray:
     """Return by how much the pilot and its resamples exceed the target, negative where they miss it."""
     n, m = extrapolation.base
     size = (value if axis == "candidates" else n, value if axis == "references" else m)
@@ -251,7 +251,7 @@ def _finite(value: float) -> int | None:
     return int(value) if np.isfinite(value) else None
 
 
-def _floor_notes(trials: PilotTrials, target: Target) -> list[str]:
+def _floor_notes(trials: PilotTrials, target: PowerTarget) -> list[str]:
     """Return the reason for which the number of texts forbids the target for a single example."""
     n, m, alpha = trials.n, trials.m, trials.options.alpha
     floor = smallest_p(n, m)

@@ -31,7 +31,7 @@ from functools import cached_property
 import numpy as np
 
 from harness.analysis.power_fit import MIN_SIZES, Axis, SizeFit, SizeTrials, p_of_z, smallest_p
-from harness.analysis.power_rules import Composition, Moments, Rule
+from harness.analysis.power_rules import Composition, Rule, ScoreMoments
 from harness.stats.seeds import derive
 
 SAMPLES = 400
@@ -60,11 +60,11 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class _Resampled:
+class _ResampledScores:
     """Scores of one example at one size (n, m), for the pilot itself (index 0) and its resamples."""
 
     composition: Composition
-    moments: Moments
+    moments: ScoreMoments
     shares: np.ndarray
     """Shares of examples with p <= alpha, shape (SAMPLES + 1,)."""
 
@@ -109,7 +109,7 @@ class Extrapolation:
         self._rows = self.defined[np.vstack([np.arange(len(self.defined)), drawn])]
         self.fit = SizeFit(self.sizes, base, self._rows, self.seed)
         """Fit in n and m."""
-        self._cache: dict[tuple[int, int], _Resampled] = {}
+        self._cache: dict[tuple[int, int], _ResampledScores] = {}
 
     @property
     def examples(self) -> int:
@@ -120,7 +120,7 @@ class Extrapolation:
         """Return True when the pilot has enough sizes for a fit, and to measure its error, along an axis."""
         return len(self.sizes) >= MIN_SIZES and self.fit.form_error(axis) is not None
 
-    def _resampled(self, n: int, m: int) -> _Resampled:
+    def _resampled(self, n: int, m: int) -> _ResampledScores:
         if (n, m) not in self._cache:
             self._cache[n, m] = self._measured(n, m) if (n, m) in self.sizes else self._fitted(n, m)
         return self._cache[n, m]
@@ -132,14 +132,14 @@ class Extrapolation:
         x = np.where(defined, x, 0.0)
         return np.stack([v.sum(axis=0) for v in (defined, x, x**2, x**3, p <= self.alpha)], axis=-1).astype(np.float64)
 
-    def _measured(self, n: int, m: int) -> _Resampled:
+    def _measured(self, n: int, m: int) -> _ResampledScores:
         size = self.sizes[n, m]
         sums = self._sums(size.p, size.floors)
         totals = np.array([sums[rows].sum(axis=0) for rows in self._rows])
         used = ~np.isnan(size.p).all(axis=0)
         return _summary(Composition.of(size.floors[used]), totals)
 
-    def _fitted(self, n: int, m: int) -> _Resampled:
+    def _fitted(self, n: int, m: int) -> _ResampledScores:
         """Return the scores of examples with n candidates and m references from the fit."""
         floor = smallest_p(n, m)
         pools = (p_of_z(z, floor)[:, None] for z in self.fit.z_scores(n, m))
@@ -193,8 +193,8 @@ class Extrapolation:
         return share, max(0.0, min(low, centre - half)), min(1.0, max(high, centre + half))
 
 
-def _summary(composition: Composition, totals: np.ndarray) -> _Resampled:
-    return _Resampled(composition, Moments.of_sums(totals), totals[:, 4] / np.maximum(totals[:, 0], 1.0))
+def _summary(composition: Composition, totals: np.ndarray) -> _ResampledScores:
+    return _ResampledScores(composition, ScoreMoments.of_sums(totals), totals[:, 4] / np.maximum(totals[:, 0], 1.0))
 
 
 def steps(low: int, high: int, ratio: float = 1.12) -> list[int]:

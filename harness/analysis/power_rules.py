@@ -176,7 +176,7 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ScoreMoments:
     """Moments of the score of one example for S resamples of a pilot, each of shape (S,)."""
 
     mean: np.ndarray
@@ -184,7 +184,7 @@ class Moments:
     skewness: np.ndarray
 
     @classmethod
-    def of_sums(cls, sums: np.ndarray) -> Moments:
+    def of_sums(cls, sums: np.ndarray) -> ScoreMoments:
         """Return the moments from the sums of 1, x, x**2 and x**3 over the draws, shape (S, 4)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             mean, second, third = (sums[:, 1:4] / sums[:, :1]).T

@@ -54,7 +54,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Request:
+class SizeRequest:
     """Sizes that are requested; empty: those of the pilot."""
 
     candidates: tuple[int, ...] = ()
@@ -120,7 +120,7 @@ def plan_sizes(
         The pilot has no metric with p-values, is too small for every size, or has too few sizes to predict others; or a size is
         out of range.
     """
-    request = Request(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
+    request = SizeRequest(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
     options = TrialOptions(repeats, alpha, target_p, seed, rule_of(combine), progress)
     return [size for study in model_studies(path, metrics, request, options, limit) for size in study.sizes]
 
@@ -146,7 +146,7 @@ class ModelStudy:
 
 
 def model_studies(
-    path: str | Path, metrics: Sequence[str], request: Request, options: TrialOptions, limit: int | None
+    path: str | Path, metrics: Sequence[str], request: SizeRequest, options: TrialOptions, limit: int | None
 ) -> list[ModelStudy]:
     run = RunDir.open(path)
     models, plans = pilot(run), plans_with_p_values(run, metrics)
@@ -159,7 +159,7 @@ def model_studies(
     return studies
 
 
-def _requested_sizes(trials: PilotTrials, plans: Sequence[MetricPlan], request: Request) -> list[Size]:
+def _requested_sizes(trials: PilotTrials, plans: Sequence[MetricPlan], request: SizeRequest) -> list[Size]:
     pairs = request.pairs(trials)
     _check_factors(trials, pairs)
     inside = {(min(n, trials.n), min(m, trials.m)) for n, m in pairs}

@@ -146,8 +146,8 @@ def _print(label: str, kind: str, outcomes: list[Any]) -> None:
     for outcome in outcomes:
         print(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
     counts = {status: sum(o.status == status for o in outcomes) for status in SIGNS}
-    parts = [f"{number} {_status(status)}" for status, number in counts.items() if number]
-    print(f"  {', '.join(parts)}\n")
+    counted = [f"{number} {_status(status)}" for status, number in counts.items() if number]
+    print(f"  {', '.join(counted)}\n")
 
 
 def _status(status: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.options import add_json, print_json
 from harness.contracts import Parameters, Values
-from harness.reporting.tables import FORMATS
+from harness.reporting.formats import format_names
 
 if TYPE_CHECKING:
     from harness.analysis.clusters import DifferingExample, RankedSystem
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--identical", action="store_true",
         help="check that two runs have the same numbers, intervals, p-values, captions and scores to the last digit",
     )  # fmt: skip
-    parser.add_argument("--format", choices=FORMATS, default="table", help="csv and json have the numbers in full")
+    parser.add_argument(
+        "--format", choices=format_names(), default="table", help="csv and json have the numbers in full"
+    )
     add_json(parser)
 
 
@@ -84,10 +86,10 @@ def run(args: argparse.Namespace) -> int:
     elif form == "table":
         _print(rows, clusters, examples, args)
     else:
-        from harness.reporting.comparison_tables import comparison_sheet
-        from harness.reporting.console import print_sheet
+        from harness.reporting.comparison_tables import comparison_table
+        from harness.reporting.formats import print_as
 
-        print_sheet(comparison_sheet(rows), form)
+        print_as(comparison_table(rows), form)
     return 0
 
 
@@ -130,17 +132,17 @@ def _print(
     examples: Sequence[DifferingExample],
     args: argparse.Namespace,
 ) -> None:
-    from harness.reporting.comparison_tables import cluster_sheet, pair_sheets
-    from harness.reporting.console import print_sheet
+    from harness.reporting.comparison_tables import cluster_table, pair_tables
+    from harness.reporting.formats.terminal import print_table
 
-    pairs = pair_sheets(rows)
+    pairs = pair_tables(rows)
     directions = {row["metric"]: row["higher_is_better"] for row in rows}
     for metric, systems in clusters.items() if len(pairs) > 1 else ():
-        print_sheet(cluster_sheet(metric, systems, directions[metric]))
+        print_table(cluster_table(metric, systems, directions[metric]))
         print()
     if len(pairs) <= MAX_PAIRS or args.pairs:
-        for sheet in pairs:
-            print_sheet(sheet)
+        for table in pairs:
+            print_table(table)
             print()
     else:
         print(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")

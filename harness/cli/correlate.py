@@ -114,17 +114,19 @@ def _metric_names(text: str) -> list[str]:
     ['cider', 'bleu:n=4,tokenizer=none', 'trm:distance=[meteor,bert]']
     """
     names: list[str] = []
-    for part in filter(None, (piece.strip() for piece in split_outside_brackets(text))):
-        if names and re.match(r"[\w-]+\s*=", part):
-            names[-1] += f",{part}"
+    for metric in filter(None, map(str.strip, split_outside_brackets(text))):
+        if names and re.match(r"[\w-]+\s*=", metric):
+            names[-1] += f",{metric}"
         else:
-            names.append(part)
+            names.append(metric)
     return names
 
 
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
     """Print one table per y: its best x columns with pooled coefficients, then R² within each group."""
+    from harness.reporting.formats.terminal import print_table
     from harness.reporting.numbers import p_text
+    from harness.reporting.table import Table
 
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
@@ -132,27 +134,30 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
     if study.left_out:
         print(f"{study.left_out} rows left out: a selected column is missing there")
     if study.dropped:
-        print(f"{len(study.dropped)} columns dropped: {_counted(list(study.dropped.values()))}")
+        print(f"{len(study.dropped)} columns dropped: {_count_reasons(list(study.dropped.values()))}")
     for y in study.y:
         names = study.best(y, top)
         if baseline is not None and baseline in study.x and baseline not in names:
             names.append(baseline)
-        width = max([len(name) for name in names] + [len(y)])
-        head = f"\n{y:<{width}}  {'R²':>9} {'r':>9} {'p':>9} {'Spearman':>9} {'Kendall':>9}"
-        print(head + "".join(f"  {'R² ' + group:>12}" for group in inner))
-        for name in names:
-            row = study.record(name, y)
-            cells = f"{_number_text(row['r2'], '9.4f')} {_number_text(row['r'], '9.4f')} {p_text(row['p']):>9}"
-            cells += f" {_number_text(row['spearman'], '9.4f')} {_number_text(row['kendall'], '9.4f')}"
-            parts = "".join(f"  {_number_text(study.record(name, y, group)['r2'], '12.4f')}" for group in inner)
-            print(f"{name:<{width}}  {cells}{parts}")
+        rows = [
+            [
+                name, *(_four_digits(row[statistic]) for statistic in ("r2", "r")), p_text(row["p"]),
+                *(_four_digits(row[statistic]) for statistic in ("spearman", "kendall")),
+                *(_four_digits(study.record(name, y, group)["r2"]) for group in inner),
+            ]
+            for name in names
+            for row in [study.record(name, y)]
+        ]  # fmt: skip
+        headers = [y, "R²", "r", "p", "Spearman", "Kendall", *(f"R² {group}" for group in inner)]
+        print()
+        print_table(Table(headers, rows, "l" + "r" * (len(headers) - 1)))
         if not names:
             print("no column has a defined correlation")
 
 
-def _number_text(value: float | None, form: str) -> str:
-    return f"{'–':>{form.split('.')[0]}}" if value is None else f"{value:{form}}"
+def _four_digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
 
 
-def _counted(reasons: list[str]) -> str:
+def _count_reasons(reasons: list[str]) -> str:
     return ", ".join(f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the names by which components are used, with their summaries, and the plugins that cannot be read."""
     use_registry(args)
     from harness.registry import current
+    from harness.registry.catalogue import INSTALL
     from harness.registry.component_kinds import KINDS
 
     registry = current()
@@ -46,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         ]  # fmt: skip
         print_json({"entries": rows, "failures": [_fields(f) for f in registry.failures]})
         return 0
+    if not entries:
+        print(f"no components are installed: {INSTALL}" if not registry.entries() else "no components of this kind")
     _print_groups(registry, entries)
     for failure in registry.failures:
         print(f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}")
@@ -54,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_groups(registry: Registry, entries: list[Entry]) -> None:
     """Print names and summaries by kind, and by question where entries of the kind have one."""
-    labels = {entry: registry.bare_name(entry) for entry in entries}
-    width = max(map(len, labels.values()), default=0)
+    names = {entry: registry.bare_name(entry) for entry in entries}
+    width = max(map(len, names.values()), default=0)
     for number, kind in enumerate(dict.fromkeys(entry.kind for entry in entries)):
         print(("\n" if number else "") + kind)
         of_kind = [entry for entry in entries if entry.kind == kind]
@@ -65,8 +68,9 @@ def _print_groups(registry: Registry, entries: list[Entry]) -> None:
                 print(f"\n  {question or OTHER}")
             for entry in of_kind:
                 if entry.question == question:
-                    note = "" if labels[entry] == entry.name else f"  ('{entry.name}' has another owner: use this name)"
-                    print(f"  {'  ' * (groups != [''])}{labels[entry]:<{width}}  {entry.summary}{note}")
+                    name = names[entry]
+                    note = "" if name == entry.name else f"  ('{entry.name}' has another owner: use this name)"
+                    print(f"  {'  ' * (groups != [''])}{name:<{width}}  {entry.summary}{note}")
 
 
 def _questions(registry: Registry, entries: list[Entry]) -> list[str]:

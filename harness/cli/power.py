@@ -19,7 +19,8 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.analysis.power import Estimate, Needed, PowerStudy, Target
+    from harness.analysis.power import Estimate, Needed, PowerStudy, PowerTarget
+    from harness.reporting.table import Table
 
 
 MAX_STEPS = 10
@@ -93,7 +94,7 @@ def _numbers(option: str, text: str | None) -> list[int] | None:
     if text is None:
         return None
     try:
-        return [int(item) for item in expand_ranges([part.strip() for part in text.split(",")])]
+        return [int(item) for item in expand_ranges([item_text.strip() for item_text in text.split(",")])]
     except ValueError:
         raise HarnessError(f"--{option}: expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
 
@@ -110,36 +111,35 @@ def _geometric(values: list[int] | None) -> list[int] | None:
 
 def _print(study: PowerStudy) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
-    from harness.reporting.console import console_for_tables
+    from harness.reporting.formats.terminal import console_for_tables, print_table
+
+    print_table(sizes_table(study))
+    for row in study.needed:
+        for line in _lines(row, study.target):
+            console_for_tables().print(escape(line), soft_wrap=True)
+
+
+def sizes_table(study: PowerStudy) -> Table:
+    """Return a row per size: the p-values and the power that are measured or predicted there."""
     from harness.reporting.numbers import p_text
+    from harness.reporting.table import Table
 
-    console = console_for_tables(140)
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    headers = ("model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source")
-    for header in headers:
-        table.add_column(header, justify="left" if header in ("model", "metric", "source") else "right", no_wrap=True)
-    last = None
+    headers = ["model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source"]
+    rows: list[list[str]] = []
+    previous = None
     for size in study.sizes:
-        names = (size.model, size.metric)
-        labels = [escape(name) if names != last else "" for name in names]
-        last = names
-        table.add_row(
-            *labels, str(size.n), str(size.m), str(size.examples),
+        labels = [size.model, size.metric]
+        rows.append([
+            *(labels if labels != previous else ["", ""]), str(size.n), str(size.m), str(size.examples),
             p_text(size.p), f"{p_text(size.p_low)} … {p_text(size.p_high)}",
             _percent(size.power), f"{_percent(size.power_low)} … {_percent(size.power_high)}", _percent(size.share),
             "extrapolated" if size.extrapolated else "pilot",
-        )  # fmt: skip
-    console.print(table)
+        ])  # fmt: skip
+        previous = labels
     extrapolated = "; in extrapolated rows 95 % of simulated runs" if any(s.extrapolated for s in study.sizes) else ""
-    console.print(
-        f"power: probability of a combined p <= {study.target.p:g}; range of p: over repeats{extrapolated}",
-        soft_wrap=True,
-    )
-    for row in study.needed:
-        for line in _lines(row, study.target):
-            console.print(escape(line), soft_wrap=True)
+    note = f"power: probability of a combined p <= {study.target.p:g}; range of p: over repeats{extrapolated}"
+    return Table(headers, rows, "llrrrrrrrrl", notes=[note])
 
 
 def _percent(value: float) -> str:
@@ -151,7 +151,7 @@ def _percent(value: float) -> str:
     return "–" if value != value else f"{value:.2f}"
 
 
-def _lines(row: Needed, target: Target) -> Iterator[str]:
+def _lines(row: Needed, target: PowerTarget) -> Iterator[str]:
     """Yield the result of one metric and model: one line, and one more for each estimate and note."""
     goal = goal_text(target)
     head = f"{row.model}, {row.metric}"
@@ -168,11 +168,11 @@ def _lines(row: Needed, target: Target) -> Iterator[str]:
         yield f"  note: {note}"
 
 
-def goal_text(target: Target) -> str:
+def goal_text(target: PowerTarget) -> str:
     """Return a target as text.
 
-    >>> from harness.analysis.power import Target
-    >>> goal_text(Target(0.05, 0.8)), goal_text(Target(0.05, None, 0.5))
+    >>> from harness.analysis.power import PowerTarget
+    >>> goal_text(PowerTarget(0.05, 0.8)), goal_text(PowerTarget(0.05, None, 0.5))
     ('power 0.8', 'share 0.5')
     """
     goals = [("power", target.power), ("share", target.share)]

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m", "--metric", action="append", required=True, metavar="METRIC", dest="metrics",
         help="NAME, NAME:PARAMETER=VALUE,..., or a comma-separated list of these (may be repeated)",
     )  # fmt: skip
-    add_scale(parser, parts=False)
+    add_scale(parser, with_shard=False)
     add_registry(parser)
     add_json(parser)
 
@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute the metrics and print the table of results; return 1 when examples failed."""
     from harness import verbs
-    from harness.reporting.console import print_table
+    from harness.reporting.console import print_run
 
     use_registry(args)
     extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})
     else:
-        print_table(extended)
+        print_run(extended)
     return 1 if extended.failed else 0

@@ -65,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
 
         print_league(runs)
     else:
-        from harness.reporting.console import print_table
+        from harness.reporting.console import print_run
 
         for item in runs:
-            print_table(item)
+            print_run(item)
     return 1 if any(item.failed for item in runs) else 0
 
 

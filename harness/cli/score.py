@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.options import add_registry, print_json, use_registry
-from harness.contracts import Parameters, Values
+from harness.contracts import Parameters
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
-from harness.files.file_options import OPTION_SPELLING, FileOptions, respelled
+from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
-from harness.reporting.tables import FORMATS
+from harness.reporting.formats import format_names
 
 if TYPE_CHECKING:
     from harness.cli.parser import Parser
@@ -72,7 +72,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--baseline", metavar="LABEL", help="system that the others are compared with (default: the first file)"
     )
-    parser.add_argument("--format", choices=FORMATS, default="table", help="form of the output (default: table)")
+    parser.add_argument("--format", choices=format_names(), default="table", help="form of the output (default: table)")
     parser.add_argument(
         "--p-values", choices=["none", "exact", "monte-carlo"], default="none", help="permutation p-values per example"
     )
@@ -106,17 +106,17 @@ def run(args: argparse.Namespace) -> int:
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
     with _run_directory(args.output, several) as folder:
         with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
-            result = _scored(args, files, labels, metrics, folder, show=form != "json")
+            result = _score_files(args, files, labels, metrics, folder, show=form != "json")
         for name, reason in left_out.items():
             _remark(f"{name} is left out: {reason.partition('; ')[0]}")
-        for one, other in _equal_systems(result):
-            _remark(f"{one} and {other} hold the same captions: their differences are 0")
+        for system, earlier in _equal_systems(result):
+            _remark(f"{system} and {earlier} hold the same captions: their differences are 0")
         rows = _comparisons(folder, baseline, args, form != "json") if folder and several else []
         _print(result, rows, baseline if several else "", args, form)
     return 1 if result.failed else 0
 
 
-def _scored(
+def _score_files(
     args: argparse.Namespace,
     files: Sequence[str],
     labels: Sequence[str],
@@ -134,7 +134,7 @@ def _scored(
             options=_options(args), output=folder, mode="fresh" if args.fresh else "auto", show=show,
         )  # fmt: skip
     except InputError as error:
-        raise respelled(error, OPTION_SPELLING) from error
+        raise respell(error, OPTION_SPELLING) from error
 
 
 def _options(args: argparse.Namespace) -> FileOptions:
@@ -175,9 +175,9 @@ def _behind_references(arguments: Sequence[str], files: Sequence[str]) -> str:
     >>> _behind_references(["A.json", "--references", "R1.json", "R2.json"], ["A.json", "R2.json"])
     'R2.json'
     """
-    for place, token in enumerate(arguments):
-        behind = arguments[place + 2 : place + 3]
-        if token == "--references" and behind and behind[0] in files and set(files) & set(arguments[:place]):
+    for index, token in enumerate(arguments):
+        behind = arguments[index + 2 : index + 3]
+        if token == "--references" and behind and behind[0] in files and set(files) & set(arguments[:index]):
             return behind[0]
     return ""
 
@@ -226,7 +226,7 @@ def _equal_systems(result: Run) -> list[tuple[str, str]]:
     return pairs
 
 
-def _comparisons(folder: Path, baseline: str, args: argparse.Namespace, show: bool) -> list[Values]:
+def _comparisons(folder: Path, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Parameters]:
     """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
     from harness import api
 
@@ -239,8 +239,8 @@ def _comparisons(folder: Path, baseline: str, args: argparse.Namespace, show: bo
 
 def _print(result: Run, rows: Sequence[Parameters], baseline: str, args: argparse.Namespace, form: str) -> None:
     """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
-    from harness.reporting.console import print_sheet
-    from harness.reporting.score_table import score_sheet
+    from harness.reporting.formats import print_as
+    from harness.reporting.score_table import score_table
 
     if form == "json":
         results = [dict(record) for record in result.results]
@@ -249,7 +249,7 @@ def _print(result: Run, rows: Sequence[Parameters], baseline: str, args: argpars
                 record.pop("statistics", None)  # a piece of the temporary run directory
         print_json({"results": results, "failed": result.failed, "comparisons": rows, "notes": list(result.notes)})
         return
-    print_sheet(score_sheet(result.records, rows, baseline, args.draws), form)
+    print_as(score_table(result.records, rows, baseline, args.draws), form)
     for name, reason in result.failed.items():
         _remark(f"failed {name}: {reason}")
     for note in result.notes:

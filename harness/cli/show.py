@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     use_registry(args)
     from harness.registry import current
 
-    cards = [card(entry) for entry in entries_called(current(), args.name)]
+    cards = [card(entry) for entry in find_entries(current(), args.name)]
     if args.json:
         print_json(cards)
     else:
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def entries_called(registry: Registry, text: str) -> list[Entry]:
+def find_entries(registry: Registry, text: str) -> list[Entry]:
     """Return the entries that ``NAME`` or ``KIND/NAME`` reaches, at most one per kind, as a spec would find them.
 
     Raises :class:`UnknownName` with the nearest name when there is none, :class:`HarnessError` when two plugins share the name.
@@ -47,8 +47,8 @@ def entries_called(registry: Registry, text: str) -> list[Entry]:
     from harness.errors import UnknownName, did_you_mean, nearest_name
     from harness.registry.component_kinds import KINDS
 
-    kind, _, rest = text.partition("/")
-    kinds, name = ([kind], rest) if kind in KINDS and rest else (list(KINDS), text)
+    kind, _, bare_name = text.partition("/")
+    kinds, name = ([kind], bare_name) if kind in KINDS and bare_name else (list(KINDS), text)
     entries: list[Entry] = []
     for kind in kinds:
         if registry.called(kind, name):

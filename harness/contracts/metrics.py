@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.contracts.data import Batch, Level, TokenScores
 from harness.contracts.features import Features
+from harness.contracts.parameters import Parameters
 
 State = Any
 """Corpus state of a metric: any object that its ``fit`` returns and its ``stats`` reads."""
@@ -94,15 +95,15 @@ class FitsInShards(Protocol):
     pass (:class:`Metric`); unless its state is None, a run of several shards holds all its texts in memory.
     """
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
         """Return the part of the corpus state that one shard's references contribute; it holds no text ids of ``features``."""
         ...
 
-    def merge_fits(self, first: Any, second: Any) -> Any:
+    def merge_fits(self, first: State, second: State) -> State:
         """Return the part of two shards together. Called in the order of the shards, from left to right."""
         ...
 
-    def finish_fit(self, part: Any, features: Features) -> State:
+    def finish_fit(self, part: State, features: Features) -> State:
         """Return the corpus state of the merged parts."""
         ...
 
@@ -262,7 +263,7 @@ class TokenScoreMetric(Protocol):
 class ReadsMeta(Protocol):
     """A metric of level ``model`` that reads the metadata of the examples beside their token scores, for numbers of parts of a task."""
 
-    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> TokenScoreMetric:
+    def of_meta(self, meta: Iterable[Parameters]) -> TokenScoreMetric:
         """Return the metric for examples with this metadata, in the order of the token scores that its other members get.
 
         A metric that needs no metadata returns itself and reads none.
@@ -357,7 +358,7 @@ class OnePassFit(Exception):
     """A metric whose corpus state is not None and that cannot be fitted shard by shard."""
 
 
-def partial_fit(metric: Metric, references: Sequence[Sequence[str]], features: Features) -> Any:
+def partial_fit(metric: Metric, references: Sequence[Sequence[str]], features: Features) -> State:
     """Return the part of a metric's corpus state that one shard's references contribute; None without corpus state.
 
     For metrics that are composed of others. Raises :class:`OnePassFit` for a metric with corpus state that is not
@@ -370,11 +371,11 @@ def partial_fit(metric: Metric, references: Sequence[Sequence[str]], features: F
     return None
 
 
-def merge_fits(metric: Metric, first: Any, second: Any) -> Any:
+def merge_fits(metric: Metric, first: State, second: State) -> State:
     """Return the part of two shards together (:func:`partial_fit`)."""
     return metric.merge_fits(first, second) if isinstance(metric, FitsInShards) else None
 
 
-def finish_fit(metric: Metric, part: Any, features: Features) -> State:
+def finish_fit(metric: Metric, part: State, features: Features) -> State:
     """Return a metric's corpus state of the merged parts (:func:`partial_fit`)."""
     return metric.finish_fit(part, features) if isinstance(metric, FitsInShards) else None

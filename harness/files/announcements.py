@@ -15,7 +15,7 @@ log = logging.getLogger("harness.first_use")
 
 
 @contextmanager
-def announced(text: str, *, after: float = 1.0) -> Generator[None]:
+def announce(text: str, *, after: float = 1.0) -> Generator[None]:
     """Context of work that may take long. Work of less than ``after`` seconds is not announced.
 
     Parameters

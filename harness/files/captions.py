@@ -18,14 +18,14 @@ ID_COLUMNS = (
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def check_text(value: YamlValue, where: str, *, what: str = "caption") -> str:
+def check_text(value: YamlValue, location: str, *, what: str = "caption") -> str:
     """Return one text unchanged when it is valid; an empty text is valid.
 
     Parameters
     ----------
     value : object
         Value to check.
-    where : str
+    location : str
         Place of the value for the message, such as ``file:line``.
     what : str, default "caption"
         Noun for the value in the message.
@@ -41,23 +41,23 @@ def check_text(value: YamlValue, where: str, *, what: str = "caption") -> str:
     'a dog'
     """
     if not isinstance(value, str):
-        raise InputError(f"the {what} is {kind(value)}; expected text", where)
+        raise InputError(f"the {what} is {kind(value)}; expected text", location)
     if "\0" in value:
-        raise InputError(f"the {what} holds the character NUL: {value!r:.80}", where)
+        raise InputError(f"the {what} holds the character NUL: {value!r:.80}", location)
     if not value.isascii() and _SURROGATE.search(value):
-        raise InputError(f"the {what} holds an unpaired surrogate, half of a character: {value!r:.80}", where)
+        raise InputError(f"the {what} holds an unpaired surrogate, half of a character: {value!r:.80}", location)
     return value
 
 
-def caption(value: YamlValue, where: str, *, what: str = "caption", allow_empty: bool = False) -> str:
+def caption(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> str:
     """Return one caption unchanged; raise :class:`InputError` as :func:`check_text`, and for a blank one unless allowed."""
-    text = check_text(value, where, what=what)
+    text = check_text(value, location, what=what)
     if not allow_empty and not text.strip():
-        raise InputError(f"empty {what} {text!r} (allow_empty: true keeps it)", where)
+        raise InputError(f"empty {what} {text!r} (allow_empty: true keeps it)", location)
     return text
 
 
-def captions(value: YamlValue, where: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
+def captions(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
     """Return the captions of a string, an object with the key ``caption`` or ``raw``, or a list of these.
 
     Raises :class:`InputError` for a value that :func:`caption` refuses.
@@ -66,7 +66,7 @@ def captions(value: YamlValue, where: str, *, what: str = "caption", allow_empty
     ('a dog', 'a cat')
     """
     items = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(caption(_inner(item), where, what=what, allow_empty=allow_empty) for item in items)
+    return tuple(caption(_inner(item), location, what=what, allow_empty=allow_empty) for item in items)
 
 
 def _inner(item: YamlValue) -> YamlValue:
@@ -77,7 +77,7 @@ def _inner(item: YamlValue) -> YamlValue:
     return item
 
 
-def identity(value: YamlValue, where: str, column: str) -> str:
+def identity(value: YamlValue, location: str, column: str) -> str:
     """Return an id as text.
 
     Accepts text, integers, and floats with integer values (Parquet and JSON tables store integers beside gaps as floats).
@@ -89,34 +89,34 @@ def identity(value: YamlValue, where: str, column: str) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise InputError(f"'{column}' is {kind(value)}; expected an id (a whole number or text)", where)
+        raise InputError(f"'{column}' is {kind(value)}; expected an id (a whole number or text)", location)
     text = str(value)
     if not text:
-        raise InputError(f"'{column}' is empty; expected an id", where)
-    return caption(text, where, what="id")
+        raise InputError(f"'{column}' is empty; expected an id", location)
+    return caption(text, location, what="id")
 
 
-def listed(ids: Iterable[object], most: int = 3) -> str:
-    """Return the first ``most`` ids or names, quoted and separated by commas.
+def quote_list(ids: Iterable[object], limit: int = 3) -> str:
+    """Return the first ``limit`` ids or names, quoted and separated by commas.
 
-    >>> listed(["1", "2", "3", "4"])
+    >>> quote_list(["1", "2", "3", "4"])
     "'1', '2', '3', ..."
     """
     names = list(ids)
-    return ", ".join(f"'{name}'" for name in names[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(f"'{name}'" for name in names[:limit]) + (", ..." if len(names) > limit else "")
 
 
 def positive(value: int | None, name: str) -> int | None:
     """Return a count of at least 1, or None; raise :class:`InputError` that names the parameter for anything else."""
-    return whole_number(value, name, least=1)
+    return whole_number(value, name, minimum=1)
 
 
-def whole_number(value: int | None, name: str, *, least: int) -> int | None:
-    """Return an integer of at least ``least``, or None; raise :class:`InputError` for anything else.
+def whole_number(value: int | None, name: str, *, minimum: int) -> int | None:
+    """Return an integer of at least ``minimum``, or None; raise :class:`InputError` for anything else.
 
-    >>> whole_number(3, "offset", least=0)
+    >>> whole_number(3, "offset", minimum=0)
     3
     """
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= least):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= minimum):
         return value
-    raise InputError(f"{name} is {value!r}; expected a whole number of at least {least}", parameter=name, value=value)
+    raise InputError(f"{name} is {value!r}; expected a whole number of at least {minimum}", parameter=name, value=value)

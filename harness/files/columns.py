@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean, nearest_name
-from harness.files.captions import ID_COLUMNS, listed
+from harness.files.captions import ID_COLUMNS, quote_list
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 
@@ -45,7 +45,7 @@ class Columns:
     split: str | None = None
     """Column of the split names."""
 
-    def used(self) -> list[str]:
+    def column_list(self) -> list[str]:
         """Return the distinct columns in use, in the order of the fields."""
         names = [self.id, *self.captions, self.media, self.source, self.split]
         return list(dict.fromkeys(name for name in names if name))
@@ -77,7 +77,7 @@ def check_mapping(columns: Parameters | None, names: Sequence[str] = COLUMN_NAME
 
 
 def find_columns(
-    columns: Parameters, present: Iterable[str], where: str, *, split: bool = False, ids: Sequence[str] = ID_COLUMNS
+    columns: Parameters, present: Iterable[str], location: str, *, split: bool = False, ids: Sequence[str] = ID_COLUMNS
 ) -> Columns:
     """Return the columns of a table: those named by the parameter ``columns``, and the usual names for the others.
 
@@ -88,7 +88,7 @@ def find_columns(
         (``caption_*``) or a list of columns and patterns; None for a column that is not used.
     present : iterable of str
         Column names of the table.
-    where : str
+    location : str
         Place of the table for messages.
     split : bool, default False
         Look for the column ``split`` too.
@@ -112,32 +112,33 @@ def find_columns(
         names = [usual] if usual else fnmatch.filter(present, "caption_*")
         if not names:
             raise _column_error(
-                f"no column of captions; found {_quoted(present)} (name it with columns: {{references: ...}})", where
+                f"no column of captions; found {_quote_names(present)} (name it with columns: {{references: ...}})",
+                location,
             )
     else:
-        names = [match for name in _as_list(references) for match in _matching(name, present, where)]
+        names = [match for name in _as_list(references) for match in _matching(name, present, location)]
     return Columns(
-        id=_id_column(columns, present, where, ids),
+        id=_id_column(columns, present, location, ids),
         captions=tuple(names),
-        media=_one(columns, "media", MEDIA_COLUMNS, present, where),
-        source=_one(columns, "source", SOURCE_COLUMNS, present, where),
-        split=_one(columns, "split", ("split",), present, where) if split or columns.get("split") else None,
+        media=_one(columns, "media", MEDIA_COLUMNS, present, location),
+        source=_one(columns, "source", SOURCE_COLUMNS, present, location),
+        split=_one(columns, "split", ("split",), present, location) if split or columns.get("split") else None,
     )
 
 
-def _id_column(columns: Parameters, present: Sequence[str], where: str, usual: Sequence[str]) -> str | None:
+def _id_column(columns: Parameters, present: Sequence[str], location: str, usual: Sequence[str]) -> str | None:
     if "id" in columns and columns["id"] is None:
         return None
-    column = _one(columns, "id", usual, present, where)
+    column = _one(columns, "id", usual, present, location)
     if column is None:
         raise _column_error(
-            f"no column of ids; found {_quoted(present)} (name it with columns: {{id: ...}}, or {{id: null}} numbers the rows)",
-            where,
+            f"no column of ids; found {_quote_names(present)} (name it with columns: {{id: ...}}, or {{id: null}} numbers the rows)",
+            location,
         )
     return column
 
 
-def _one(columns: Parameters, key: str, usual: Sequence[str], present: Sequence[str], where: str) -> str | None:
+def _one(columns: Parameters, key: str, usual: Sequence[str], present: Sequence[str], location: str) -> str | None:
     """Return the first present column of those under ``key``, or of the usual ones without that key; None for a null."""
     if key not in columns:
         return _usual(usual, present)
@@ -146,23 +147,23 @@ def _one(columns: Parameters, key: str, usual: Sequence[str], present: Sequence[
     choices = _as_list(columns[key])
     column = _usual(choices, present)
     if column is None:
-        raise _missing_column(str(choices[0]), present, where)
+        raise _missing_column(str(choices[0]), present, location)
     return column
 
 
-def _matching(name: YamlValue, present: Sequence[str], where: str) -> list[str]:
+def _matching(name: YamlValue, present: Sequence[str], location: str) -> list[str]:
     """Return the columns that a name or pattern stands for; raise :class:`InputError` when there are none."""
     name = str(name)
     columns = [name] if name in present else fnmatch.filter(present, name)
     if not columns:
-        raise _missing_column(name, present, where)
+        raise _missing_column(name, present, location)
     return columns
 
 
-def _missing_column(name: str, present: Sequence[str], where: str) -> InputError:
+def _missing_column(name: str, present: Sequence[str], location: str) -> InputError:
     return _column_error(
-        f"no column '{name}'{did_you_mean(name, present)}; found {_quoted(present)}",
-        where,
+        f"no column '{name}'{did_you_mean(name, present)}; found {_quote_names(present)}",
+        location,
         value=name,
         expected=present,
         nearest=nearest_name(name, present),
@@ -170,9 +171,9 @@ def _missing_column(name: str, present: Sequence[str], where: str) -> InputError
 
 
 def _column_error(
-    message: str, where: str, *, value: object = None, expected: Iterable[str] = (), nearest: str | None = None
+    message: str, location: str, *, value: object = None, expected: Iterable[str] = (), nearest: str | None = None
 ) -> InputError:
-    return InputError(message, where, parameter="columns", value=value, expected=expected, nearest=nearest)
+    return InputError(message, location, parameter="columns", value=value, expected=expected, nearest=nearest)
 
 
 def _usual(names: Sequence[str], present: Sequence[str]) -> str | None:
@@ -184,5 +185,5 @@ def _as_list(value: YamlValue) -> list[YamlValue]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _quoted(names: Sequence[str]) -> str:
-    return listed(names, MOST_NAMES) or "none"
+def _quote_names(names: Sequence[str]) -> str:
+    return quote_list(names, MOST_NAMES) or "none"

@@ -19,6 +19,9 @@ from typing import Any
 from harness.errors import InputError, did_you_mean, nearest_name, require
 from harness.files.user_path import nearest_beside, user_path
 
+Dataset = Any
+"""A data set or a part of one, of the package datasets, which is imported when it is used."""
+
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """Form of the name of a data set of the hub."""
 BUILDERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".csv": "csv", ".tsv": "csv", ".arrow": "arrow"}
@@ -61,7 +64,7 @@ class DatasetSource:
         return path if path.exists() else None
 
     # ------------------------------------------------------------------ revision
-    def pinned(self) -> DatasetSource:
+    def pin(self) -> DatasetSource:
         """Return the source with the commit of the hub as its revision; unchanged for files, commits, and without network.
 
         Raises :class:`InputError` for a data set that the hub does not have or does not show.
@@ -78,7 +81,7 @@ class DatasetSource:
         return replace(self, revision=commit) if commit else self
 
     # ------------------------------------------------------------------ loading
-    def load(self) -> Any:
+    def load(self) -> Dataset:
         """Return the ``Dataset`` of the split, or the ``IterableDataset`` of a stream.
 
         Raises :class:`InputError` for a data set that the library cannot load, and for an unknown split.
@@ -91,9 +94,9 @@ class DatasetSource:
             raise
         except Exception as error:  # the library raises what its readers, pyarrow and its HTTP client raise
             raise self._load_error(error) from error
-        return self._selected(datasets, loaded)
+        return self._select_split(datasets, loaded)
 
-    def rows(self, dataset: Iterable[Any]) -> Iterator[Any]:
+    def rows(self, dataset: Iterable[Dataset]) -> Iterator[Dataset]:
         """Yield the rows of a loaded data set; raise :class:`InputError` for a file of it that cannot be read."""
         iterator = iter(dataset)
         while True:
@@ -105,14 +108,14 @@ class DatasetSource:
                 raise self._load_error(error) from error
             yield row
 
-    def _load(self, datasets: ModuleType) -> Any:
+    def _load(self, datasets: ModuleType) -> Dataset:
         """Return a data set, or a dict of data sets by split."""
         local = self.local
-        if local is not None and local.is_dir() and is_saved(local):
+        if local is not None and local.is_dir() and has_saved_state(local):
             loaded = datasets.load_from_disk(str(local))
             if not isinstance(loaded, dict):
                 loaded = {str(loaded.split or "train"): loaded}
-            return {name: part.to_iterable_dataset() if self.streaming else part for name, part in loaded.items()}
+            return {name: split.to_iterable_dataset() if self.streaming else split for name, split in loaded.items()}
         if local is not None and local.is_file():
             return datasets.load_dataset(_builder(local, self.path), data_files=str(local), streaming=self.streaming)
         # The library fetches only the split that it is called with. A stream takes no slices there.
@@ -121,7 +124,7 @@ class DatasetSource:
             str(local or self.path), self.config, split=split, revision=self.revision, streaming=self.streaming
         )
 
-    def _selected(self, datasets: ModuleType, loaded: Any) -> Any:
+    def _select_split(self, datasets: ModuleType, loaded: Dataset) -> Dataset:
         """Return the split of what the library returned."""
         if not isinstance(loaded, dict):
             return loaded
@@ -135,12 +138,12 @@ class DatasetSource:
                 parameter="split",
                 expected=names,
             )
-        parts = [_sliced(loaded, datasets, name, text, self) for name, text in self._parts(names)]
-        return parts[0] if len(parts) == 1 else datasets.concatenate_datasets(parts)
+        slices = [_slice_split(loaded, datasets, name, text, self) for name, text in self._parts(names)]
+        return slices[0] if len(slices) == 1 else datasets.concatenate_datasets(slices)
 
     def _parts(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return (name, text) of each part of a split such as ``train[:10]+test``."""
-        names, parts = list(names), list[tuple[str, str]]()
+        names, slices = list(names), list[tuple[str, str]]()
         for text in (self.split or "").split("+"):
             match = _PART.fullmatch(text)
             if match is None:
@@ -158,8 +161,8 @@ class DatasetSource:
                     expected=names,
                     nearest=nearest_name(name, names),
                 )
-            parts.append((name, text.strip()))
-        return parts
+            slices.append((name, text.strip()))
+        return slices
 
     def split_error(self, message: str) -> InputError:
         """Return the error of a split that cannot be read."""
@@ -219,7 +222,7 @@ class DatasetSource:
         return f'HF_HUB_OFFLINE=0 python -c "import datasets; datasets.load_dataset({", ".join(options)})"'
 
 
-def loaded_commit(dataset: Any) -> str | None:
+def loaded_commit(dataset: Dataset) -> str | None:
     """Return the commit of the hub from which a loaded ``Dataset`` was prepared, by the folder of its cache; None if unknown."""
     files = [Path(entry["filename"]) for entry in getattr(dataset, "cache_files", None) or ()]
     commits = {file.parent.name for file in files if _COMMIT.fullmatch(file.parent.name)}
@@ -229,7 +232,9 @@ def loaded_commit(dataset: Any) -> str | None:
 @contextmanager
 def _without_requests() -> Generator[None]:
     """Context in which the libraries read their caches alone, as with ``HF_HUB_OFFLINE``: no request that is repeated for a minute."""
-    configs: list[Any] = [importlib.import_module(name) for name in ("datasets.config", "huggingface_hub.constants")]
+    configs: list[Dataset] = [
+        importlib.import_module(name) for name in ("datasets.config", "huggingface_hub.constants")
+    ]
     before = [config.HF_HUB_OFFLINE for config in configs]
     try:
         for config in configs:
@@ -246,7 +251,7 @@ def is_offline() -> bool:
     return bool(datasets.config.HF_HUB_OFFLINE)
 
 
-def is_saved(folder: Path) -> bool:
+def has_saved_state(folder: Path) -> bool:
     """Return True for a folder that ``save_to_disk`` wrote."""
     return (folder / "state.json").is_file() or (folder / "dataset_dict.json").is_file()
 
@@ -265,30 +270,32 @@ def _builder(file: Path, path: str) -> str:
     return builder
 
 
-def _sliced(loaded: Mapping[str, Any], datasets: ModuleType, name: str, text: str, source: DatasetSource) -> Any:
+def _slice_split(
+    loaded: Mapping[str, Dataset], datasets: ModuleType, name: str, text: str, source: DatasetSource
+) -> Dataset:
     """Return the rows of one part of a split, such as ``train[10:20]``."""
-    part = loaded[name]
+    dataset = loaded[name]
     if "[" not in text:
-        return part
+        return dataset
     try:
-        count = _rows(part, name, text)
+        count = _rows(dataset, name, text)
         (piece,) = datasets.ReadInstruction.from_spec(text).to_absolute({name: count})
     except (ValueError, AssertionError) as error:
         raise source.split_error(f"split '{text}': {_reason(error)}") from error
     if source.streaming:
-        part = part.skip(piece.from_) if piece.from_ else part
-        return part if piece.to == sys.maxsize else part.take(piece.to - piece.from_)
-    return part.select(range(piece.from_, max(piece.from_, piece.to)))
+        dataset = dataset.skip(piece.from_) if piece.from_ else dataset
+        return dataset if piece.to == sys.maxsize else dataset.take(piece.to - piece.from_)
+    return dataset.select(range(piece.from_, max(piece.from_, piece.to)))
 
 
-def _rows(part: Any, name: str, text: str) -> int:
+def _rows(dataset: Dataset, name: str, text: str) -> int:
     """Return the number of rows of a data set, or of a stream where the slice does not need it.
 
     Raises ``ValueError`` for a slice of a stream that counts from the end and whose length is not known.
     """
-    if hasattr(part, "num_rows"):
-        return int(part.num_rows)
-    splits = getattr(part.info, "splits", None) or {}
+    if hasattr(dataset, "num_rows"):
+        return int(dataset.num_rows)
+    splits = getattr(dataset.info, "splits", None) or {}
     if name in splits and splits[name].num_examples:
         return int(splits[name].num_examples)
     if "%" in text or "-" in text:
@@ -310,7 +317,7 @@ def _is_connection_error(error: BaseException) -> bool:
 def _reason(error: BaseException) -> str:
     """Return the first lines of an error and of its cause, where the library often puts the reason."""
     reasons = list[str]()
-    for part in (error, error.__cause__):
-        lines = str(part).strip().splitlines() if part is not None else []
+    for cause in (error, error.__cause__):
+        lines = str(cause).strip().splitlines() if cause is not None else []
         reasons.extend(lines[:1])
     return ": ".join(dict.fromkeys(reasons)) or type(error).__name__

@@ -13,7 +13,7 @@ from harness.files.records import Record, open_binary
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
-def is_delimited(path: Path) -> bool:
+def is_table_file(path: Path) -> bool:
     """Return True for a file whose name ends with ``.csv`` or ``.tsv``, or the same with ``.gz``."""
     return path.name.lower().endswith(SUFFIXES)
 
@@ -51,16 +51,18 @@ def delimited_rows(path: Path) -> Iterator[Record]:
             twice = next((name for k, name in enumerate(header) if name in header[:k]), None)
             if twice is not None:
                 raise InputError(f"the column '{twice}' occurs twice", f"{path}:1")
+            # Tab-separated files of captions are written without quoting: a quotation mark at the start of a caption is text there, and
+            # taken for a quote it would swallow the following lines.
             quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
             reader = csv.reader(text, delimiter=delimiter, quoting=quoting, skipinitialspace=delimiter == "|")
             for row in reader:
-                where = f"{path}:{reader.line_num + 1}"
+                location = f"{path}:{reader.line_num + 1}"
                 if not row:
                     continue
                 if len(row) != len(header):
                     quotes = "; a cell with commas needs quotes" if delimiter == "," and len(row) > len(header) else ""
-                    raise InputError(f"{len(row)} cells; expected {len(header)}, as in the header{quotes}", where)
-                yield Record(where, {name: cell or None for name, cell in zip(header, row)})
+                    raise InputError(f"{len(row)} cells; expected {len(header)}, as in the header{quotes}", location)
+                yield Record(location, {name: cell or None for name, cell in zip(header, row)})
         except UnicodeDecodeError as error:
             raise InputError(f"not UTF-8: {error.reason} at byte {error.start}", str(path)) from error
         except csv.Error as error:

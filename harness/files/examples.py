@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
-from harness.files.captions import captions, identity, listed
+from harness.files.captions import captions, identity, quote_list
 from harness.files.columns import Columns
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
@@ -46,26 +46,37 @@ class RowReader:
     """Yield an example as soon as the next id begins (streams); the rows of one id must be adjacent."""
 
     def examples(self, rows: Iterable[Record]) -> Iterator[Example]:
-        """Yield the examples of the rows.
+        """Yield the examples of the rows; one whose row holds all its references at once, unless an earlier one waits for more rows.
 
         Raises :class:`InputError` with the record at fault for duplicate ids, examples without references, and invalid
         ids or captions.
         """
         groups: dict[str, _Group] = {}
         finished: set[str] = set()
+        yielded: dict[str, str] = {}
+        """Places of the examples that did not wait, by id."""
         for number, row in enumerate(rows):
             columns = self.columns
             key = str(number) if columns.id is None else identity(row.fields.get(columns.id), row.where, columns.id)
+            # A stream cannot be kept: the rows of an id are complete when the next id begins. An id that comes again later would
+            # give two examples, hence `finished`.
             if self.consecutive and groups and key not in groups:
                 finished.update(groups)
-                yield from self._finished(groups)
+                yield from self._make_examples(groups)
                 groups = {}
             if key in finished:
                 raise InputError(
                     f"the id '{key}' recurs after other ids; in a stream the rows of one id must be adjacent", row.where
                 )
+            if key in yielded:
+                raise InputError(f"the id '{key}' occurs twice (first in {yielded[key]})", row.where)
             self._add(groups, key, row)
-        yield from self._finished(groups)
+            # A split without rows is found at the end: then nothing is yielded before.
+            if not (self.consecutive or columns.split) and len(groups) == 1 and not groups[key].single:
+                yield from self._make_examples(groups)
+                groups.clear()
+                yielded[key] = row.where
+        yield from self._make_examples(groups)
 
     def _add(self, groups: dict[str, _Group], key: str, row: Record) -> None:
         references, single = self._references(row)
@@ -99,11 +110,11 @@ class RowReader:
         source = fields.get(columns.source) if columns.source else None
         if isinstance(source, (list, tuple)):  # the turns of a dialogue
             source = "\n".join(map(str, source))
-        used = {*columns.used(), "candidates"}
+        used = {*columns.column_list(), "candidates"}
         meta = {name: value for name, value in fields.items() if name not in used}
         return _Group(row.where, references, single, with_root(media, self.media_root), source, meta)
 
-    def _finished(self, groups: Mapping[str, _Group]) -> Iterator[Example]:
+    def _make_examples(self, groups: Mapping[str, _Group]) -> Iterator[Example]:
         """Yield the examples of complete groups."""
         for key, group in groups.items():
             if not group.references:
@@ -126,7 +137,7 @@ def with_root(media: YamlValue, root: str | None) -> str | None:
 def examples_by_image(
     images: Mapping[str, tuple[str | None, Parameters]],
     references: Mapping[str, Sequence[str]],
-    where: str,
+    location: str,
     *,
     noun: str,
     limit_references: int | None,
@@ -139,7 +150,7 @@ def examples_by_image(
         Id -> (media name, meta).
     references : mapping
         Id -> captions.
-    where : str
+    location : str
         Place of the file for messages.
     noun : str
         Noun for an image in messages, such as ``video``.
@@ -151,9 +162,11 @@ def examples_by_image(
     InputError
         With the number and the first ids of the images without references.
     """
-    without = [key for key in images if not references.get(key)]
-    if without:
-        verb = "has" if len(without) == 1 else "have"
-        raise InputError(f"{len(without)} of {len(images)} {noun}s {verb} no references: {listed(without)}", where)
+    bare_images = [key for key in images if not references.get(key)]
+    if bare_images:
+        verb = "has" if len(bare_images) == 1 else "have"
+        raise InputError(
+            f"{len(bare_images)} of {len(images)} {noun}s {verb} no references: {quote_list(bare_images)}", location
+        )
     for key, (media, meta) in images.items():
         yield Example(key, tuple(references[key][:limit_references]), media, None, meta)

@@ -63,11 +63,11 @@ class FileOptions:
         return {"columns": columns} if columns else {}
 
 
-def respelled(error: InputError, spelling: Mapping[str, str]) -> InputError:
+def respell(error: InputError, spelling: Mapping[str, str]) -> InputError:
     """Return an error with the advice of its message in another spelling; ``spelling`` maps patterns to texts."""
     text = error.message
-    for pattern, other in spelling.items():
-        text = re.sub(pattern, other, text)
+    for pattern, name in spelling.items():
+        text = re.sub(pattern, name, text)
     return InputError(
         text, error.where, parameter=error.parameter, value=error.value, expected=error.expected, nearest=error.nearest
     )

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -16,11 +16,11 @@ from harness.contracts import Parameters
 from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.files.neighbours import (
+    LM_EVAL_RESPONSES,
     inspect_archive,
     inspect_rows,
     is_archive,
     is_inspect_log,
-    is_lm_eval_record,
     lm_eval_rows,
 )
 from harness.files.records import Record, first_byte, is_parquet, json_lines, kind, list_items, load_json, parquet_rows
@@ -79,6 +79,8 @@ def read_form(path: Path, role: Role, names: Sequence[str] = (), form: str | Non
         if form not in FORMS:
             raise InputError(f"unknown format '{form}'{did_you_mean(form, FORMS)}; formats are {', '.join(FORMS)}")
         return FORMS[form](path)
+    # From the surest sign to the weakest: magic bytes, then the first byte of the text, then header and columns. The name decides
+    # only where content cannot: a caption may begin with a bracket (.txt), and broken JSON is no text file (.json).
     if is_parquet(path):
         return Form("parquet", parquet_rows(path))
     if is_archive(path):
@@ -116,15 +118,20 @@ def single_object(path: Path) -> Parameters | None:
 
 
 # --------------------------------------------------------------------------- JSON
-def _of_list(value: YamlValue, where: str, key: str = "") -> Form:
+def _of_list(value: YamlValue, location: str, key: str = "") -> Form:
     """Return the form of a JSON list: texts or lists of texts by position, or objects."""
     if isinstance(value, list) and value and all(_is_texts(item) for item in value):
-        rows = [Record(f"{where}: record {number}", {"captions": item}) for number, item in enumerate(value, 1)]
+        rows = [Record(f"{location}: record {number}", {"captions": item}) for number, item in enumerate(value, 1)]
         return Form("list", rows, numbered=True, key=key)
-    rows = list_items(value, where)
-    if isinstance(value, list) and value and isinstance(value[0], dict) and is_lm_eval_record(value[0]):
+    rows = list_items(value, location)
+    if isinstance(value, list) and value and isinstance(value[0], dict) and _is_lm_eval(value[0].keys()):
         return Form("lm-eval", lm_eval_rows(rows), key=key)
     return Form("json", rows, key=key)
+
+
+def _is_lm_eval(names: Set[str]) -> bool:
+    """Return True for the fields of a line of samples of lm-eval."""
+    return "doc_id" in names and bool(names & LM_EVAL_RESPONSES)
 
 
 def _is_texts(item: YamlValue) -> bool:
@@ -135,10 +142,10 @@ def _of_objects(path: Path, role: Role, names: Sequence[str]) -> Form:
     value = single_object(path)
     if value is None:
         first, form = Form("jsonl", json_lines(path)).head()
-        return Form("lm-eval", lm_eval_rows(form.rows)) if first and is_lm_eval_record(first.fields) else form
+        return Form("lm-eval", lm_eval_rows(form.rows)) if first and _is_lm_eval(first.fields.keys()) else form
     if is_inspect_log(value):
         return Form("inspect", inspect_rows(value, str(path)))
-    if is_lm_eval_record(value):
+    if _is_lm_eval(value.keys()):
         return Form("lm-eval", lm_eval_rows([Record(f"{path}:1", value)]))
     if not _is_record(value, names):
         for key in WRAPPERS[role]:
@@ -171,11 +178,11 @@ def _has_captions(item: Parameters, names: Sequence[str]) -> bool:
     return any(name in item for name in (*names, "raw", *CANDIDATE_COLUMNS, *REFERENCE_COLUMNS))
 
 
-def mapping_rows(value: Parameters, where: str, names: Sequence[str] = ()) -> Iterator[Record]:
+def mapping_rows(value: Parameters, location: str, names: Sequence[str] = ()) -> Iterator[Record]:
     """Yield one record per id of an object ``{id: captions}``; objects with several columns keep them."""
     for name, item in value.items():
-        whole = isinstance(item, dict) and not {"caption", "raw"} & set(item)
-        yield Record(f"{where}: '{name}'", {**item, "id": name} if whole else {"id": name, "captions": item})
+        content = isinstance(item, dict) and not {"caption", "raw"} & set(item)
+        yield Record(f"{location}: '{name}'", {**item, "id": name} if content else {"id": name, "captions": item})
 
 
 def _json_mapping(path: Path) -> Form:

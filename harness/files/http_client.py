@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.contracts import Values
 from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 
@@ -52,7 +53,7 @@ class Client:
         if not self.base_url.startswith(("http://", "https://")):
             raise HarnessError(f"openai: base_url begins with http:// or https://; found {self.base_url!r}")
 
-    def post(self, path: str, body: dict[str, Any], accept: Callable[[Any], Any]) -> Any:
+    def post(self, path: str, body: Values, accept: Callable[[Any], Any]) -> Any:
         """Send a request and return ``accept(reply)`` for its first valid reply.
 
         Parameters
@@ -91,7 +92,7 @@ class Client:
                 self.sleep(wait)
         raise RequestFailed(f"{problem}, after {self.retries + 1} tries")
 
-    def _once(self, path: str, body: dict[str, Any]) -> Any:
+    def _once(self, path: str, body: Values) -> Any:
         headers = {"Content-Type": "application/json"}
         if self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"

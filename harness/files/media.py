@@ -50,16 +50,16 @@ class MediaCell:
         source = self.source
         values = {"config": source.config, "split": source.split, "revision": source.revision}
         query = {name: value for name, value in values.items() if value is not None}
-        place = urlencode({**query, "column": self.column, "row": self.row})
-        return f"{_SCHEME}{quote(source.path, safe='')}?{place}/{self.name.replace('/', '_')}"
+        location = urlencode({**query, "column": self.column, "row": self.row})
+        return f"{_SCHEME}{quote(source.path, safe='')}?{location}/{self.name.replace('/', '_')}"
 
     @classmethod
     def parse(cls, text: str) -> MediaCell | None:
         """Return the cell of a text; None for any other text."""
         if not text.startswith(_SCHEME):
             return None
-        place, _, name = text.removeprefix(_SCHEME).rpartition("/")
-        path, _, query = place.partition("?")
+        location, _, name = text.removeprefix(_SCHEME).rpartition("/")
+        path, _, query = location.partition("?")
         values = dict(parse_qsl(query))
         if "column" not in values or not values.get("row", "").isdecimal():
             return None
@@ -86,7 +86,7 @@ def keep_open(source: DatasetSource, dataset: Any) -> None:
     _opened[source] = dataset
 
 
-def encoded_content(cell: Any, where: str) -> bytes:
+def encoded_content(cell: Any, location: str) -> bytes:
     """Return the bytes of a media cell as the library stores it, ``{"bytes": ..., "path": ...}``.
 
     Raises :class:`InputError` for an empty cell, and for a path without file.
@@ -96,7 +96,7 @@ def encoded_content(cell: Any, where: str) -> bytes:
         return bytes(values["bytes"])
     path = values.get("path")
     if not path:
-        raise InputError("the media cell is empty", where)
+        raise InputError("the media cell is empty", location)
     try:
         with open_media(str(path)) as file:
             return file.read()
@@ -141,10 +141,10 @@ def media_file(media: str, folder: Path | None = None) -> Path:
     if MediaCell.parse(media) is None and _HUB not in media:
         return folder / media if folder is not None else Path(media)
     with open_media(media) as file:
-        return stored(file.read(), media.rpartition("/")[2])
+        return store_media(file.read(), media.rpartition("/")[2])
 
 
-def stored(content: bytes, name: str) -> Path:
+def store_media(content: bytes, name: str) -> Path:
     """Return the file of the cache with this content; it is written, under a name of its hash, where it is not there.
 
     Raises :class:`HarnessError` for a cache that cannot be written.

@@ -23,9 +23,8 @@ MAX_SAMPLE_BYTES = 1 << 26
 
 
 # --------------------------------------------------------------------------- lm-eval
-def is_lm_eval_record(record: Parameters) -> bool:
-    """Return True for a line of a file ``samples_TASK_DATE.jsonl`` of lm-eval."""
-    return "doc_id" in record and ("filtered_resps" in record or "resps" in record)
+LM_EVAL_RESPONSES = frozenset(("filtered_resps", "resps"))
+"""Fields of a line of a file ``samples_TASK_DATE.jsonl`` of lm-eval, at least one of them beside ``doc_id``."""
 
 
 def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
@@ -52,7 +51,7 @@ def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
             "candidates": filters if others else first,
             "references": _target(row.fields.get("target")),
         }
-        yield Record(row.where, values | _named("doc", row.fields.get("doc")))
+        yield Record(row.where, values | _name_neighbour("doc", row.fields.get("doc")))
 
 
 def _target(value: YamlValue) -> YamlValue:
@@ -70,7 +69,7 @@ def _target(value: YamlValue) -> YamlValue:
     return value
 
 
-def _named(prefix: str, values: YamlValue) -> Values:
+def _name_neighbour(prefix: str, values: YamlValue) -> Values:
     """Return the texts, numbers and lists of texts of an object as ``PREFIX.NAME``."""
     if not isinstance(values, Mapping):
         return {}
@@ -81,15 +80,16 @@ def _is_plain(value: YamlValue) -> bool:
     return isinstance(value, (str, int, float)) or (isinstance(value, list) and all(isinstance(x, str) for x in value))
 
 
-def _texts(value: YamlValue, where: str) -> Iterator[str]:
+def _texts(value: YamlValue, location: str) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and not _is_likelihood(value):
         for item in value:
-            yield from _texts(item, where)
+            yield from _texts(item, location)
     else:
         raise InputError(
-            f"a response is {kind(value)}; expected text (tasks of lm-eval that score choices generate no texts)", where
+            f"a response is {kind(value)}; expected text (tasks of lm-eval that score choices generate no texts)",
+            location,
         )
 
 
@@ -106,15 +106,15 @@ def is_inspect_log(value: YamlValue) -> bool:
     return isinstance(value, Mapping) and "eval" in value and "samples" in value
 
 
-def inspect_rows(log: Parameters, where: str) -> Iterator[Record]:
+def inspect_rows(log: Parameters, location: str) -> Iterator[Record]:
     """Yield one record per sample id of a log: ``id``, ``candidates`` (of all epochs and choices), ``references`` (the target), ``source``.
 
     Raises :class:`InputError` for a log without samples.
     """
     samples = log.get("samples")
     if not isinstance(samples, list) or not samples:
-        raise InputError(f"the log has no samples (status {log.get('status', 'unknown')})", where)
-    yield from _inspect_records([(f"{where}: samples: record {k}", item) for k, item in enumerate(samples, 1)])
+        raise InputError(f"the log has no samples (status {log.get('status', 'unknown')})", location)
+    yield from _inspect_records([(f"{location}: samples: record {k}", item) for k, item in enumerate(samples, 1)])
 
 
 def is_archive(path: Path) -> bool:
@@ -158,17 +158,17 @@ def _zstandard(path: Path, item: zipfile.ZipInfo) -> bytes:
 
 def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Record]:
     records: dict[str, tuple[str, Values]] = {}
-    for where, sample in samples:
+    for location, sample in samples:
         if not isinstance(sample, Mapping):
-            raise InputError(f"found {kind(sample)}; expected a sample of inspect", where)
-        key = identity(sample.get("id"), where, "id")
+            raise InputError(f"found {kind(sample)}; expected a sample of inspect", location)
+        key = identity(sample.get("id"), location, "id")
         source = sample.get("input")
         values = {"id": key, "candidates": [], "references": sample.get("target")}
         values |= {"source": source} if isinstance(source, str) else {}
-        values |= _named("metadata", sample.get("metadata"))
-        records.setdefault(key, (where, values))[1]["candidates"].extend(_completions(sample.get("output")))
-    for where, values in records.values():
-        yield Record(where, {**values, "candidates": values["candidates"] or None})
+        values |= _name_neighbour("metadata", sample.get("metadata"))
+        records.setdefault(key, (location, values))[1]["candidates"].extend(_completions(sample.get("output")))
+    for location, values in records.values():
+        yield Record(location, {**values, "candidates": values["candidates"] or None})
 
 
 def _completions(output: YamlValue) -> list[str]:
@@ -185,7 +185,7 @@ def _content(content: YamlValue) -> str:
     """Return the text of a message: a text, or the parts of type ``text`` of a list."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
+    entries = content if isinstance(content, list) else []
     return "\n".join(
-        str(part.get("text", "")) for part in parts if isinstance(part, Mapping) and part.get("type") == "text"
+        str(entry.get("text", "")) for entry in entries if isinstance(entry, Mapping) and entry.get("type") == "text"
     )

@@ -126,14 +126,26 @@ def utf16_hint(data: bytes, name: str) -> str:
     return f" (UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {Path(name).name} > NEW)" if utf16 else ""
 
 
-def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
+class _Constant(Exception):
+    """NaN or Infinity in place of a number."""
+
+
+def _refuse_constant(name: str) -> YamlValue:
+    raise _Constant(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+"""Made once: a decoder for each line of a file takes as long as reading the line."""
+
+
+def parse_json(data: bytes, location: str, *, offset: int = 0, complete: bool = False) -> YamlValue:
     """Return the JSON value in ``data``.
 
     Parameters
     ----------
     data : bytes
         UTF-8 text of one JSON value.
-    where : str
+    location : str
         Place of the data for messages.
     offset : int, default 0
         Byte offset of ``data`` in its file.
@@ -150,27 +162,31 @@ def parse_json(data: bytes, where: str, *, offset: int = 0, complete: bool = Fal
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        hint = utf16_hint(data, where) if offset == 0 else ""
-        raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}{hint}", where) from error
-
-    def refuse_constant(name: str) -> YamlValue:
-        raise InputError(f"found {name}; JSON numbers are finite", where + _path_to_constant(text))
+        hint = utf16_hint(data, location) if offset == 0 else ""
+        raise InputError(f"not UTF-8 at byte {offset + error.start}: {error.reason}{hint}", location) from error
 
     def unique_keys(pairs: list[tuple[str, Any]]) -> Values:
         mapping = dict(pairs)
         if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"the key '{twice}' occurs twice in one object", where)
+            raise InputError(f"the key '{twice}' occurs twice in one object", location)
         return mapping
 
+    # A line of JSON Lines goes through one decoder that is made once; a whole file is read once, and can afford to look at its keys:
+    # of a repeated key json keeps the last value, which would lose captions without a word.
     try:
-        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=unique_keys if complete else None)
+        if not complete and not text.startswith("\ufeff"):
+            return _DECODER.decode(text)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_keys if complete else None)
+    except _Constant as constant:
+        raise InputError(f"found {constant}; JSON numbers are finite", location + _path_to_constant(text)) from None
     except json.JSONDecodeError as error:
+        # The error counts characters; editors and `head -c` count bytes. Behind the end, the last byte of the content is the place.
         at = offset + len(text.rstrip()[: error.pos].encode("utf-8"))
-        raise InputError(f"not JSON at byte {at}: {error.msg}{_cut_off(text, error, complete)}", where) from error
+        raise InputError(f"not JSON at byte {at}: {error.msg}{_cut_off(text, error, complete)}", location) from error
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists nested thousands deep
-        raise InputError(f"not readable as JSON: {error}", where) from error
+        raise InputError(f"not readable as JSON: {error}", location) from error
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|NaN|-?Infinity')
@@ -182,6 +198,8 @@ def _path_to_constant(text: str) -> str:
     >>> _path_to_constant('{"annotations": [{"id": 1}, {"id": "NaN", "caption": NaN}]}')
     ": 'annotations': record 2: 'caption'"
     """
+    # json.loads does not say where a constant was. Only a file that is refused is scanned again, by its tokens: they need no stack of
+    # values, and strings are one token each, so that brackets inside captions count for nothing.
     path: list[int | str] = []  # open lists: number of the item; open objects: the last string
     for match in _TOKEN.finditer(text):
         token = match[0]
@@ -219,12 +237,12 @@ def records(path: Path) -> Iterator[Record]:
         yield from json_lines(path)
 
 
-def list_items(value: YamlValue, where: str) -> Iterator[Record]:
+def list_items(value: YamlValue, location: str) -> Iterator[Record]:
     """Yield the items of a list of objects; raise :class:`InputError` for anything else."""
     if not isinstance(value, list):
-        raise InputError(f"found {kind(value)}; expected a list of objects", where)
+        raise InputError(f"found {kind(value)}; expected a list of objects", location)
     for number, item in enumerate(value, 1):
-        at = f"{where}: record {number}"
+        at = f"{location}: record {number}"
         if not isinstance(item, dict):
             raise InputError(f"found {kind(item)}; expected an object", at)
         yield Record(at, item)
@@ -232,15 +250,17 @@ def list_items(value: YamlValue, where: str) -> Iterator[Record]:
 
 def json_lines(path: Path) -> Iterator[Record]:
     """Yield the objects of a JSON Lines file, one per line; blank lines are skipped."""
-    offset = 0
+    offset = (
+        0  # bytes before the line, for messages: the file may be larger than the memory, and is never read as a whole
+    )
     with open_binary(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                where = f"{path}:{number}"
-                value = parse_json(line, where, offset=offset)
+                location = f"{path}:{number}"
+                value = parse_json(line, location, offset=offset)
                 if not isinstance(value, dict):
-                    raise InputError(f"found {kind(value)}; expected an object", where)
-                yield Record(where, value)
+                    raise InputError(f"found {kind(value)}; expected an object", location)
+                yield Record(location, value)
             offset += len(line)
 
 
@@ -252,6 +272,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[R
     number = 0
     try:
         with pq.ParquetFile(path) as file:
+            # Rows of texts are large as Python objects: 4096 of them at a time, whatever the row groups of the writer.
             for batch in file.iter_batches(4096, columns=list(columns) if columns else None):
                 for row in batch.to_pylist():
                     number += 1

@@ -31,10 +31,10 @@ _KEYS = (
 )
 
 
-def remember(value: str, shown: str = HIDDEN) -> None:
-    """Declare a text as secret; ``shown`` replaces it. A text shorter than :data:`MIN_LENGTH` is ignored."""
+def remember(value: str, replacement: str = HIDDEN) -> None:
+    """Declare a text as secret; ``replacement`` replaces it. A text shorter than :data:`MIN_LENGTH` is ignored."""
     if len(value) >= MIN_LENGTH:
-        _values.setdefault(value, shown)
+        _values.setdefault(value, replacement)
 
 
 def forget() -> None:
@@ -67,22 +67,27 @@ def remember_keys(value: object, name: str = "") -> None:
                 remember(match[1])
 
 
+def has_secrets() -> bool:
+    """Return True when a secret is declared."""
+    return bool(_values)
+
+
 def redact(text: str) -> str:
     """Return a text in which every secret is replaced by its placeholder."""
-    for value in sorted(_values, key=len, reverse=True):
+    for value in sorted(_values, key=len, reverse=True) if _values else ():
         if value in text:
             text = text.replace(value, _values[value])
     return text
 
 
-def redacted(value: object) -> object:
+def redact_values(value: object) -> object:
     """Return a value of mappings, lists and texts in which every text is redacted; the value itself without secrets."""
     if not _values:
         return value
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        return {redacted(key): redacted(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {redact_values(key): redact_values(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [redacted(item) for item in cast("list[object]", value)]
+        return [redact_values(item) for item in cast("list[object]", value)]
     return value

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
-from harness.files.delimited import delimited_rows, delimiter_of, header_cells, is_delimited
+from harness.files.delimited import delimited_rows, delimiter_of, header_cells, is_table_file
 from harness.files.records import Record, open_binary, utf16_hint
 
 _FLICKR = re.compile(r"([^\t]+)#(\d+)\t(.*)")
@@ -30,6 +30,8 @@ def text_form(path: Path, names: Sequence[str] = ()) -> tuple[str, Iterator[Reco
     InputError
         For text that is not UTF-8.
     """
+    # The first line alone decides, in the order of how little can be mistaken for the form: `image#0 TAB caption` is nothing else; two
+    # columns without a known name are an id and a caption; a header must name captions and something more; all else is captions.
     first = next((line for _, line in _lines(path)), "")
     if _FLICKR.fullmatch(first):
         return "flickr", flickr_rows(path)
@@ -38,7 +40,7 @@ def text_form(path: Path, names: Sequence[str] = ()) -> tuple[str, Iterator[Reco
     header = _is_header(cells, names)
     if tabs and len(cells) == 2 and not header and not any(cell in names for cell in cells):
         return "pairs", two_column_rows(path)
-    if is_delimited(path) or header:
+    if is_table_file(path) or header:
         return "tsv" if delimiter_of(first, path) == "\t" else "csv", table_rows(path)
     return "txt", line_rows(path)
 

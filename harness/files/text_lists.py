@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, cast
 
 from harness.errors import InputError
-from harness.files.captions import check_text, listed
+from harness.files.captions import check_text, quote_list
 
 
 def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
@@ -46,32 +46,32 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     return [texts_of(item, f"{name}: example {k}") for k, item in enumerate(items)]
 
 
-def texts_of(value: object, where: str) -> tuple[str, ...]:
-    """Return the texts of one example: a text, or a list of texts; raise :class:`InputError` with ``where`` for anything else."""
+def texts_of(value: object, location: str) -> tuple[str, ...]:
+    """Return the texts of one example: a text, or a list of texts; raise :class:`InputError` with ``location`` for anything else."""
     if (
         isinstance(value, (list, tuple))
         and value
         and all(type(text) is str for text in cast("Sequence[object]", value))
     ):
-        return tuple(check_text(text, where) for text in cast("Sequence[str]", value))  # the usual case
-    texts = [value] if _is_text(value) else _sequence(value, where, "of texts")
+        return tuple(check_text(text, location) for text in cast("Sequence[str]", value))  # the usual case
+    texts = [value] if _is_text(value) else _sequence(value, location, "of texts")
     if not texts:
-        raise InputError("the list is empty; expected at least one text", where)
+        raise InputError("the list is empty; expected at least one text", location)
     captions = [
         cast("Mapping[str, object]", item)["caption"] if isinstance(item, Mapping) and _is_text(item) else item
         for item in texts
     ]
-    return tuple(check_text(text, where) for text in captions)
+    return tuple(check_text(text, location) for text in captions)
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) or (isinstance(value, Mapping) and "caption" in value)
 
 
-def _sequence(value: object, where: str, content: str) -> list[object]:
+def _sequence(value: object, location: str, content: str) -> list[object]:
     usual = isinstance(value, Sequence) or (isinstance(value, Sized) and isinstance(value, Iterable))
     if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not usual:
-        raise InputError(f"expected a list {content}; found {value!r:.60}", where)
+        raise InputError(f"expected a list {content}; found {value!r:.60}", location)
     return list(cast("Iterable[object]", value))
 
 
@@ -86,7 +86,7 @@ def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
     ids = {str(key): value for key, value in values.items()}
     if len(ids) < len(values):
         twice = [key for key in values if not isinstance(key, str) and str(key) in values]
-        raise InputError(f"{len(twice)} ids occur as a number and as a text: {listed(twice)}", name)
+        raise InputError(f"{len(twice)} ids occur as a number and as a text: {quote_list(twice)}", name)
     return ids
 
 
@@ -104,9 +104,11 @@ def matched_ids(
     unknown = [key for key in candidates if key not in references]
     missing = [key for key in references if key not in candidates]
     if unknown and not allow_unknown:
-        raise InputError(f"{len(unknown)} ids have no references: {listed(unknown)} (allow_unknown: true ignores them)")
+        raise InputError(
+            f"{len(unknown)} ids have no references: {quote_list(unknown)} (allow_unknown: true ignores them)"
+        )
     if missing and not allow_missing:
         raise InputError(
-            f"{len(missing)} ids have no candidates: {listed(missing)} (allow_missing: true scores the others)"
+            f"{len(missing)} ids have no candidates: {quote_list(missing)} (allow_missing: true scores the others)"
         )
     return [key for key in references if key in candidates]

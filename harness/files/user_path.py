@@ -21,8 +21,8 @@ def user_path(path: str | Path) -> Path:
 
 def nearest_beside(path: str | Path) -> str | None:
     """Return the name of the file or folder in the folder of a path that is nearest to its own; None where there is none."""
-    place = user_path(path)
+    path_text = user_path(path)
     try:
-        return nearest_name(place.name, sorted(os.listdir(place.parent)))
+        return nearest_name(path_text.name, sorted(os.listdir(path_text.parent)))
     except (OSError, ValueError):  # no folder, or one that may not be listed
         return None

@@ -45,31 +45,31 @@ class Located:
     def place(self, key: Key) -> tuple[str, int]:
         """Return file and line of a path, or of its nearest ancestor that has one; line 0 means that there is none."""
         for length in range(len(key), -1, -1):
-            place = self.places.get(tuple(key[:length]))
-            if place is not None:
-                return place
+            location = self.places.get(tuple(key[:length]))
+            if location is not None:
+                return location
         return "spec", 0
 
-    def put(self, key: Key, value: YamlValue, places: dict[Key, tuple[str, int]]) -> None:
-        """Replace the top-level entry ``key[0]`` and its places; ``places`` are relative to ``key``."""
+    def put(self, key: Key, value: YamlValue, locations: dict[Key, tuple[str, int]]) -> None:
+        """Replace the top-level entry ``key[0]`` and its places; ``locations`` are relative to ``key``."""
         assert len(key) == 1
         self.data[key[0]] = value
-        self.places = {path: place for path, place in self.places.items() if path[:1] != key}
-        self.places.update({key + path: place for path, place in places.items()})
+        self.places = {path: location for path, location in self.places.items() if path[:1] != key}
+        self.places.update({key + path: location for path, location in locations.items()})
 
     def part(self, key: Key) -> dict[Key, tuple[str, int]]:
         """Return the places at and below ``key``, relative to it."""
-        return {path[len(key) :]: place for path, place in self.places.items() if path[: len(key)] == key}
+        return {path[len(key) :]: location for path, location in self.places.items() if path[: len(key)] == key}
 
 
-def load(path: Path, shown: str | None = None, *, compiled: bool = False) -> Located:
+def load(path: Path, display_name: str | None = None, *, compiled: bool = False) -> Located:
     """Return the data of a YAML file with its places, read by the safe loader.
 
     Parameters
     ----------
     path : Path
         File to read.
-    shown : str, optional
+    display_name : str, optional
         Name of the file in places and messages; ``path`` by default.
     compiled : bool, default False
         Parse with libyaml, ten times as fast, and again without it where libyaml refuses the text, for the message.
@@ -80,7 +80,7 @@ def load(path: Path, shown: str | None = None, *, compiled: bool = False) -> Loc
         For a missing file, invalid YAML (with the line), a key that occurs twice in one mapping, or aliases that make more than
         :data:`MAX_NODES` values.
     """
-    name = shown or str(path)
+    name = display_name or str(path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -105,11 +105,11 @@ def loads(text: str, name: str, *, compiled: bool = False) -> Located:
     """
     if compiled and _compiled_reads(text):
         with suppress(InputError):
-            return _located(text, name, yaml.CSafeLoader)
-    return _located(text, name, yaml.SafeLoader)
+            return _locate(text, name, yaml.CSafeLoader)
+    return _locate(text, name, yaml.SafeLoader)
 
 
-def _located(text: str, name: str, kind: Any) -> Located:
+def _locate(text: str, name: str, kind: Any) -> Located:
     """Return the data of a YAML text as a class of loaders of PyYAML reads it; raises as :func:`load`."""
     try:
         loader: Loader = kind(text)
@@ -192,9 +192,9 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
-def _build(loader: Loader, node: yaml.Node, key: Key, name: str, places: dict[Key, tuple[str, int]]) -> YamlValue:
-    """Return the data of a node and add the places at and below ``key`` to ``places``."""
-    places.setdefault(key, (name, node.start_mark.line + 1))
+def _build(loader: Loader, node: yaml.Node, key: Key, name: str, locations: dict[Key, tuple[str, int]]) -> YamlValue:
+    """Return the data of a node and add the places at and below ``key`` to ``locations``."""
+    locations.setdefault(key, (name, node.start_mark.line + 1))
     if isinstance(node, yaml.MappingNode):
         loader.flatten_mapping(node)
         mapping: dict[Any, Any] = {}
@@ -208,9 +208,9 @@ def _build(loader: Loader, node: yaml.Node, key: Key, name: str, places: dict[Ke
             if label in mapping:
                 raise InputError(f"the key '{label}' is given twice", f"{name}:{key_node.start_mark.line + 1}")
             below = (*key, label)
-            places[below] = (name, key_node.start_mark.line + 1)
-            mapping[label] = _build(loader, value_node, below, name, places)
+            locations[below] = (name, key_node.start_mark.line + 1)
+            mapping[label] = _build(loader, value_node, below, name, locations)
         return mapping
     if isinstance(node, yaml.SequenceNode):
-        return [_build(loader, child, (*key, index), name, places) for index, child in enumerate(node.value)]
+        return [_build(loader, child, (*key, index), name, locations) for index, child in enumerate(node.value)]
     return loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]

@@ -31,7 +31,7 @@ from harness.rundir.format import MANIFEST, RESULTS, JsonObject, plain, to_json,
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
-from harness.rundir.samples import SampleColumns
+from harness.rundir.sample_file import SampleColumns
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.stats import bootstrap
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -39,10 +39,10 @@ def read_captions(collection: Collection) -> None:
 
 def _holds_objects(value: YamlValue) -> bool:
     if isinstance(value, Mapping):
-        value = list(cast("Mapping[str, Any]", value).values())
+        value = list(cast("Mapping[str, YamlValue]", value).values())
     if not isinstance(value, list):
         return False
-    items = cast("list[Any]", value)
+    items = cast("list[YamlValue]", value)
     return bool(items) and all(is_object(item) for item in items)
 
 
@@ -53,9 +53,9 @@ def _inner(record: Record, nested: str | None) -> Iterator[tuple[Record, str | N
         return
     value = lookup(record.fields, nested)
     if isinstance(value, Mapping):
-        pairs = [(str(name), item) for name, item in cast("Mapping[str, Any]", value).items()]
+        pairs = [(str(name), item) for name, item in cast("Mapping[str, YamlValue]", value).items()]
     elif isinstance(value, list):
-        pairs = [(None, item) for item in cast("list[Any]", value)]
+        pairs = [(None, item) for item in cast("list[YamlValue]", value)]
     else:
         raise InputError(f"'{nested}' is {kind(value)}; expected a list or an object of judged captions", record.where)
     for system, item in pairs:
@@ -172,12 +172,12 @@ def _matches(name: str, pattern: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-def _parts(value: YamlValue, name: str, where: str) -> Sequence[Any]:
-    if not isinstance(value, (list, tuple)) or len(cast("Sequence[Any]", value)) < 5:
+def _parts(value: YamlValue, name: str, where: str) -> Sequence[YamlValue]:
+    if not isinstance(value, (list, tuple)) or len(cast("Sequence[YamlValue]", value)) < 5:
         raise InputError(
             f"'{name}' is {kind(value)}; expected [caption 1, caption 2, source 1, source 2, votes]", where
         )
-    return cast("Sequence[Any]", value)
+    return cast("Sequence[YamlValue]", value)
 
 
 # --------------------------------------------------------------------------- best and worst
@@ -227,9 +227,9 @@ def _listed(
     """Return the captions of a record, and for each the texts by which ``best`` may name it: system, position, text."""
     value = lookup(record.fields, name)
     if isinstance(value, Mapping):
-        entries = [(str(system), text) for system, text in cast("Mapping[str, Any]", value).items()]
+        entries = [(str(system), text) for system, text in cast("Mapping[str, YamlValue]", value).items()]
     elif isinstance(value, list):
-        entries = [("", text) for text in cast("list[Any]", value)]
+        entries = [("", text) for text in cast("list[YamlValue]", value)]
     else:
         raise InputError(f"'{name}' is {kind(value)}; expected the captions of the item", record.where)
     if len(entries) < 2:
@@ -241,7 +241,7 @@ def _listed(
 def _choices(record: Record, name: str, names: Sequence[tuple[str, str, str]]) -> np.ndarray:
     """Return the positions (raters,) of the captions that the raters chose."""
     value = lookup(record.fields, name)
-    values = cast("Sequence[Any]", value) if isinstance(value, list) else [value]
+    values = cast("Sequence[YamlValue]", value) if isinstance(value, list) else [value]
     out: list[int] = []
     for item in values:
         if item is None:

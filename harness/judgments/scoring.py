@@ -15,6 +15,7 @@ from harness.errors import HarnessError
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import JudgmentPlan
 from harness.judgments.reference_policy import Corpus, ScoringSets
+from harness.registry import current
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.features import FeatureCache
@@ -103,7 +104,7 @@ def _score(metric: MetricPlan, calls: Sequence[_Call], total: int, show: bool) -
         except HarnessError:
             raise
         except Exception as error:
-            if type(metric.metric).__module__.startswith("harness."):
+            if current().is_built_in("metrics", metric.name):
                 raise  # a bug of the harness shows its traceback
             raise HarnessError(
                 f"metric '{metric.label}' failed: {type(error).__name__}: {error} (--debug shows where)"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from harness.contracts import Parameters
 from harness.errors import InputError, did_you_mean, nearest_name, require
-from harness.files.delimited import delimited_rows, is_delimited
+from harness.files.delimited import delimited_rows, is_table_file
 from harness.files.records import Record, existing, is_parquet, records
 from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
@@ -28,7 +28,7 @@ def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> It
         file = existing(path, WHAT)
         if file.suffix.lower() == ".parquet" and not is_parquet(file):
             raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
-        yield from delimited_rows(file) if is_delimited(file) else records(file)
+        yield from delimited_rows(file) if is_table_file(file) else records(file)
 
 
 def _hf_rows(source: HuggingFaceSource) -> Iterator[Record]:
@@ -66,14 +66,14 @@ def lookup(fields: Parameters, path: str) -> YamlValue:
             if not isinstance(here, (list, tuple)):
                 return None
             rest = ".".join(steps[depth + 1 :])
-            items = cast("Sequence[Any]", here)
+            items = cast("Sequence[YamlValue]", here)
             return [
                 lookup(cast("Parameters", item), rest) if rest and isinstance(item, Mapping) else item for item in items
             ]
         if isinstance(here, Mapping):
-            here = cast("Mapping[str, Any]", here).get(step)
-        elif isinstance(here, (list, tuple)) and step.isdigit() and int(step) < len(cast("Sequence[Any]", here)):
-            here = cast("Sequence[Any]", here)[int(step)]
+            here = cast("Mapping[str, YamlValue]", here).get(step)
+        elif isinstance(here, (list, tuple)) and step.isdigit() and int(step) < len(cast("Sequence[YamlValue]", here)):
+            here = cast("Sequence[YamlValue]", here)[int(step)]
         else:
             return None
     return here

@@ -37,7 +37,7 @@ def ratings(value: YamlValue, where: str, name: str) -> tuple[float, ...]:
 
     Raises :class:`InputError` when there is no rating, or a value is no number.
     """
-    values = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
+    values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
     present = [item for item in values if item is not None and item != ""]
     if not present:
         raise InputError(f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", where)

@@ -9,8 +9,8 @@ All manifests share one schema::
       my-metric: {import: "acme.metrics:Mine", summary: "...", level: set}
     # or a list: [{name: my-metric, target: "acme.metrics:Mine", summary: "..."}]
 
-Sources, in order: the harness itself, installed distributions (entry-point group ``harness.manifests``, value = the package
-that holds ``registry.yaml``; located without importing it), ``registry.yaml`` in the working directory (not with
+Sources, in order: installed distributions, those that ship with the harness first (entry-point group ``harness.manifests``, value =
+the package that holds ``registry.yaml``; located without importing it), ``registry.yaml`` in the working directory (not with
 ``HARNESS_LOCAL_PLUGINS=0``), and files given with ``--registry``. The last two are local: they may name code in their own folder,
 and components that a manifest of the harness or of a distribution declares. A built-in component keeps its bare name; a plugin's
 component of the same name is reached as ``provider/name``. A bare name that two plugins share is an error when it is used.
@@ -32,12 +32,14 @@ from harness.contracts import Parameters, Values
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
-from harness.registry.manifest_files import BUILT_IN, find_manifests, local_plugins
+from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 from harness.registry.parameter_checks import check_parameters, parameters
 
 __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
 
+INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
+"""Command that installs the components that ship with the harness."""
 _log = logging.getLogger(__name__)
 
 
@@ -128,8 +130,18 @@ class Registry:
         return _called(entries, name, str) or _called(entries, name, spelling)
 
     def with_role(self, kind: str, role: str) -> Entry:
-        """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``."""
-        return self.all_with_role(kind, role)[0]
+        """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``.
+
+        Raises :class:`HarnessError` where the distribution that has it is not installed.
+        """
+        entries = self.all_with_role(kind, role)
+        if not entries:
+            raise HarnessError(f"this needs {SINGULAR[kind]}s that are not installed: {INSTALL}")
+        return entries[0]
+
+    def is_built_in(self, kind: str, name: str) -> bool:
+        """Return True when ``name`` stands for a component that ships with the harness."""
+        return any(entry.provider == BUILT_IN for entry in self.called(kind, name))
 
     def all_with_role(self, kind: str, role: str) -> list[Entry]:
         """Return the built-in entries that the engine uses for a role, in the order of the manifest."""

@@ -19,7 +19,10 @@ from harness.contracts.metrics import State
 from harness.errors import HarnessError
 from harness.registry.parameter_checks import type_hints
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+PlainFunction = Callable[..., Any]
+"""A function of a plugin, before its arguments are checked."""
+
+Function = TypeVar("Function", bound=PlainFunction)
 ATTRIBUTE = "harness_component"
 """Attribute of a decorated function: the class of its component."""
 TEXT_ARGUMENTS = ("candidates", "references", "source", "media", "meta")
@@ -159,18 +162,18 @@ def embedding_function(function: Any = None, /, *, name: str = "") -> Any:
     return decorate if function is None else decorate(function)
 
 
-def _name(function: Callable[..., Any]) -> str:
+def _name(function: PlainFunction) -> str:
     return function.__name__.replace("_", "-")
 
 
-def _required(function: Callable[..., Any]) -> tuple[str, ...]:
+def _required(function: PlainFunction) -> tuple[str, ...]:
     """Return the names of the positional arguments without default."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     values = inspect.signature(function).parameters.values()
     return tuple(p.name for p in values if p.kind in kinds and p.default is inspect.Parameter.empty)
 
 
-def _text_arguments(function: Callable[..., Any]) -> dict[str, str]:
+def _text_arguments(function: PlainFunction) -> dict[str, str]:
     """Return argument -> role (one of :data:`TEXT_ARGUMENTS`) of the arguments that a metric fills from an example."""
     names = _required(function)
     free = [role for role in ("candidates", "references") if role not in names]
@@ -234,7 +237,7 @@ def _with_component(
 class FunctionPlugin(Parameterised):
     """Base of the components of functions."""
 
-    function: ClassVar[Callable[..., Any]]
+    function: ClassVar[PlainFunction]
     label: ClassVar[str]
     kind: ClassVar[str] = ""
     parameters: Values
@@ -242,7 +245,7 @@ class FunctionPlugin(Parameterised):
     def configure(self) -> None:
         """Set what depends on the parameters; called at the end of the constructor."""
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str, Values]]:
+    def __reduce__(self) -> tuple[PlainFunction, tuple[str, str, Values]]:
         """Return how a worker process creates the component again: by the name of its function."""
         return _create, (type(self).__module__, type(self).__qualname__, self.parameters)
 

@@ -32,8 +32,14 @@ ENTRY_KEYS = {
     "aliases",
     "version",
     "role",
+    "captions_of",
 }
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
+
+FORMER_PACKAGES = {
+    "harness.plugins": "harness_metrics", "harness.adapters": "harness_models", "harness.tasks": "harness_tasks"
+}  # fmt: skip
+"""Packages of version 0.1.0 -> their names today."""
 
 Section = Parameters
 """A mapping of YAML as loaded."""
@@ -64,6 +70,8 @@ class Entry:
     """Version of the component, as its manifest declares it; part of the provenance of a run."""
     roles: tuple[str, ...] = ()
     """Uses of the component by the engine itself, such as ``reference-files``; built-in entries only."""
+    captions_of: Parameters = field(default_factory=dict[str, Any], hash=False)
+    """Module -> hash of earlier code of an adapter that gave the same captions: stored captions of that code are reused."""
     local: bool = False
 
     @property
@@ -205,6 +213,11 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         raise HarnessError(f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; expected true, false or null")
     if target and ":" not in target and kind not in HIDDEN:
         raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
+    for former, package in FORMER_PACKAGES.items():
+        if f"{target or raw.get('path')}.".replace(":", ".").startswith(f"{former}."):
+            raise HarnessError(
+                f"{path}: {kind}.{name}: the package '{former}' is now '{package}': write '{package}' instead"
+            )
     return Entry(
         kind=kind,
         name=name,
@@ -222,6 +235,9 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         aliases=_texts(raw.get("aliases")),
         version=str(raw.get("version", "")),
         roles=_texts(raw.get("role")),
+        captions_of=_mapping(
+            raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"
+        ),
         local=local,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.errors import HarnessError
 from harness.registry.catalogue import current
 from harness.registry.manifest_files import BUILT_IN
+from harness.registry.manifest_schema import Manifest
 
 
 def plugin_failure(error: BaseException) -> str | None:
@@ -34,15 +35,17 @@ def plugin_failure(error: BaseException) -> str | None:
 
 def _owners() -> dict[str, str]:
     """Return module, or package of a module, -> provider, for the modules that manifests of plugins name."""
+    modules = [(module, manifest.provider) for manifest in current().manifests for module in _modules_of(manifest)]
+    built_in = {"harness"} | {module.partition(".")[0] for module, provider in modules if provider == BUILT_IN}
     owners: dict[str, str] = {}
-    for manifest in current().manifests:
-        if manifest.provider == BUILT_IN:
-            continue
-        modules = [entry.target.partition(":")[0] for entry in manifest.entries] + [
-            hook.partition(":")[0] for hook in manifest.hooks
-        ]
-        for module in filter(None, modules):
-            if module.partition(".")[0] != BUILT_IN:  # a manifest may name a built-in component
-                owners.setdefault(module, manifest.provider)
-                owners.setdefault(module.partition(".")[0], manifest.provider)
+    for module, provider in modules:
+        if module.partition(".")[0] not in built_in:  # a manifest may name a built-in component
+            owners.setdefault(module, provider)
+            owners.setdefault(module.partition(".")[0], provider)
     return owners
+
+
+def _modules_of(manifest: Manifest) -> list[str]:
+    """Return the modules of the components and hooks of a manifest."""
+    targets = [*(entry.target for entry in manifest.entries), *manifest.hooks]
+    return [module for module in (target.partition(":")[0] for target in targets) if module]

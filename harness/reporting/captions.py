@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from harness.errors import HarnessError, did_you_mean
+from harness.reporting.numbers import number
+from harness.reporting.table import Table
 from harness.rundir.samples import SampleTable, System
 from harness.spec.models import ViewSpec
 
@@ -16,59 +18,12 @@ DEFAULT_EXAMPLES = 6
 """Number of examples of a view that names none."""
 
 
-@dataclass(frozen=True)
-class Texts:
-    """Texts in their order, equal ones once with their number of occurrences, and the score of the set."""
+def texts_table(view: ViewSpec, samples: SampleTable) -> Table:
+    """Return the table of a ``texts`` view: a row per example, its references beside the candidates of every model.
 
-    counted: tuple[tuple[str, int], ...]
-    score: float | None = None
-
-    @classmethod
-    def of(cls, texts: Sequence[str], score: float | None = None) -> Texts:
-        """Return the texts with equal ones counted: ten greedy captions are one caption, ten times."""
-        counts: dict[str, int] = {}
-        for text in texts:
-            counts[text] = counts.get(text, 0) + 1
-        return cls(tuple(counts.items()), score)
-
-
-@dataclass(frozen=True)
-class TextsRow:
-    """One example; ``cells`` follow the heads of the table, None where a model has no candidates."""
-
-    example: str
-    references: Texts
-    cells: tuple[Texts | None, ...]
-
-
-@dataclass(frozen=True)
-class TextsTable:
-    """Table with a row per example and a column per model and decoding."""
-
-    metric: str
-    """Metric whose scores are shown and order the examples; empty: none."""
-    heads: tuple[str, ...]
-    rows: tuple[TextsRow, ...]
-    of: int
-    """Number of examples of the run."""
-
-    @property
-    def choice(self) -> str:
-        """Sentence on the choice of the examples."""
-        if self.metric and len(self.heads) > 1:
-            return (
-                f"the {len(self.rows)} of {self.of} examples whose {self.metric} differs most, largest difference first"
-            )
-        if self.metric:
-            return f"{len(self.rows)} of {self.of} examples, highest {self.metric} first"
-        return f"{len(self.rows)} of {self.of} examples, evenly spread over the run"
-
-
-def texts_table(view: ViewSpec, samples: SampleTable) -> TextsTable:
-    """Return the table of a ``texts`` view: ``examples`` rows, selected by the differences of the metric ``y``, or evenly for ``"*"``.
-
-    Ties follow the order of the run. Raises :class:`HarnessError` with the nearest name for a metric that has no score per
-    example.
+    Equal texts of a cell are one line with their number: ten greedy captions are one caption, ten times. ``examples`` rows are selected
+    by the differences of the metric ``y``, or evenly for ``"*"``; ties follow the order of the run. The data have a row per distinct
+    text. Raises :class:`HarnessError` with the nearest name for a metric that has no score per example.
     """
     metric = "" if view.metrics == ["*"] else view.metrics[0]
     scored = samples.scored_columns
@@ -79,9 +34,26 @@ def texts_table(view: ViewSpec, samples: SampleTable) -> TextsTable:
     systems = samples.systems
     ids = list(dict.fromkeys(samples.texts("example")))
     scores = [system.scores(metric) for system in systems] if metric else None
-    selected = _chosen(ids, systems, scores, view.examples or DEFAULT_EXAMPLES)
-    rows = tuple(_row(name, systems, scores) for name in selected)
-    return TextsTable(metric, system_heads(systems), rows, len(ids))
+    selected = select_examples(ids, systems, scores, view.examples or DEFAULT_EXAMPLES)
+    heads = ["references", *system_heads(systems)]
+    rows: list[list[str]] = []
+    data: list[list[object]] = [["example", "source", metric or "score", "times", "text"]]
+    for example in selected:
+        cells = list(_text_counts(example, systems, scores))
+        rows.append([example, *("\n".join(_cell_lines(counts, score, metric)) for counts, score in cells)])
+        for head, (counts, score) in zip(heads, cells):
+            data += [[example, head, "" if score is None else score, times, text] for text, times in counts.items()]
+    title = f"{view.heading}: {_choice(metric, len(systems), len(rows), len(ids))}"
+    return Table(
+        ["example", *heads], rows, "l" * (1 + len(heads)), title, [view.remark] if view.remark else [], data=data
+    )
+
+
+def _choice(metric: str, systems: int, rows: int, examples: int) -> str:
+    """Return the sentence on the choice of the examples."""
+    if metric and systems > 1:
+        return f"the {rows} of {examples} examples whose {metric} differs most, largest difference first"
+    return f"{rows} of {examples} examples, {f'highest {metric} first' if metric else 'evenly spread over the run'}"
 
 
 def system_heads(systems: Sequence[System]) -> tuple[str, ...]:
@@ -90,9 +62,10 @@ def system_heads(systems: Sequence[System]) -> tuple[str, ...]:
     return tuple(system.label if several else system.model for system in systems)
 
 
-def _chosen(
+def select_examples(
     ids: Sequence[str], systems: Sequence[System], scores: Sequence[np.ndarray] | None, count: int
 ) -> list[str]:
+    """Return the examples whose scores differ most between the systems, of one system the best ones, without scores some of them evenly."""
     count = min(count, len(ids))
     if scores is None:
         return [ids[(2 * i + 1) * len(ids) // (2 * count)] for i in range(count)]
@@ -107,16 +80,26 @@ def _chosen(
     return sorted(ids, key=weight, reverse=True)[:count]  # a stable sort: ties keep the order of the run
 
 
-def _row(example: str, systems: Sequence[System], scores: Sequence[np.ndarray] | None) -> TextsRow:
-    cells: list[Texts | None] = []
-    references: tuple[str, ...] = ()
-    for index, system in enumerate(systems):
-        if example not in system.row_of:
-            cells.append(None)
+def _text_counts(
+    example: str, systems: Sequence[System], scores: Sequence[np.ndarray] | None
+) -> Iterator[tuple[Counter[str], float | None]]:
+    """Yield the texts of an example with their numbers and the score of the set: its references, then each system's candidates."""
+    positions = [system.row_of.get(example) for system in systems]
+    rows = [None if k is None else int(system.rows[k]) for system, k in zip(systems, positions)]
+    with_references = ((system, row) for system, row in zip(systems, rows) if row is not None)
+    yield next((Counter(system.table.lists("references")[row]) for system, row in with_references), Counter()), None
+    for index, (system, position, row) in enumerate(zip(systems, positions, rows)):
+        if position is None or row is None:
+            yield Counter(), None
             continue
-        position = system.row_of[example]
-        row = int(system.rows[position])
-        references = references or system.table.lists("references")[row]
-        score = None if scores is None else float(scores[index][position])
-        cells.append(Texts.of(system.table.lists("candidates")[row], None if score != score else score))
-    return TextsRow(example, Texts.of(references), tuple(cells))
+        score = math.nan if scores is None else float(scores[index][position])
+        yield Counter(system.table.lists("candidates")[row]), None if math.isnan(score) else score
+
+
+def _cell_lines(counts: Counter[str], score: float | None, metric: str) -> Iterator[str]:
+    """Yield the score of a set and its texts, a line each."""
+    if score is not None:
+        yield f"{metric} {number(score)}"
+    for text, times in counts.items():
+        line = " ".join(text.split())
+        yield line if times == 1 else f"{line} (x {times})"

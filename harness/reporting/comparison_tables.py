@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from harness.analysis.clusters import RankedSystem
 from harness.contracts import Parameters
-from harness.reporting.numbers import ARROWS, number, p_text
-from harness.reporting.tables import Sheet
+from harness.reporting.numbers import heading, interval_text, number, p_text
+from harness.reporting.table import Table
 
 HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
 _FULL = (
@@ -16,18 +16,18 @@ _FULL = (
 )  # fmt: skip
 
 
-def pair_sheets(rows: Sequence[Parameters]) -> list[Sheet]:
+def pair_tables(rows: Sequence[Parameters]) -> list[Table]:
     """Return a table per pair of systems, a row per metric."""
     grouped: dict[tuple[str, str], list[Parameters]] = {}
     for row in rows:
         grouped.setdefault((row["system_a"], row["system_b"]), []).append(row)
     return [
-        Sheet(HEADERS, [_cells(row) for row in pair_rows], "lrrrrrrrrrl", f"A = {a}   B = {b}", _notes(pair_rows))
+        Table(HEADERS, [_cells(row) for row in pair_rows], "lrrrrrrrrrl", f"A = {a}   B = {b}", _notes(pair_rows))
         for (a, b), pair_rows in grouped.items()
     ]
 
 
-def comparison_sheet(rows: Sequence[Parameters]) -> Sheet:
+def comparison_table(rows: Sequence[Parameters]) -> Table:
     """Return all comparisons as one table for Markdown, LaTeX and CSV (numbers in full), a row per pair and metric."""
     systems = len({(row["system_a"], row["system_b"]) for row in rows}) > 1
     title = "" if systems or not rows else f"A = {rows[0]['system_a']}, B = {rows[0]['system_b']}"
@@ -35,27 +35,26 @@ def comparison_sheet(rows: Sequence[Parameters]) -> Sheet:
     headers = [*(("system A", "system B") if systems else ()), *HEADERS]
     alignment = ("ll" if systems else "") + "lrrrrrrrrrl"
     data = [list(_FULL), *([_full(row, name) for name in _FULL] for row in rows)]
-    return Sheet(headers, cells, alignment, title, _notes(rows), data=data)
+    return Table(headers, cells, alignment, title, _notes(rows), data=data)
 
 
-def cluster_sheet(metric: str, systems: Sequence[RankedSystem], higher_is_better: bool | None) -> Sheet:
+def cluster_table(metric: str, systems: Sequence[RankedSystem], higher_is_better: bool | None) -> Table:
     """Return the ranking of a metric; systems that share a letter are not told apart."""
-    return Sheet(
+    return Table(
         ("system", "value", "cluster", "better than", "worse than"),
         [(item.system, number(item.value), item.letters, str(item.wins), str(item.losses)) for item in systems],
         "lrlrr",
-        f"{metric} {ARROWS[higher_is_better]}".rstrip(),
+        heading(metric, higher_is_better),
         ("systems that share a letter do not differ significantly (p Holm > 0.05)",),
     )
 
 
 def _cells(row: Parameters) -> list[str]:
-    ci = row["ci95"]
     tested = row["sign_p_value"] is not None
     return [
-        f"{row['metric']} {ARROWS[row['higher_is_better']]}".rstrip(),
+        heading(row["metric"], row["higher_is_better"]),
         *(number(row[name]) for name in ("a", "b", "difference")),
-        f"{number(ci[0])} … {number(ci[1])}" if ci else "–",
+        interval_text(row["ci95"]),
         *(p_text(row[name]) for name in ("p_value", "p_holm", "p_bh", "sign_p_value")),
         f"{row['a_larger']}/{row['ties']}/{row['b_larger']}" if tested else "–",
         str({"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"])),
@@ -80,6 +79,10 @@ def _notes(rows: Sequence[Parameters]) -> list[str]:
     sizes = sorted({row["n"] for row in rows})
     examples = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     tests = f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
-    most = max((row["left_out"] for row in rows), default=0)
-    missing = [f"up to {most} examples are missing or undefined for one system and are left out"] if most else []
+    largest_count = max((row["left_out"] for row in rows), default=0)
+    missing = (
+        [f"up to {largest_count} examples are missing or undefined for one system and are left out"]
+        if largest_count
+        else []
+    )
     return [*notes, *missing, f"{examples} examples{tests}"]

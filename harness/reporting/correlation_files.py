@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.analysis.correlate import Study
 from harness.errors import InputError
-from harness.reporting.tables import to_csv
+from harness.reporting.formats.delimited import delimit
 from harness.rundir.format import to_json, write_atomically
 from harness.rundir.parquet import write_columns
 
@@ -31,7 +31,7 @@ def write_study(study: Study, path: Path) -> Path:
             list(COLUMNS),
             *(["" if record[name] is None else record[name] for name in COLUMNS] for record in records),
         ]
-        text = to_csv(rows, "\t" if suffix == ".tsv" else ",")
+        text = delimit(rows, "\t" if suffix == ".tsv" else ",")
         write_atomically(path, text.encode("utf-8"))
     else:
         raise InputError(

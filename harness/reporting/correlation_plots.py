@@ -12,7 +12,7 @@ import numpy as np
 from harness.analysis.column_table import ColumnTable
 from harness.analysis.correlate import ALL, Study
 from harness.errors import UnknownName, did_you_mean
-from harness.reporting.charts.build import color_scale, dash_scale, finished, padded, panels, shape_scale
+from harness.reporting.charts.build import color_scale, dash_scale, finish_chart, pad_ends, panels, shape_scale
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.drawing import fitted_svg, png
 from harness.reporting.charts.layout import DOUBLE, Layout
@@ -50,9 +50,9 @@ def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: s
     """Return a panel per y column with the x column of ``names`` (None: no panel content), and the line of least squares."""
     labels = np.array(table.groups(by)) if by else np.full(len(table), ALL)
     groups = [group for group in study.groups if group != ALL] or [ALL]
-    parts = [_points(study, table, labels, groups, x, y) for x, y in zip(names, study.y)]
+    panels_data = [_points(study, table, labels, groups, x, y) for x, y in zip(names, study.y)]
     caption = "One point per row of the table; the line is that of least squares over all points."
-    return Chart(name, "Scatter plots", caption, "metrics", partial(_build_scatter, parts, groups))
+    return Chart(name, "Scatter plots", caption, "metrics", partial(_build_scatter, panels_data, groups))
 
 
 def _points(
@@ -62,31 +62,31 @@ def _points(
     if x is None:
         return {"x": "", "y": y, "title": f"{y}: nothing defined", "points": [], "line": []}
     values = {"x": table.numbers[x], "y": table.numbers[y]}
-    inside = np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
-    across, up = values["x"][inside], values["y"][inside]
+    selected = np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
+    across, up = values["x"][selected], values["y"][selected]
     slope, offset = np.polyfit(across, up, 1)
     r2 = study.record(x, y)["r2"]
     return {
         "x": x, "y": y, "title": "R² undefined" if r2 is None else f"R² = {r2:.4f}",
-        "points": [{"x": float(a), "y": float(b), "group": str(g)} for a, b, g in zip(across, up, labels[inside])],
+        "points": [{"x": float(a), "y": float(b), "group": str(g)} for a, b, g in zip(across, up, labels[selected])],
         "line": [{"x": float(end), "y": float(slope * end + offset)} for end in (across.min(), across.max())],
     }  # fmt: skip
 
 
-def _build_scatter(parts: Sequence[dict[str, Any]], groups: Sequence[str], layout: Layout) -> Spec:
-    columns = layout.columns(len(parts), 4 * layout.font)
+def _build_scatter(panels_data: Sequence[dict[str, Any]], groups: Sequence[str], layout: Layout) -> Spec:
+    columns = layout.columns(len(panels_data), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
     legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
     color, shape = (nominal("group", scale=scale(groups), legend=legend) for scale in (color_scale, shape_scale))
     charts: list[Spec] = []
     data: dict[str, list[dict[str, Any]]] = {}
-    for k, part in enumerate(parts):
-        data |= {f"points{k}": part["points"], f"line{k}": part["line"]}
+    for k, panel in enumerate(panels_data):
+        data |= {f"points{k}": panel["points"], f"line{k}": panel["line"]}
         x, y = (
             quantitative(
                 name,
-                axis={"title": part[name] or None, "tickCount": 4, "format": ".6~g"},
-                scale={"domain": padded(row[name] for row in part["points"]), "nice": False, "zero": False},
+                axis={"title": panel[name] or None, "tickCount": 4, "format": ".6~g"},
+                scale={"domain": pad_ends(row[name] for row in panel["points"]), "nice": False, "zero": False},
             )
             for name in "xy"
         )
@@ -94,8 +94,8 @@ def _build_scatter(parts: Sequence[dict[str, Any]], groups: Sequence[str], layou
         line = mark("line", gray, data=f"line{k}", x=x, y=y)
         look = {"filled": True, "opacity": 0.7, "size": 0.25 * layout.font**2}
         points = mark("point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape)
-        charts.append(layer(line, points, width=width, height=0.8 * width, title=part["title"]))
-    return finished(panels(charts, columns), **data)
+        charts.append(layer(line, points, width=width, height=0.8 * width, title=panel["title"]))
+    return finish_chart(panels(charts, columns), **data)
 
 
 def ranking(study: Study) -> Chart:
@@ -103,13 +103,13 @@ def ranking(study: Study) -> Chart:
     rows = [
         {
             "target": y,
-            "place": place,
+            "place": rank,
             "r2": float(study.tables[group].r2[study.x.index(name), study.y.index(y)]),
             "group": group,
         }
         for y in study.y
         for group in study.groups
-        for place, name in enumerate(study.best(y), 1)
+        for rank, name in enumerate(study.best(y), 1)
     ]
     caption = "R² of every x column, the best over all rows first."
     return Chart(
@@ -143,4 +143,4 @@ def _build_ranking(
         }
         for target in targets
     ]  # fmt: skip
-    return finished({**source("rows"), **panels(charts, columns)}, rows=rows)
+    return finish_chart({**source("rows"), **panels(charts, columns)}, rows=rows)

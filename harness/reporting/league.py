@@ -67,20 +67,20 @@ class LeagueSet:
             return "labels"
         return "pairs" if statistic == "accuracy" else "captions"
 
-    def published(self) -> list[PublishedRow]:
+    def published_values(self) -> list[PublishedValues]:
         """Return the published rows of the headline: those of the spec, also for metrics that this run does not have."""
         head = next(iter(self.headlines.values()))
-        rows: list[PublishedRow] = []
+        rows: list[PublishedValues] = []
         for table in cast("list[dict[str, Any]]", self.spec.get("published") or []):
             statistic = table.get("statistic") or head.statistic
             group = table.get("group") or head.group
             if (statistic, group) == (head.statistic, head.group):
-                rows.append(PublishedRow(str(table["reference"]), table["values"], str(table.get("note") or "")))
+                rows.append(PublishedValues(str(table["reference"]), table["values"], str(table.get("note") or "")))
         return rows
 
 
 @dataclass(frozen=True)
-class PublishedRow:
+class PublishedValues:
     """Published values of one source, times 100."""
 
     reference: str
@@ -88,7 +88,7 @@ class PublishedRow:
     note: str = ""
 
     def text(self, metric: str) -> str:
-        """Return the published value of a metric as printed, a range as ``74.1–74.3``; empty where there is none."""
+        """Return the published value of a metric as printed, a range as ``74.1–74.3``; empty where there is njudged."""
         value = self.values.get(metric)
         if value is None:
             return ""
@@ -119,13 +119,13 @@ class League:
     @property
     def title(self) -> str:
         """Title of the page: the task of a single set."""
-        names = [one.provenance.task for one in self.sets]
+        names = [judged.provenance.task for judged in self.sets]
         return names[0] if len(names) == 1 else "Metrics judged by people"
 
     @property
     def metrics(self) -> list[str]:
         """Labels of the metrics, by mean rank of their clusters, then by mean value."""
-        names = list(dict.fromkeys(record.metric for one in self.sets for record in one.records))
+        names = list(dict.fromkeys(record.metric for judged in self.sets for record in judged.records))
         return sorted(names, key=lambda name: (self._sort_rank(name), -self._mean_value(name)))
 
     def _sort_rank(self, metric: str) -> float:
@@ -134,19 +134,19 @@ class League:
 
     def mean_rank(self, metric: str) -> float:
         """Return the mean rank of the metric's clusters over the sets that have it; NaN without any."""
-        ranks = [r for one in self.sets if (r := cluster(one.headlines.get(metric))) is not None]
+        ranks = [r for judged in self.sets if (r := cluster(judged.headlines.get(metric))) is not None]
         return sum(ranks) / len(ranks) if ranks else math.nan
 
     def _mean_value(self, metric: str) -> float:
-        values = [r.value for one in self.sets if (r := one.headlines.get(metric)) and not math.isnan(r.value)]
+        values = [r.value for judged in self.sets if (r := judged.headlines.get(metric)) and not math.isnan(r.value)]
         return sum(values) / len(values) if values else -math.inf
 
     def rate(self, metric: str) -> float:
         """Return the captions per second of a metric, the median over sets; NaN where it was not measured."""
         rates = [
             rate
-            for one in self.sets
-            if (r := one.headlines.get(metric))
+            for judged in self.sets
+            if (r := judged.headlines.get(metric))
             and not math.isnan(rate := number((r.details or {}).get("captions_per_second")))
         ]
         return median(rates) if rates else math.nan
@@ -155,16 +155,18 @@ class League:
         """Return the best metrics for each kind of judgments, and the fastest of them."""
         out: list[Advice] = []
         for kind, question in QUESTIONS.items():
-            sets = [one for one in self.sets if one.kind == kind]
-            wins = {name: sum(cluster(one.headlines.get(name)) == 1 for one in sets) for name in self.metrics if sets}
-            most = max(wins.values(), default=0)
-            best = [name for name, count in wins.items() if count == most and most]
+            sets = [judged for judged in self.sets if judged.kind == kind]
+            wins = {
+                name: sum(cluster(judged.headlines.get(name)) == 1 for judged in sets) for name in self.metrics if sets
+            }
+            largest_count = max(wins.values(), default=0)
+            best = [name for name, count in wins.items() if count == largest_count and largest_count]
             if not best:
                 continue
             fastest = max(best, key=lambda name: -1.0 if math.isnan(self.rate(name)) else self.rate(name))
             labels = [f"{name} ({wins[name]} of {len(sets)} sets)" for name in best]
             speed = f"{fastest}, {rate_text(self.rate(fastest))}"
-            out.append(Advice(question, tuple(one.name for one in sets), tuple(labels), speed))
+            out.append(Advice(question, tuple(judged.name for judged in sets), tuple(labels), speed))
         return out
 
 
@@ -182,22 +184,22 @@ def open_league(paths: Sequence[str | Path], absent: Sequence[str] = ()) -> Leag
 
 
 def cluster(record: ResultRecord | None) -> int | None:
-    """Return the rank of a record's significance cluster; None for none."""
+    """Return the rank of a record's significance cluster; None for njudged."""
     return None if record is None else cast("int | None", (record.details or {}).get("cluster"))
 
 
-def hundred(value: float) -> str:
+def percent_text(value: float) -> str:
     """Return a value times 100 with one decimal, as the field prints it; a dash for NaN.
 
-    >>> hundred(0.4234), hundred(float("nan"))
+    >>> percent_text(0.4234), percent_text(float("nan"))
     ('42.3', '–')
     """
     return "–" if math.isnan(value) else f"{100 * value:.1f}"
 
 
 def interval_text(record: ResultRecord) -> str:
-    """Return the interval of a record times 100; a dash where there is none."""
-    return "–" if record.ci95 is None else f"{hundred(record.ci95[0])} … {hundred(record.ci95[1])}"
+    """Return the interval of a record times 100; a dash where there is njudged."""
+    return "–" if record.ci95 is None else f"{percent_text(record.ci95[0])} … {percent_text(record.ci95[1])}"
 
 
 def rate_text(rate: float) -> str:

@@ -2,108 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 
-from harness.reporting.console import console_for_tables
-from harness.reporting.league import (
-    League,
-    LeagueSet,
-    cluster,
-    hundred,
-    interval_text,
-    rate_text,
-)
+from harness.reporting.formats.terminal import console_for_tables, print_table
+from harness.reporting.league import League, LeagueSet, cluster, interval_text, percent_text, rate_text
+from harness.reporting.table import Bar, Table
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
 
 def print_league(runs: Sequence[Run]) -> None:
     """Print runs of judgments: the table of each set, then the league table of several sets, and where the runs are."""
+    from rich.markup import escape
+
     console = console_for_tables()
     league = League(tuple(LeagueSet(run.provenance, run.records, run.notes) for run in runs))
-    for one in league.sets:
-        _print_set(console, one)
+    for judged in league.sets:
+        print_table(set_table(judged))
+        for note in judged.notes:
+            console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
+        console.print()
     if len(league.sets) > 1:
-        _print_table(console, league)
+        print_table(league_table(league))
     for run in runs:
         if run.path:
             console.print(f"run: {run.path}", soft_wrap=True)
 
 
-def _print_set(console: object, one: LeagueSet) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def set_table(judged: LeagueSet) -> Table:
+    """Return the records of a judgment set by statistic and group, best metric first; metrics of the first cluster are bold."""
+    published = judged.published_values()
+    alignment = {
+        "statistic": "l", "metric": "l", "value x 100": "r", "95 % interval": "r", "cluster": "r",
+        **({"published": "r"} if published else {}), "n": "r", "ties": "r", "skipped": "r", "captions/s": "r",
+    }  # fmt: skip
+    by_statistic: dict[str, list[ResultRecord]] = {}
+    for record in judged.records:
+        by_statistic.setdefault(
+            f"{record.statistic}" + ("" if record.group == "all" else f" {record.group}"), []
+        ).append(record)
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    bold: list[int] = []
+    bars: dict[tuple[int, int], Bar] = {}
+    for statistic, records in by_statistic.items():
+        starts.append(len(rows))
+        place = interval_scale(records)
+        for record in sorted(records, key=lambda r: math.inf if math.isnan(r.value) else -r.value):
+            details, rank = record.details or {}, cluster(record)
+            headline = bool(details.get("headline"))
+            cells = {
+                "statistic": "" if len(rows) > starts[-1] else statistic,
+                "metric": record.metric,
+                "value x 100": percent_text(record.value),
+                "95 % interval": interval_text(record),
+                "cluster": "" if rank is None else str(rank),
+                "published": ", ".join(filter(None, (row.text(record.metric) for row in published)))
+                if headline
+                else "",
+                "n": str(record.n),
+                "ties": percent_text(details["ties"]) + " %" if "ties" in details else "",
+                "skipped": str(record.skipped or ""),
+                "captions/s": rate_text(details.get("captions_per_second") or math.nan) if headline else "",
+            }
+            bold += [len(rows)] if rank == 1 else []
+            if record.ci95 is not None and not math.isnan(record.value):
+                bars[len(rows), list(alignment).index("95 % interval")] = Bar(*map(place, (*record.ci95, record.value)))
+            rows.append([cells[header] for header in alignment])
+    data = judged.provenance.data
+    counts = f"{data.get('examples')} items, {data.get('captions')} captions" + (
+        f", {data['pairs']} pairs" if data.get("pairs") else ""
+    )
+    return Table(
+        headers=list(alignment),
+        rows=rows,
+        alignment="".join(alignment.values()),
+        title=f"{judged.provenance.task}  {judged.provenance.signature}",
+        notes=[counts, *_published_notes(judged)],
+        bold=frozenset((row, column) for row in bold for column in range(len(alignment))),
+        groups=frozenset(starts),
+        bars=bars,
+    )
 
-    assert isinstance(console, Console)
-    data = one.provenance.data
-    title = f"{one.provenance.task}  [dim]{escape(one.provenance.signature)}[/dim]"
-    table = Table(title=title, title_justify="left", header_style="bold", show_edge=False, pad_edge=False)
-    published = one.published()
-    heads = ["statistic", "metric", "value x 100", "95 % interval", "cluster", *(["published"] if published else [])]
-    heads += ["n", "ties", "skipped", "captions/s"]
-    for head in heads:
-        table.add_column(head, justify="left" if head in ("statistic", "metric") else "right", no_wrap=True)
-    groups: dict[tuple[str, str], list[ResultRecord]] = {}
-    for record in one.records:
-        groups.setdefault((str(record.statistic), str(record.group)), []).append(record)
-    for (statistic, group), records in groups.items():
-        ordered = sorted(records, key=lambda r: -r.value if r.value == r.value else float("inf"))
-        for index, record in enumerate(ordered):
-            details = record.details or {}
-            name = statistic if group == "all" else f"{statistic} {group}"
-            rank = cluster(record)
-            printed = [row.text(record.metric) for row in published] if details.get("headline") else []
-            cells = [
-                escape(name) if index == 0 else "",
-                escape(record.metric),
-                hundred(record.value),
-                interval_text(record),
-                "" if rank is None else str(rank),
-                *([", ".join(filter(None, printed))] if published else []),
-                str(record.n),
-                hundred(details["ties"]) + " %" if "ties" in details else "",
-                str(record.skipped or ""),
-                rate_text(details.get("captions_per_second") or float("nan")) if details.get("headline") else "",
-            ]
-            table.add_row(*cells, style="bold" if rank == 1 else None, end_section=index == len(ordered) - 1)
-    console.print(table)
-    counts = f"{data.get('examples')} items, {data.get('captions')} captions"
-    console.print(f"[dim]{counts}{f', {count} pairs' if (count := data.get('pairs')) else ''}[/dim]")
-    for row in published:
-        console.print(f"[dim]published: {escape(row.reference)}[/dim]", soft_wrap=True)
-    for note in one.notes:
-        console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
-    console.print()
+
+def interval_scale(records: Sequence[ResultRecord]) -> Callable[[float], float]:
+    """Return a function that maps the range of all intervals and numbers of some records to 0 to 1."""
+    ends = [end for record in records for end in (*(record.ci95 or ()), record.value) if not math.isnan(end)]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    return lambda end: (end - low) / ((high - low) or 1.0)
 
 
-def _print_table(console: object, league: League) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def _published_notes(judged: LeagueSet) -> Iterator[str]:
+    """Yield the sources of the published values, with the values of metrics that the run does not have."""
+    for row in judged.published_values():
+        absent = [f"{name} (published only) {row.text(name)}" for name in row.values if name not in judged.headlines]
+        yield " · ".join(filter(None, (f"published: {row.reference}", row.note, *absent)))
 
-    assert isinstance(console, Console)
-    table = Table(
-        title="League table: agreement with people x 100, significance cluster in brackets", title_justify="left",
-        header_style="bold", show_edge=False,
-    )  # fmt: skip
-    table.add_column("metric", no_wrap=True)
-    for one in league.sets:
-        table.add_column(escape(f"{one.name}\n{one.statistic}"), justify="right")
-    table.add_column("mean\ncluster", justify="right")
-    table.add_column("captions/s", justify="right")
-    for name in league.metrics:
-        cells: list[str] = []
-        for one in league.sets:
-            record = one.headlines.get(name)
-            rank = cluster(record)
-            text = "–" if record is None else hundred(record.value) + ("" if rank is None else f" ({rank})")
-            cells.append(f"[bold]{text}[/bold]" if rank == 1 else text)
-        rank_text = f"{league.mean_rank(name):.1f}" if league.mean_rank(name) == league.mean_rank(name) else "–"
-        table.add_row(escape(name), *cells, rank_text, rate_text(league.rate(name)))
-    console.print(table)
-    for item in league.advice():
-        console.print(
-            f"{item.question} ({', '.join(item.sets)}): {escape(', '.join(item.best))}; fastest of them: {escape(item.fastest)}",
-            soft_wrap=True,
-        )
+
+def league_table(league: League) -> Table:
+    """Return metrics by sets: agreement and cluster, with the mean cluster, the speed, and advice below."""
+    ranks = {name: [cluster(judged.headlines.get(name)) for judged in league.sets] for name in league.metrics}
+    rows = [
+        [
+            name,
+            *(_value_text(judged.headlines.get(name)) for judged in league.sets),
+            "–" if math.isnan(league.mean_rank(name)) else f"{league.mean_rank(name):.1f}",
+            rate_text(league.rate(name)),
+        ]
+        for name in league.metrics
+    ]
+    return Table(
+        headers=[
+            "metric",
+            *(f"{judged.name}\n{judged.statistic}" for judged in league.sets),
+            "mean\ncluster",
+            "captions/s",
+        ],
+        rows=rows,
+        alignment="l" + "r" * (len(league.sets) + 2),
+        title="League table: agreement with people x 100, significance cluster in brackets",
+        notes=[
+            f"{item.question} ({', '.join(item.sets)}): {', '.join(item.best)}; fastest of them: {item.fastest}"
+            for item in league.advice()
+        ],
+        bold=frozenset(
+            (row, k) for row, name in enumerate(league.metrics) for k, rank in enumerate(ranks[name], 1) if rank == 1
+        ),
+    )
+
+
+def _value_text(record: ResultRecord | None) -> str:
+    rank = cluster(record)
+    return "–" if record is None else percent_text(record.value) + ("" if rank is None else f" ({rank})")

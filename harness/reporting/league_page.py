@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import require
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.reporting.export import to_markdown
-from harness.reporting.league import (
-    League,
-    LeagueSet,
-    PublishedRow,
-    cluster,
-    hundred,
-    interval_text,
-    open_league,
-    rate_text,
-)
+from harness.reporting.formats.delimited import to_csv
+from harness.reporting.formats.markdown import markdown_page
+from harness.reporting.formats.web import to_html
+from harness.reporting.league import League, LeagueSet, cluster, open_league, percent_text, rate_text
+from harness.reporting.league_console import league_table, set_table
 from harness.reporting.numbers import p_text
-from harness.reporting.tables import to_csv
+from harness.reporting.table import Table
 from harness.rundir.format import MANIFEST, read_json_object, write_atomically
-from harness.rundir.records import ResultRecord
 
 
 def shows(paths: Sequence[Path]) -> bool:
@@ -40,53 +35,56 @@ def write(
     league = open_league(paths, absent)
     plugins = Plugins().load(current())
     sections = [
-        part
-        for one in league.sets
+        section
+        for judged in league.sets
         for items in plugins.call(
             "harness_report_sections",
-            manifest=one.provenance.content,
-            results=[record.to_dict() for record in one.records],
+            manifest=judged.provenance.content,
+            results=[record.to_dict() for record in judged.records],
         )
-        for part in items
+        for section in items
     ]
     write_atomically(target, build(league, title, sections).encode("utf-8"))
     if tables is None:
         return [target]
     files = [target]
-    for name, text in (
-        ("league.csv", to_csv(rows(league))),
-        ("league.md", to_markdown("League table", rows(league, rounded=True))),
-    ):
+    table = headline_table(league)
+    for name, text in (("league.csv", to_csv(table)), ("league.md", markdown_page(table))):
         write_atomically(tables / name, text.encode("utf-8"))
         files.append(tables / name)
     return files
 
 
-def rows(league: League, *, rounded: bool = False) -> list[list[object]]:
-    """Return a head and one row per metric and set: value, interval, cluster, n, captions per second, published value."""
-    out: list[list[object]] = [
-        ["set", "statistic", "metric", "value", "low", "high", "cluster", "n", "captions_per_second", "published x 100", "reference"]
-    ]  # fmt: skip
-    for one in league.sets:
+def headline_table(league: League) -> Table:
+    """Return one row per metric and set: value, interval, cluster, n, captions per second, published value."""
+    headers = [
+        "set",
+        "statistic",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "cluster",
+        "n",
+        "captions_per_second",
+        "published x 100",
+        "reference",
+    ]
+    rows: list[list[str]] = []
+    data: list[list[object]] = [[*headers]]
+    for judged in league.sets:
         for name in league.metrics:
-            record = one.headlines.get(name)
+            record = judged.headlines.get(name)
             if record is None:
                 continue
-            low, high = record.ci95 or (math.nan, math.nan)
-            numbers = [record.value, low, high]
-            cells = [hundred(value) for value in numbers] if rounded else [_empty(value) for value in numbers]
-            published = [(row.text(name), row.reference) for row in one.published() if row.text(name)]
-            out.append(
-                [
-                    one.name, one.statistic, name, *cells, cluster(record) or "", record.n, rate_text(league.rate(name)),
-                    ", ".join(text for text, _ in published), "; ".join(reference for _, reference in published),
-                ]
-            )  # fmt: skip
-    return out
-
-
-def _empty(value: float) -> object:
-    return "" if math.isnan(value) else value
+            published = [(row.text(name), row.reference) for row in judged.published_values() if row.text(name)]
+            numbers = [record.value, *(record.ci95 or (math.nan, math.nan))]
+            first: list[str] = [judged.name, judged.statistic, name]
+            texts = [", ".join(text for text, _ in published), "; ".join(reference for _, reference in published)]
+            last: list[object] = [cluster(record) or "", record.n, rate_text(league.rate(name)), *texts]
+            rows.append([*first, *map(percent_text, numbers), *map(str, last)])
+            data.append([*first, *("" if math.isnan(value) else value for value in numbers), *last])
+    return Table(headers, rows, "lllrrrrrrll", "League table", data=data)
 
 
 def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]] = ()) -> str:
@@ -97,107 +95,39 @@ def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]]
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["p_text"] = p_text
-    here = Path(__file__)
-    template = environment.from_string(here.with_name("league.html").read_text(encoding="utf-8"))
-    style = here.with_name("league.css").read_text(encoding="utf-8")
-    return template.render(
-        title=title or league.title,
-        style=style, league=_table(league), advice=league.advice(), absent=league.absent,
-        sets=[_set(one, league) for one in league.sets], sections=sections,
+    environment.filters["table"] = to_html
+    folder = Path(__file__).parent
+    return environment.from_string((folder / "league.html").read_text(encoding="utf-8")).render(
+        title=title or league.title, style=(folder / "league.css").read_text(encoding="utf-8"), absent=league.absent, sections=sections,
+        league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
+        sets=[
+            {
+                "task": judged.provenance.task, "signature": judged.provenance.signature,
+                "description": judged.spec.get("description") or "",
+                "notices": [text for text in (judged.provenance.content.get("notice"), *judged.notes) if text],
+                "table": set_table(judged), "tests": tests_table(judged),
+                "json": json.dumps(judged.provenance.content, indent=1, ensure_ascii=False),
+            }
+            for judged in league.sets
+        ],
     )  # fmt: skip
 
 
-def _table(league: League) -> dict[str, object]:
-    """Return the template's values of the league table."""
-    body: list[dict[str, object]] = []
-    for name in league.metrics:
-        rank = league.mean_rank(name)
-        cells = [_cell(one.headlines.get(name), one.published()) for one in league.sets]
-        body.append(
-            {"metric": name, "cells": cells, "rank": "–" if math.isnan(rank) else f"{rank:.1f}", "rate": rate_text(league.rate(name))}
-        )  # fmt: skip
-    heads = [
-        {"name": one.name, "statistic": one.statistic, "items": one.provenance.data.get("examples")}
-        for one in league.sets
-    ]
-    return {"heads": heads, "rows": body}
+def advice_table(league: League) -> Table:
+    """Return the best metrics for each kind of judgments."""
+    rows = [[item.question, ", ".join(item.sets), ", ".join(item.best), item.fastest] for item in league.advice()]
+    return Table(["question", "sets", "metrics in the first cluster", "fastest of them"], rows, "llll")
 
 
-def _cell(record: ResultRecord | None, published: Sequence[PublishedRow] = ()) -> dict[str, object] | None:
-    if record is None:
-        return None
-    return {
-        "value": hundred(record.value),
-        "interval": interval_text(record),
-        "cluster": cluster(record),
-        "published": ", ".join(filter(None, (row.text(record.metric) for row in published))),
-    }
-
-
-def _set(one: LeagueSet, league: League) -> dict[str, object]:
-    """Return the template's values of one judgment set."""
-    heads = one.headlines
-    names = [name for name in league.metrics if name in heads]
-    names.sort(key=lambda name: -heads[name].value if not math.isnan(heads[name].value) else math.inf)
-    columns = list(dict.fromkeys((str(r.statistic), str(r.group)) for r in one.records))
-    by_key = {(r.metric, str(r.statistic), str(r.group)): r for r in one.records}
-    published = one.published()
-    return {
-        "task": one.provenance.task,
-        "signature": one.provenance.signature,
-        "description": one.spec.get("description") or "",
-        "notice": one.provenance.content.get("notice") or "",
-        "data": one.provenance.data,
-        "columns": [statistic if group == "all" else f"{statistic} {group}" for statistic, group in columns],
-        "rows": [
-            {
-                "metric": name,
-                "cluster": cluster(heads[name]),
-                "published": ", ".join(filter(None, (row.text(name) for row in published))),
-                "cells": [_cell(by_key.get((name, *column))) for column in columns],
-                "bar": _bar(heads[name], [heads[other] for other in names]),
-                "n": heads[name].n,
-                "skipped": heads[name].skipped or "",
-                "ties": hundred(ties) + " %" if (ties := (heads[name].details or {}).get("ties")) is not None else "",
-            }
-            for name in names
-        ],
-        "has_ties": any((record.details or {}).get("ties") is not None for record in heads.values()),
-        "has_skipped": any(record.skipped for record in heads.values()),
-        "extra": [
-            {"metric": name, "values": [row.text(name) for row in published]}
-            for name in dict.fromkeys(name for row in published for name in row.values)
-            if name not in heads
-        ],
-        "references": [{"reference": row.reference, "note": row.note} for row in published],
-        "tests": _tests(names, heads),
-        "notes": one.notes,
-        "json": json.dumps(one.provenance.content, indent=1, ensure_ascii=False),
-    }
-
-
-def _bar(record: ResultRecord, others: Sequence[ResultRecord]) -> dict[str, float] | None:
-    """Return the ends of an interval bar in per cent of the range of all intervals."""
-    ends = [end for other in others for end in (*(other.ci95 or ()), other.value) if not math.isnan(end)]
-    if record.ci95 is None or not ends:
-        return None
-    low, span = min(ends), (max(ends) - min(ends)) or 1.0
-    left, right, dot = (round(100 * (end - low) / span, 2) for end in (*record.ci95, record.value))
-    return {"low": left, "width": round(right - left, 2), "dot": dot}
-
-
-def _tests(names: Sequence[str], heads: dict[str, ResultRecord]) -> list[dict[str, object]]:
+def tests_table(judged: LeagueSet) -> Table:
     """Return one row per pair of metrics: corrected p-values of PERM-BOTH and of Williams' test."""
-    out: list[dict[str, object]] = []
-    for k, a in enumerate(names):
-        for b in names[k + 1 :]:
-            entry = ((heads[a].details or {}).get("against") or {}).get(b)
-            if entry:
-                out.append(
-                    {
-                        "a": a, "b": b, "difference": hundred(heads[a].value - heads[b].value),
-                        "perm": entry.get("perm_both_holm"), "raw": entry.get("perm_both"), "williams": entry.get("williams_holm"),
-                    }
-                )  # fmt: skip
-    return out
+    heads = judged.headlines
+    names = sorted(heads, key=lambda name: math.inf if math.isnan(heads[name].value) else -heads[name].value)
+    rows: list[list[str]] = []
+    for a, b in itertools.combinations(names, 2):
+        tests = ((heads[a].details or {}).get("against") or {}).get(b)
+        if tests:
+            p_values = (tests.get(name) for name in ("perm_both_holm", "perm_both", "williams_holm"))
+            rows.append([a, b, percent_text(heads[a].value - heads[b].value), *map(p_text, p_values)])
+    headers = ["metric", "against", "difference", "PERM-BOTH p, Holm", "uncorrected", "Williams p (Pearson), Holm"]
+    return Table(headers, rows, "llrrrr")

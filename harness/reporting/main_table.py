@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 
 from harness.analysis.clusters import rankings
-from harness.analysis.compare import LEVEL
-from harness.reporting.charts.build import heading, system_names
+from harness.analysis.comparisons import LEVEL
+from harness.reporting.charts.build import system_names
 from harness.reporting.charts.comparisons import compared_systems
-from harness.reporting.console import divided_metrics, grouped
-from harness.reporting.numbers import number, size_text
-from harness.reporting.tables import Sheet
+from harness.reporting.numbers import heading, number, size_text
+from harness.reporting.result_groups import divided_metrics, group_records
+from harness.reporting.table import Table
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
@@ -27,7 +27,7 @@ Letters = Mapping[tuple[str, str], str]
 """(metric, label of a system) -> letters of its clusters."""
 
 
-def main_sheet(run: Run) -> Sheet:
+def main_table(run: Run) -> Table:
     """Return the results of a run: a row per system and a column per metric, or the other way round for many metrics.
 
     Values in bold belong to the cluster of the best value; marks are the letters of the clusters. The CSV has a row per result, numbers
@@ -36,7 +36,7 @@ def main_sheet(run: Run) -> Sheet:
     letters, notes = cluster_letters_of(run)
     names = system_names(run.records)
     labels = system_labels(run)
-    groups = grouped(run.records)
+    groups = group_records(run.records)
     divided = divided_metrics(groups)
     heads = [_head(group[0], group[0].metric in divided) for group in groups]
     cells: dict[tuple[str, str], ResultRecord] = {
@@ -68,7 +68,7 @@ def main_sheet(run: Run) -> Sheet:
         if len({r.n + r.skipped for r in run.records}) > 1
         else f", {run.records[0].n + run.records[0].skipped} examples"
     )
-    return Sheet(
+    return Table(
         headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
         title=f"{run.provenance.task}{several}", notes=notes, bold=frozenset(bold), marks=marks,
         data=[DATA, *(_data(record, names, labels, letters) for record in run.records)],

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from typing import Any
 
 from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName, did_you_mean
-from harness.reporting.numbers import ARROWS, interval_text, number, p_text, signed
+from harness.reporting.formats.web import to_html
+from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text
+from harness.reporting.table import Table
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
 
 MAX_ROWS = 200
 """Largest number of rows of a table in a notebook."""
-STYLE = "text-align:right;font-variant-numeric:tabular-nums"
 
 
 def as_html(result: object) -> str:
@@ -22,14 +21,14 @@ def as_html(result: object) -> str:
 
     Raises :class:`~harness.errors.HarnessError` for anything else.
     """
-    if isinstance(result, Run):
-        return _run(result)
-    if isinstance(result, Scores):
-        return _scores(result)
     if isinstance(result, MetricResult):
-        return _scores(Scores({result.label or "score": result}))
+        result = Scores({result.label or "score": result})
+    if isinstance(result, Run):
+        return to_html(run_table(result), MAX_ROWS)
+    if isinstance(result, Scores):
+        return to_html(scores_table(result), MAX_ROWS)
     if isinstance(result, Comparisons):
-        return _comparisons(result)
+        return to_html(comparisons_table(result), MAX_ROWS)
     raise HarnessError(f"expected a run, scores or comparisons; found {type(result).__name__}")
 
 
@@ -85,36 +84,35 @@ def _run_chart(run: Run, name: str) -> Any:
     return charts[name] if name else next(iter(charts.values()))
 
 
-def _run(run: Run) -> str:
+def run_table(run: Run) -> Table:
     """Return the results of a run, metric by metric, best first."""
     from harness.reporting.charts.build import system_names
-    from harness.reporting.console import grouped
+    from harness.reporting.result_groups import group_records
 
     names = system_names(run.records)
+    tested = any(record.p_value is not None for record in run.records)
     rows = [
         [
-            _metric(record.metric, record.higher_is_better) if place == 0 else "",
-            names[record.model, record.decoding_key], number(record.value), interval_text(record.ci95), p_text(record.p_value),
-            f"{record.n}" + (f" ({record.skipped} skipped)" if record.skipped else ""),
+            heading(record.metric, record.higher_is_better) if index == 0 else "",
+            names[record.model, record.decoding_key], number(record.value), interval_text(record.ci95),
+            *([p_text(record.p_value)] if tested else []), _count_text(record.n, record.skipped),
         ]
-        for group in grouped(run.records)
-        for place, record in enumerate(group)
+        for group in group_records(run.records)
+        for index, record in enumerate(group)
     ]  # fmt: skip
-    tested = any(record.p_value is not None for record in run.records)
-    headers = ["metric", "system", "value", "95 % interval", *(["p"] if tested else []), "examples"]
-    cells = rows if tested else [[*row[:4], row[5]] for row in rows]
     failed = [f"{len(run.failed)} examples failed"] if run.failed else []
     notes = [run.provenance.signature, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
-    return _table(headers, cells, 2, notes)
+    headers = ["metric", "system", "value", "95 % interval", *(["p"] if tested else []), "examples"]
+    return Table(headers, rows, "ll" + "r" * (len(headers) - 2), notes=notes)
 
 
-def _scores(scores: Scores) -> str:
+def scores_table(scores: Scores) -> Table:
+    """Return the scores of :func:`harness.score`, a row per metric."""
     tested = any(item.p_value is not None for item in scores.values())
     rows = [
         [
-            _metric(label, item.higher_is_better), number(item.value), interval_text(item.ci95),
-            *([p_text(item.p_value)] if tested else []),
-            f"{len(item.per_example) - item.skipped}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
+            heading(label, item.higher_is_better), number(item.value), interval_text(item.ci95),
+            *([p_text(item.p_value)] if tested else []), _count_text(len(item.per_example) - item.skipped, item.skipped),
         ]
         for label, item in scores.items()
     ]  # fmt: skip
@@ -124,35 +122,24 @@ def _scores(scores: Scores) -> str:
         if item.interval_note and not item.ci95
     ]
     notes += [f"{label}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
-    return _table(["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"], rows, 1, notes)
+    headers = ["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"]
+    return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)
 
 
-def _comparisons(rows: Comparisons) -> str:
-    cells = [
+def comparisons_table(comparisons: Comparisons) -> Table:
+    """Return paired tests, a row per pair and metric."""
+    rows = [
         [
-            _metric(row["metric"], row["higher_is_better"]), row["system_a"], row["system_b"], signed(row["difference"]),
+            heading(row["metric"], row["higher_is_better"]), row["system_a"], row["system_b"], signed_text(row["difference"]),
             interval_text(row["ci95"]), p_text(row["p_holm"]),
             {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"]),
         ]
-        for row in rows
+        for row in comparisons
     ]  # fmt: skip
     headers = ["metric", "A", "B", "A − B", "95 % interval", "p (Holm)", "better"]
-    return _table(headers, cells, 3, ["paired tests on common examples; p adjusted over the pairs of a metric"])
+    notes = ["paired tests on common examples; p adjusted over the pairs of a metric"]
+    return Table(headers, rows, "lllrrrr", notes=notes)
 
 
-def _metric(name: str, higher_is_better: bool | None) -> str:
-    return f"{name} {ARROWS[higher_is_better]}".strip()
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: int, notes: Sequence[str]) -> str:
-    """Return a table whose first ``texts`` columns are texts and the others numbers; further rows are counted below."""
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(
-            f'<{tag} style="{STYLE if k >= texts else "text-align:left"}">{html.escape(cell)}</{tag}>' for k, cell in enumerate(cells)
-        ) + "</tr>"  # fmt: skip
-
-    more = [f"{len(rows) - MAX_ROWS} more rows"] if len(rows) > MAX_ROWS else []
-    body = "".join(line("td", row) for row in rows[:MAX_ROWS])
-    foot = "".join(f"<div><small>{html.escape(note)}</small></div>" for note in [*more, *notes] if note)
-    return f"<table><thead>{line('th', headers)}</thead><tbody>{body}</tbody></table>{foot}"
+def _count_text(defined: int, skipped: int) -> str:
+    return f"{defined}" + (f" ({skipped} skipped)" if skipped else "")

@@ -9,6 +9,11 @@ ARROWS = {True: "↑", False: "↓", None: " "}
 """Direction of a metric: higher is better, lower is better, no direction."""
 
 
+def heading(metric: str, higher_is_better: bool | None) -> str:
+    """Return a metric with the arrow of its direction."""
+    return f"{metric} {ARROWS[higher_is_better]}".strip()
+
+
 def number(value: object) -> str:
     """Return four significant digits, at least three decimals below 10; a dash for None and NaN.
 
@@ -35,10 +40,10 @@ def p_text(value: float | None) -> str:
     return "< 1e-300" if value is not None and value < 1e-300 else number(value)
 
 
-def signed(value: object) -> str:
+def signed_text(value: object) -> str:
     """Return a number as :func:`number` does, with its sign.
 
-    >>> signed(0.5), signed(-0.5), signed(0.0)
+    >>> signed_text(0.5), signed_text(-0.5), signed_text(0.0)
     ('+0.5000', '-0.5000', '0.0000')
     """
     return f"+{number(value)}" if isinstance(value, (int, float)) and value > 0 else number(value)
@@ -59,9 +64,9 @@ def size_text(sizes: Mapping[str, Sequence[int]] | None) -> str:
     >>> size_text({"candidates": [1, 3], "references": [5]})
     '1-3 + 5'
     """
-    parts: list[str] = []
+    texts: list[str] = []
     for name in ("candidates", "references"):
         values = (sizes or {}).get(name)
         if values:
-            parts.append(str(values[0]) if len(values) == 1 else f"{values[0]}-{values[-1]}")
-    return " + ".join(parts)
+            texts.append(str(values[0]) if len(values) == 1 else f"{values[0]}-{values[-1]}")
+    return " + ".join(texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from harness.reporting.numbers import signed
+from harness.reporting.numbers import signed_text
 from harness.spec.published import EVERY, PublishedRow, PublishedTable
 
 NOT_PUBLISHED = "not published"
@@ -15,7 +15,7 @@ OTHER_DATA = "other data only"
 Row = tuple[str, tuple[object, ...]]
 
 
-def rows_with_published(
+def add_published_rows(
     rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
 ) -> tuple[Row, ...]:
     """Return the rows of a view, each followed by the published values and by ours minus theirs.
@@ -56,12 +56,12 @@ def largest_difference(
 ) -> tuple[float, str, str]:
     """Return the largest absolute difference between ours and theirs, with its row and column; NaN where nothing can be compared."""
     differences = [
-        (abs(value - theirs), label, head)
+        (abs(value - published_value), label, head)
         for label, values in rows
         for row in table.rows
         if row.label in (label, EVERY) and row.task in (None, task)
         for value, head in zip(values, heads)
-        if isinstance(theirs := row.values.get(head), float) and not math.isnan(value)
+        if isinstance(published_value := row.values.get(head), float) and not math.isnan(value)
     ]
     return max(differences, default=(math.nan, "", ""))
 
@@ -74,5 +74,5 @@ def _cells(row: PublishedRow, heads: Sequence[str]) -> tuple[object, ...]:
     return tuple(row.values.get(head, NOT_PUBLISHED) for head in heads)
 
 
-def _difference(ours: float, theirs: float | str | None) -> str:
-    return signed(ours - theirs) if isinstance(theirs, float) and not math.isnan(ours) else ""
+def _difference(value: float, published_value: float | str | None) -> str:
+    return signed_text(value - published_value) if isinstance(published_value, float) and not math.isnan(value) else ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.compare import LEVEL
+from harness.analysis.comparisons import LEVEL
 from harness.contracts import Parameters
-from harness.reporting.numbers import ARROWS, interval_text, number, p_text, signed, size_text
-from harness.reporting.tables import Sheet
+from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text, size_text
+from harness.reporting.table import Table
 from harness.rundir.records import ResultRecord
 
 Comparisons = Mapping[tuple[str, str], Parameters]
@@ -39,10 +39,10 @@ class Result:
     @property
     def sizes_differ(self) -> bool:
         """True for a metric of sets whose sizes are not those of the baseline."""
-        row, other = self.row, self.baseline
+        row, baseline_record = self.row, self.baseline
         if row is not None:
             return row["better"] == "sizes differ"
-        return other is not None and self.record.level == "set" and other.sizes != self.record.sizes
+        return baseline_record is not None and self.record.level == "set" and baseline_record.sizes != self.record.sizes
 
     @property
     def difference(self) -> float | None:
@@ -61,9 +61,9 @@ class Result:
         return p is not None and p <= LEVEL and not self.sizes_differ
 
 
-def score_sheet(
+def score_table(
     records: Sequence[ResultRecord], rows: Sequence[Parameters] = (), baseline: str = "", draws: int = 0
-) -> Sheet:
+) -> Table:
     """Return the table of the records of one run and of the comparisons of its systems with the baseline.
 
     Parameters
@@ -77,35 +77,35 @@ def score_sheet(
     draws : int
         Draws of the comparisons, for the note below the table.
     """
-    groups = _grouped(records, {(row["metric"], row["system_a"]): row for row in rows}, baseline)
+    groups = _group_results(records, {(row["metric"], row["system_a"]): row for row in rows}, baseline)
     ordered = [result for group in groups for result in group]
-    starts = [sum(map(len, groups[:place])) for place in range(len(groups))]
+    starts = [sum(map(len, groups[:index])) for index in range(len(groups))]
     remarks = list(dict.fromkeys(remark for result in ordered for remark in _remarks(result)))
     lines = [_line(result, remarks) for result in ordered]
-    for place in set(range(len(lines))) - set(starts):
-        lines[place]["metric"] = ""
+    for index in set(range(len(lines))) - set(starts):
+        lines[index]["metric"] = ""
     sizes = {size_text(result.record.sizes) for result in ordered}
     used = [name for name in HEADERS if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)]
-    best = {start + place for start, group in zip(starts, groups) for place in _best(group)}
-    return Sheet(
+    best = {start + index for start, group in zip(starts, groups) for index in _best(group)}
+    return Table(
         headers=used,
         rows=[[line[name] for name in used] for line in lines],
         alignment="".join(HEADERS[name] for name in used),
         title=_title({result.record.n + result.record.skipped for result in ordered}, sizes),
         notes=[*_notes(ordered, baseline, draws), *(f"({k}) {text}" for k, text in enumerate(remarks, 1))],
-        bold=frozenset((place, used.index("value")) for place in best),
+        bold=frozenset((index, used.index("value")) for index in best),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=[DATA, *(_data(result, baseline) for result in ordered)],
     )
 
 
-def _grouped(records: Sequence[ResultRecord], compared: Comparisons, baseline: str) -> list[list[Result]]:
+def _group_results(records: Sequence[ResultRecord], compared: Comparisons, baseline: str) -> list[list[Result]]:
     """Return the results by metric, in the order of the records."""
     others = {record.metric: record for record in records if record.model == baseline}
     groups: dict[str, list[Result]] = {}
     for record in records:
-        other = None if record.model == baseline else others.get(record.metric)
-        result = Result(record, other, compared.get((record.metric, record.model)))
+        baseline_record = None if record.model == baseline else others.get(record.metric)
+        result = Result(record, baseline_record, compared.get((record.metric, record.model)))
         groups.setdefault(record.metric, []).append(result)
     return list(groups.values())
 
@@ -122,7 +122,7 @@ def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
     """Return the cells of a result by column; ``note`` has the numbers of its remarks."""
     record, row = result.record, result.row
     cells = {
-        "metric": f"{record.metric} {ARROWS[record.higher_is_better]}".strip(),
+        "metric": heading(record.metric, record.higher_is_better),
         "system": record.model,
         "set": size_text(record.sizes),
         "value": number(record.value),
@@ -133,7 +133,7 @@ def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
         "note": ", ".join(f"({remarks.index(remark) + 1})" for remark in _remarks(result)),
     }
     if result.difference is not None:
-        cells["difference"] = signed(result.difference)
+        cells["difference"] = signed_text(result.difference)
     if row is not None and row["p_value"] is not None and row["n"] > 1 and not result.sizes_differ:
         cells["p"] = p_text(row["p_value"])
         cells["p (Holm)"] = p_text(row["p_holm"]) + ("*" if result.significant else "")
@@ -142,9 +142,9 @@ def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
 
 def _remarks(result: Result) -> list[str]:
     """Return the remarks on a row: reasons for missing tests, examples left out, sizes that differ."""
-    record, row, other = result.record, result.row, result.baseline
+    record, row, baseline_record = result.record, result.row, result.baseline
     remarks: list[str] = []
-    if other is not None:
+    if baseline_record is not None:
         if result.sizes_differ:
             remarks.append("sizes differ: not comparable")
         elif row is None:
@@ -153,7 +153,7 @@ def _remarks(result: Result) -> list[str]:
             remarks.append(str(row["note"]))
         elif row["n"] == 1:
             remarks.append("no test: one example")
-        elif row["n"] < max(record.n, other.n):
+        elif row["n"] < max(record.n, baseline_record.n):
             remarks.append(f"difference on {row['n']} common examples")
     if record.skipped:
         remarks.append(f"{record.skipped} of {record.n + record.skipped} without a score")
@@ -169,9 +169,9 @@ def _best(group: Sequence[Result]) -> list[int]:
     others = [result for result in group if result.baseline is not None]
     if not others or direction is None or any(result.sizes_differ for result in others):
         return []
-    place = max(range(len(group)), key=lambda k: _rank(group[k].record, direction))
-    decisive = others if group[place].baseline is None else [group[place]]
-    return [place] if all(result.significant for result in decisive) else []
+    index = max(range(len(group)), key=lambda k: _rank(group[k].record, direction))
+    decisive = others if group[index].baseline is None else [group[index]]
+    return [index] if all(result.significant for result in decisive) else []
 
 
 def _rank(record: ResultRecord, higher_is_better: bool) -> float:

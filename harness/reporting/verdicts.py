@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.analysis.compare import (
     DRAWS,
-    LEVEL,
-    NOT_TESTED,
-    SIZES_DIFFER,
     ComparedRun,
     adjusted,
     compare_pairs,
     pairs_against,
 )
-from harness.contracts import Values
+from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
 from harness.errors import HarnessError, did_you_mean
 from harness.reporting.captions import system_heads
 from harness.reporting.numbers import number, p_text
-from harness.reporting.views import ViewTable
+from harness.reporting.table import Table
+from harness.reporting.views import number_table
 from harness.run.finished import Run
 from harness.spec.models import ViewSpec
 
@@ -26,7 +26,7 @@ METHOD_NOTE = (
 )
 
 
-def verdict_table(view: ViewSpec, run: Run) -> ViewTable:
+def verdict_table(view: ViewSpec, run: Run) -> Table:
     """Return a row per model (and decoding) and a column per metric: ``better``, ``worse`` or ``=`` with the difference.
 
     The baseline is the model ``view.against``. For ``y: "*"`` metrics without a direction or without a test are left out.
@@ -48,20 +48,21 @@ def verdict_table(view: ViewSpec, run: Run) -> ViewTable:
                 f"{', '.join(directed)}"
             )
     rows = adjusted(compare_pairs(compared, metrics=metrics)) if metrics else []
-    cells = {(row["system_a"], row["metric"]): _cell(row) for row in rows}
+    cells = {(row.system_a, row.metric): _cell(row) for row in rows}
     if view.metrics == ["*"]:
         metrics = [name for name in metrics if any(cells[pair.labels[0], name] != "–" for pair in compared)]
     heads = dict(zip((system.label for system in run.samples.systems), system_heads(run.samples.systems)))
     body = tuple((heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics)) for pair in compared)
-    return ViewTable(f"against {view.against}", tuple(metrics), body, None)
+    table = number_table(view, f"against {view.against}", metrics, body)
+    return replace(table, notes=[f"{view.remark} ({METHOD_NOTE})".strip()])
 
 
-def _cell(row: Values) -> str:
-    if row["better"] == SIZES_DIFFER:
+def _cell(row: Comparison) -> str:
+    if row.better == SIZES_DIFFER:
         return SIZES_DIFFER
-    if row["better"] == NOT_TESTED:
+    if row.better == NOT_TESTED or row.difference is None:
         return "–"
-    sign = "+" if row["difference"] > 0 else ""
-    difference = f"{sign}{number(row['difference'])}"
-    word = {"A": "better", "B": "worse"}.get(row["better"])
-    return f"{word} {difference}" if word else f"= {difference} (p {p_text(row['p_holm'])})"
+    sign = "+" if row.difference > 0 else ""
+    difference = f"{sign}{number(row.difference)}"
+    word = {"A": "better", "B": "worse"}.get(row.better)
+    return f"{word} {difference}" if word else f"= {difference} (p {p_text(row.p_holm)})"

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from harness.errors import HarnessError, did_you_mean
-from harness.reporting.published import rows_with_published
+from harness.reporting.numbers import number as number_text
+from harness.reporting.published import add_published_rows
+from harness.reporting.table import Table
 from harness.rundir.records import ResultRecord, lookup, number
 from harness.spec.models import ViewSpec
 from harness.spec.published import PublishedTable
@@ -39,20 +41,21 @@ COMBINED = {
 continuous p-values, the number of examples that are significant at the false discovery rate, and the means of p and of log p."""
 
 
-def quantity(record: ResultRecord, what: str) -> tuple[float, tuple[float, float] | None]:
+def quantity(record: ResultRecord, name: str) -> tuple[float, tuple[float, float] | None]:
     """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of
     :data:`COMBINED`."""
-    if what == "value":
+    if name == "value":
         return record.value, record.ci95
-    if what == "seconds":
+    if name == "seconds":
         return record.seconds, None
-    if what == "per second":
+    if name == "per second":
         return record.n / record.seconds if record.seconds else math.nan, None
-    if what in COMBINED:
-        return number((record.p or {}).get(COMBINED[what])), None
+    if name in COMBINED:
+        return number((record.p or {}).get(COMBINED[name])), None
     p = number(record.p_value)
-    if what == "p" or math.isnan(p):
+    if name == "p" or math.isnan(p):
         return p, None
+    # The logarithm of a p-value that has underflowed is -inf or wrong: such records keep it from before the underflow.
     smallest = p <= sys.float_info.min  # the p-value is below the range of floats: the record has its logarithm
     return (number((record.p or {}).get("log_calibrated")) if smallest else math.log(p)), None
 
@@ -80,7 +83,7 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
     quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
     for item in quantities:
-        what, metric = split_quantity(item)
+        name, metric = split_quantity(item)
         _check_metric(metric, metrics)
         for record in records:
             if record.metric != metric:
@@ -91,9 +94,9 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
                 label = record.model  # two metrics against each other: a point without a group is a model
             elif x != "metric" and (len(quantities) > 1 or group is None):
                 label = f"{item} {label}".strip()
-            place = lookup(record, x) if against is None else against.get(_point(record), math.nan)
-            if against is None or not math.isnan(place):
-                groups.setdefault(label, []).append((place, *quantity(record, what)))
+            position = lookup(record, x) if against is None else against.get(_point(record), math.nan)
+            if against is None or not math.isnan(position):
+                groups.setdefault(label, []).append((position, *quantity(record, name)))
     return [_one(label, points) for label, points in groups.items()]
 
 
@@ -120,8 +123,8 @@ def _point(record: ResultRecord) -> tuple[str, str, str]:
 def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
     out: list[str] = []
     for item in quantities:
-        what, metric = split_quantity(item)
-        prefix = "" if what == "value" else f"{what}:"
+        name, metric = split_quantity(item)
+        prefix = "" if name == "value" else f"{name}:"
         out.extend(f"{prefix}{name}" for name in metrics) if metric == "*" else out.append(item)
     return out
 
@@ -138,19 +141,8 @@ def _one(label: str, points: Sequence[tuple[object, float, tuple[float, float] |
     )
 
 
-@dataclass(frozen=True)
-class ViewTable:
-    """A table view: a row per series, a column per value of x, and the published values as a row of their own."""
-
-    x: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[object, ...]], ...]
-    published: tuple[object, ...] | None
-    """One entry per column, None where nothing is published."""
-
-
-def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
-    """Return the numbers of a view as a table (every view has one; ``plot: table`` shows it)."""
+def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
+    """Return the numbers of a view: a row per series, a column per value of x, and the published values as rows of their own."""
     groups = series(records, view.x, view.y, view.by)
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
@@ -161,8 +153,24 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewTable:
         cells = dict(zip(map(str, group.x), group.y))
         rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
     if isinstance(view.reference, PublishedTable):
-        task = records[0].task if records else ""
-        return ViewTable(view.x, heads, rows_with_published(rows, heads, view.reference, task), None)
+        return number_table(
+            view, view.x, heads, add_published_rows(rows, heads, view.reference, records[0].task if records else "")
+        )
     reference = {str(key): value for key, value in view.reference.items()}
-    published = tuple(reference.get(head) for head in heads) if reference else None
-    return ViewTable(view.x, heads, tuple(rows), published)
+    published = [("published", tuple(reference.get(head) for head in heads))] if reference else []
+    return number_table(view, view.x, heads, [*rows, *published])
+
+
+def number_table(
+    view: ViewSpec, corner: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[object]]]
+) -> Table:
+    """Return labelled rows of numbers or texts as the table of a view; cells are empty where there is no number."""
+    data = [[label, *("" if value is None or value != value else value for value in values)] for label, values in rows]
+    return Table(
+        headers=[corner, *heads],
+        rows=[[str(label), *map(number_text, values)] for label, *values in data],
+        alignment="l" + "r" * len(heads),
+        title=view.heading,
+        notes=[view.remark] if view.remark else [],
+        data=[[corner, *heads], *data],
+    )

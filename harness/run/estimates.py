@@ -17,7 +17,7 @@ MAX_METRICS = 3
 
 
 @dataclass
-class Moments:
+class RunningMoments:
     """Sums and products of addends, from which a number and its interval follow."""
 
     count: int
@@ -63,7 +63,7 @@ class Estimates:
 
     metrics: Sequence[MetricPlan]
     labels: Sequence[str]
-    _moments: dict[tuple[int, int], Moments] = field(default_factory=dict[tuple[int, int], Moments])
+    _moments: dict[tuple[int, int], RunningMoments] = field(default_factory=dict[tuple[int, int], RunningMoments])
 
     def add(self, system: int, metric: int, stats: np.ndarray) -> None:
         """Add the statistics (B, d) of examples under a metric; those of a metric that is no function of sums are passed over."""
@@ -78,7 +78,7 @@ class Estimates:
         key = (system, metric)
         moments = self._moments.get(key)
         if moments is None or len(moments.sums) != k:
-            moments = self._moments[key] = Moments(0, *_zeros(k))
+            moments = self._moments[key] = RunningMoments(0, *_zeros(k))
         moments.add(addends)
 
     def text(self) -> str:
@@ -91,7 +91,7 @@ class Estimates:
         texts = [text for text in values if text][:MAX_METRICS]
         return f"{self.labels[system]}: {', '.join(texts)} so far" if texts else ""
 
-    def _value(self, metric: int, moments: Moments) -> str:
+    def _value(self, metric: int, moments: RunningMoments) -> str:
         plan = self.metrics[metric]
         assert isinstance(plan.metric, Additive)
         if moments.count < MIN_EXAMPLES:

@@ -29,6 +29,7 @@ IN_MEMORY = 4 * BLOCK
 KEY_BYTES = 16
 """Length of the key of an example in bytes."""
 _CACHED_BLOCKS = 2
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=plain)
 
 
 class ExampleStore(Sequence[Example]):
@@ -204,5 +205,5 @@ def example_values(example: Example) -> list[object]:
 def example_key(example: Example, media: str | None = None) -> bytes:
     """Return the hash of an example's content, 16 bytes; ``media`` replaces the name of its media file."""
     values = example_values(example if media is None else replace(example, media=media))
-    text = json.dumps(values, sort_keys=True, ensure_ascii=True, default=plain)
+    text = _ENCODER.encode(values)
     return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]

@@ -35,6 +35,7 @@ from harness.run.equal_sizes import common_size
 from harness.run.example_store import ExampleStore
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
+from harness.run.garbage_collection import rare_collections
 from harness.run.generate import Asks, Captions, generate, prepare
 from harness.run.plan import GridPoint, ModelPlan, Plan
 from harness.run.progress import Stages, bar
@@ -43,14 +44,14 @@ from harness.run.results import token_score_records
 from harness.run.scoring_pass import ScoringPass
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.size_notes import size_note
-from harness.run.systems import System, Unit
+from harness.run.systems import PlannedSystem, Unit
 from harness.run.token_scores import token_scores
 from harness.run.work import print_speed, work_of
 from harness.rundir.pieces import MemoryPieces, Pieces
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
-from harness.rundir.samples import SampleColumns, SampleTable
+from harness.rundir.samples import SampleTable
 
 MAX_LOGGED_IDS = 100
 """Maximum number of skipped-example ids written to the log; samples.parquet has all of them as null scores."""
@@ -83,6 +84,7 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     return examples
 
 
+@rare_collections()
 def execute(
     plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None
 ) -> Run:
@@ -253,7 +255,7 @@ class Execution:
         )
         self._log("finished part", part=str(self.options.part))
         return Run(
-            self.provenance, (), SampleColumns([]).table(), self.failed, self.notes, self.rundir.path
+            self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path
         )  # fmt: skip
 
     def _finish(self, samples: SampleTable | None) -> Run:
@@ -299,8 +301,9 @@ class Execution:
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             captions = generate(
-                model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=self._asks(model)
-            )
+                model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=self._asks(model),
+                prepared=len(self.plan.generations) == 1,
+            )  # fmt: skip
         self._count_cost(model)
         failures = captions.failures
         self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
@@ -338,11 +341,11 @@ class Execution:
             print_speed(model.label, work)
 
     # ------------------------------------------------------------------ systems
-    def _systems(self, units: Sequence[Unit]) -> list[System]:
+    def _systems(self, units: Sequence[Unit]) -> list[PlannedSystem]:
         """Return the rows of the table of results: each unit under the points of the grid that share its generation."""
         groups = list(self.plan.generations.values())
         return [
-            System(index, point, count)
+            PlannedSystem(index, point, count)
             for index, unit in enumerate(units)
             for point in groups[index % len(groups)]
             for count in self.plan.reference_counts

@@ -16,7 +16,7 @@ from harness.rundir.pieces import PieceStore, joined_rows
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
-from harness.rundir.samples import SampleColumns, SampleTable
+from harness.rundir.samples import SampleTable
 
 if TYPE_CHECKING:
     from harness.rundir.format import JsonObject
@@ -127,7 +127,7 @@ def merged(runs: Sequence[Run]) -> Run:
     return Run(
         Provenance(dict(content)),
         tuple(record for run in runs for record in run.records),
-        SampleColumns([]).table(),
+        SampleTable.empty(),
         {name: reason for run in runs for name, reason in run.failed.items()},
         [note for run in runs for note in run.notes],
     )

@@ -28,7 +28,8 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.files.media import open_media
-from harness.files.secrets import redact
+from harness.files.secrets import has_secrets, redact, redact_values
+from harness.registry import current
 from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore, example_key
 from harness.run.plan import ModelPlan
 from harness.run.progress import note
@@ -43,7 +44,8 @@ REQUEST_EXAMPLES = 256
 """Maximum number of examples per call of an adapter."""
 FAILED = -1
 """Number of candidates of an example that the model could not process, in :attr:`Captions.candidates`."""
-_FIELDS = ("candidates", "references", "log_probs", "lengths", "stop_reasons")
+_TEXTS = ("candidates", "references")
+_NUMBERS = ("log_probs", "lengths", "stop_reasons")
 Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generation | Failure"]]
 """Yields one result per example: an adapter of this process, or one elsewhere."""
 
@@ -80,14 +82,22 @@ class Captions:
         """Return a hash of the captions of the examples from ``start`` to ``stop``."""
         return hashlib.sha256(self.keys[start - self.start : stop - self.start].tobytes()).hexdigest()
 
-    def caption_sets(self, start: int | None = None, stop: int | None = None) -> list[CaptionSet]:
-        """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates."""
+    def caption_sets(
+        self, start: int | None = None, stop: int | None = None, *, n: int | None = None, m: int | None = None
+    ) -> list[CaptionSet]:
+        """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates.
+
+        The first ``n`` candidates and ``m`` references of each are taken; None: all.
+        """
         first = self.start if start is None else start
         last = self.start + len(self) if stop is None else stop
         pairs = zip(self.store.slice(first, last), self.rows(first, last))
         return [
             _caption_set(
-                example, cast("Sequence[str]", row["candidates"]), cast("Sequence[str] | None", row.get("references"))
+                example,
+                cast("Sequence[str]", row["candidates"])[:n],
+                cast("Sequence[str] | None", row.get("references")),
+                m,
             )
             for example, row in pairs
             if row.get("candidates")
@@ -103,6 +113,7 @@ def generate(
     advance: Callable[[int], None] = lambda n: None,
     span: tuple[int, int] | None = None,
     ask: Asks | None = None,
+    prepared: bool = False,
 ) -> Captions:
     """Run a model over the examples of a task.
 
@@ -124,13 +135,16 @@ def generate(
         First example and the end; None: all.
     ask : callable, optional
         Source of the answers; None: the adapter, in this process.
+    prepared : bool
+        :func:`prepare` was called with this task, and with no other one since.
 
     Raises
     ------
     HarnessError
         The adapter returns another number of results than examples, or something that is no caption.
     """
-    prepare(model, task)
+    if not prepared:
+        prepare(model, task)
     store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
     work = _Work(model, task.decoding, store, seed, pieces or MemoryPieces(), ask or _asking(model), advance)
     start, stop = span or (0, len(store))
@@ -294,11 +308,14 @@ def shared_key(adapter: Adapter, example: Example) -> str | None:
 def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int) -> list[object]:
     """Return everything beside an example that its captions depend on.
 
-    An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples.
+    An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples. The code of an adapter
+    counts, or the earlier code that its manifest declares to give the same captions.
     """
     whole = store.digest() if needs_whole_task(model.adapter) else ""
+    entries = current().called("adapters", model.name)
+    code = (entries[0].captions_of if len(entries) == 1 else None) or code_of([model.adapter])
     return [
-        __version__, model.name, dict(model.params), model.adapter.fingerprint(), code_of([model.adapter]),
+        __version__, model.name, dict(model.params), model.adapter.fingerprint(), code,
         {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, whole,
     ]  # fmt: skip
 
@@ -349,14 +366,19 @@ def sets_of_results(examples: Iterable[Example], results: Iterable[Generation | 
     ]
 
 
-def _caption_set(example: Example, candidates: Sequence[str], own: Sequence[str] | None) -> CaptionSet:
-    """Return the caption set of an example; ``own`` are the references that the adapter has left, None for all."""
-    references = example.references if own is None else tuple(own)
+def _caption_set(
+    example: Example, candidates: Sequence[str], own: Sequence[str] | None, m: int | None = None
+) -> CaptionSet:
+    """Return the caption set of an example; ``own`` are the references that the adapter has left, None for all; the first ``m`` count."""
+    references = (example.references if own is None else tuple(own))[:m]
     return CaptionSet(example.id, tuple(candidates), references, example.media, example.source, example.meta)
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
+
+
 def _row_key(row: Row) -> bytes:
-    text = json.dumps(row, sort_keys=True, ensure_ascii=True)
+    text = _ENCODER.encode(row)
     return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]
 
 
@@ -364,5 +386,7 @@ def _to_row(item: Generation | Failure) -> Row:
     """Return a result as JSON types, without secrets."""
     if isinstance(item, Failure):
         return {"failure": redact(str(item.reason))}
-    values = {name: value for name in _FIELDS if (value := getattr(item, name)) is not None}
-    return cast(Row, plain(values))
+    texts = {name: [*map(str, value)] for name in _TEXTS if (value := getattr(item, name)) is not None}
+    numbers = {name: plain(value) for name in _NUMBERS if (value := getattr(item, name)) is not None}
+    row = {**texts, **numbers}
+    return cast(Row, redact_values(row)) if has_secrets() else row

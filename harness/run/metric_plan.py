@@ -7,7 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
+
+import numpy as np
 
 from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, ReadsMeta, TokenScoreMetric, Values
 from harness.errors import HarnessError
@@ -31,7 +33,7 @@ class MetricPlan:
         """True for a metric whose details count undefined examples too."""
         return bool(getattr(self.metric, "details_of_undefined", False))
 
-    def details(self, stats: Any) -> dict[str, object] | None:
+    def details(self, stats: np.ndarray) -> dict[str, object] | None:
         """Return the metric's further numbers for the record, or None when it has none."""
         return self.metric.details(stats) if isinstance(self.metric, HasDetails) else None
 
@@ -46,7 +48,7 @@ class TokenMetricPlan:
     params: Parameters
     metric: TokenScoreMetric
 
-    def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> TokenMetricPlan:
+    def of_meta(self, meta: Iterable[Parameters]) -> TokenMetricPlan:
         """Return the plan for examples with this metadata, in the order of their token scores."""
         return replace(self, metric=self.metric.of_meta(meta)) if isinstance(self.metric, ReadsMeta) else self
 
@@ -106,7 +108,7 @@ def expand_params(params: Parameters, keep: Sequence[str] = ()) -> list[Values]:
 
     Raises :class:`HarnessError` for more than :data:`MAX_RANGE` combinations.
     """
-    axes: list[list[tuple[str, Any]]] = []
+    axes: list[list[tuple[str, object]]] = []
     for name, value in params.items():
         choices = _choices(value) if name not in keep else (value,)
         axes.append([(name, choice) for choice in choices])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from harness import __version__
 from harness.contracts import Describes, Example
-from harness.files.secrets import redacted
+from harness.files.secrets import redact_values
 from harness.registry import current
 from harness.registry.local_code import is_below
 from harness.registry.manifest_schema import PluginFailure
@@ -82,7 +82,7 @@ def build_manifest(
         "plugins": plugins(plan, failures),
         **({"local_code": local} if local else {}),
     }
-    return cast(JsonObject, redacted(content))
+    return cast(JsonObject, redact_values(content))
 
 
 def digest(plan: Plan) -> str:
@@ -99,7 +99,7 @@ def digest(plan: Plan) -> str:
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
         "code": code_of(_components(plan)),
     }
-    return hashlib.sha256(json.dumps(redacted(parts), sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(redact_values(parts), sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _components(plan: Plan) -> list[object]:

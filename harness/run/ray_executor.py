@@ -24,6 +24,9 @@ from harness.run.generate import Asks, results_of
 from harness.run.plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
 
+RayObject = Any
+"""A module, an actor or a reference of ray, which has no types here."""
+
 ACTOR_EXAMPLES = 64
 """Examples per call of an actor."""
 RETRIES = -1
@@ -51,11 +54,11 @@ class RayCluster:
 
     def __init__(self, options: ExecutorOptions) -> None:
         self.options = options
-        self.ray: Any = require("ray", extra="ray", needed_by="--executor ray")
+        self.ray: RayObject = require("ray", extra="ray", needed_by="--executor ray")
         self._started = False
         self._leaving: threading.Thread | None = None
         self._head = ""
-        self._actors: list[Any] = []
+        self._actors: list[RayObject] = []
         self._loaded: str | None = None
         self._connect()
         self._head = str(self.ray.get_runtime_context().gcs_address)
@@ -65,7 +68,11 @@ class RayCluster:
         ray = self.ray
         if ray.is_initialized():
             return
-        settings: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "include_dashboard": False}
+        settings: dict[str, RayObject] = {
+            "logging_level": logging.ERROR,
+            "log_to_driver": False,
+            "include_dashboard": False,
+        }
         address = self.options.address
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         if address is None:
@@ -110,7 +117,7 @@ class RayCluster:
 
         return ask
 
-    def _actors_of(self, model: ModelPlan) -> Sequence[Any]:
+    def _actors_of(self, model: ModelPlan) -> Sequence[RayObject]:
         """Return the actors of a model; started when there are none, after those of another model ended."""
         if self._loaded != model.label:
             self._release()
@@ -129,10 +136,10 @@ class RayCluster:
         self._actors, self._loaded = [], None
 
     def _generated(
-        self, actors: Sequence[Any], examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+        self, actors: Sequence[RayObject], examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
         """Yield the results of the actors in the order of the examples, with at most two calls per actor under way."""
-        waiting: deque[Any] = deque()
+        waiting: deque[RayObject] = deque()
         for number, start in enumerate(range(0, len(examples), ACTOR_EXAMPLES)):
             stop = start + ACTOR_EXAMPLES
             actor = actors[number % len(actors)]
@@ -162,7 +169,7 @@ class RayCluster:
         if self._leaving is not None:
             self._leaving.join(CONNECT_SECONDS)
 
-    def finished(self, references: Sequence[Any]) -> list[Any]:
+    def finished(self, references: Sequence[RayObject]) -> list[RayObject]:
         """Wait for at least one of the references and return those that are done.
 
         Raises :class:`HarnessError` when the head of the cluster is lost.
@@ -179,7 +186,7 @@ class RayCluster:
                     "and run the same command again"
                 )
 
-    def result(self, reference: Any) -> Any:
+    def result(self, reference: RayObject) -> RayObject:
         """Return the value of a reference; raise :class:`HarnessError` with the cause where a task or an actor failed."""
         self.finished([reference])
         try:
@@ -205,7 +212,7 @@ class RayExecutor:
     def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
         """Yield the scores of jobs as they finish; at most two per worker are in the object store."""
         source = iter(jobs)
-        pending: dict[Any, int] = {}
+        pending: dict[RayObject, int] = {}
         while True:
             while len(pending) < QUEUED * self._workers and (job := next(source, None)) is not None:
                 pending[self._task.remote(self._payload, job)] = job_steps(job)
@@ -237,7 +244,7 @@ def _score(payload: bytes, job: Job) -> ShardScores:
 
 
 def _installed_version() -> str:
-    return str(cast(Any, importlib.import_module("harness")).__version__)
+    return str(cast(RayObject, importlib.import_module("harness")).__version__)
 
 
 class _Generator:

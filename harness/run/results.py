@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
-from harness.files.secrets import redacted
+from harness.files.secrets import redact_values
 from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.plan import ModelPlan
@@ -41,14 +41,15 @@ def caption_record(
         Set sizes that occur.
     """
     defined = scored.defined
-    value, interval = estimate(plan.metric, scored.stats[defined], spec.bootstrap.samples, spec.seed)
+    stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
+    value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
-    rows = scored.stats[defined if not plan.details_of_undefined else ~np.isnan(scored.stats).all(axis=1)]
+    rows = scored.stats[~np.isnan(scored.stats).all(axis=1)] if plan.details_of_undefined else stats
     details = plan.details(rows) if len(rows) else None
     return ResultRecord(
         **_common(spec, model, decoding, plan),
         metric=plan.label,
-        params=cast("Parameters", redacted(dict(plan.params))),
+        params=cast("Parameters", redact_values(dict(plan.params))),
         value=value,
         ci95=interval.ends,
         interval_note=interval.note or None,
@@ -74,7 +75,7 @@ def _p_note(spec: Spec, scored: Scored, tested: bool) -> str | None:
 def _common(spec: Spec, model: ModelPlan, decoding: Parameters, plan: AnyMetricPlan) -> Values:
     return {
         "model": model.label,
-        "model_params": redacted(dict(model.params)),
+        "model_params": redact_values(dict(model.params)),
         "task": spec.task,
         "decoding": dict(decoding),
         "higher_is_better": plan.metric.spec.higher_is_better,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from harness.run.progress import bar
 from harness.run.results import caption_record
 from harness.run.score import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
-from harness.run.systems import StatisticsKeys, System, Unit, is_corpus_free, scorable_examples
+from harness.run.systems import PlannedSystem, StatisticsKeys, Unit, is_corpus_free, scorable_examples
 from harness.rundir.format import SAMPLES
 from harness.rundir.pieces import PieceKey, Pieces, PieceStore
 from harness.rundir.records import ResultRecord
@@ -47,7 +47,7 @@ class ScoringPass:
         Examples.
     units : sequence of Unit
         Captions of every model and generation.
-    systems : sequence of System
+    systems : sequence of PlannedSystem
         Rows of the table of results.
     shards : sequence of (int, int)
         First example and end of each shard.
@@ -70,7 +70,7 @@ class ScoringPass:
         plan: Plan,
         store: ExampleStore,
         units: Sequence[Unit],
-        systems: Sequence[System],
+        systems: Sequence[PlannedSystem],
         shards: Sequence[Shard],
         pieces: Pieces,
         options: ExecutorOptions,
@@ -295,7 +295,8 @@ class ScoringPass:
     ) -> None:
         item, first = self.systems[system], 0
         unit = self.units[item.unit]
-        for sets in self._cut_sets(item, unit):
+        for start, stop in self.shards:
+            sets = unit.caption_sets(start, stop, item.candidates, item.references)
             rows = slice(first, first + len(sets))
             first += len(sets)
             writer.write(
@@ -305,10 +306,3 @@ class ScoringPass:
                 {name: values[rows] for name, values in scores.items()},
                 {name: values[rows] for name, values in p_values.items()},
             )
-
-    def _cut_sets(self, item: System, unit: Unit) -> Iterator[list[CaptionSet]]:
-        """Yield the caption sets of a system, shard by shard."""
-        n, m = item.candidates, item.references
-        for shard in self.shards:
-            sets = unit.caption_sets(*shard)
-            yield [replace(s, candidates=s.candidates[:n], references=s.references[:m]) for s in sets]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -32,13 +32,12 @@ class Unit:
     largest: tuple[int | None, int | None] = (None, None)
     """Common numbers of candidates and references that the sets are cut to (``sizes: equal``); None: all."""
 
-    def caption_sets(self, start: int, stop: int) -> list[CaptionSet]:
-        """Return the caption sets of the examples from ``start`` to ``stop``."""
-        sets = self.captions.caption_sets(start, stop)
-        n, m = self.largest
-        if n is None and m is None:
-            return sets
-        return [replace(s, candidates=s.candidates[:n], references=s.references[:m]) for s in sets]
+    def caption_sets(
+        self, start: int, stop: int, candidates: int | None = None, references: int | None = None
+    ) -> list[CaptionSet]:
+        """Return the caption sets of the examples from ``start`` to ``stop``, cut to common and to these numbers."""
+        n, m = (_smaller(*cuts) for cuts in zip(self.largest, (candidates, references)))
+        return self.captions.caption_sets(start, stop, n=n, m=m)
 
     def sizes(self, candidates: int | None = None, references: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of candidates and references of the examples with candidates, cut, shapes (B,)."""
@@ -53,8 +52,14 @@ class Unit:
         return out[0], out[1]
 
 
+def _smaller(first: int | None, second: int | None) -> int | None:
+    """Return the smaller of two limits, of which None is none."""
+    limits = [limit for limit in (first, second) if limit is not None]
+    return min(limits, default=None)
+
+
 @dataclass(frozen=True)
-class System:
+class PlannedSystem:
     """One model under one decoding and number of references: a row of the table of results."""
 
     unit: int
@@ -80,7 +85,9 @@ class StatisticsKeys:
         self._whole = store.digest()
         self._code: dict[str, dict[str, str]] = {}
 
-    def of(self, system: System, index: int, plan: MetricPlan, start: int, stop: int, examples: int | None) -> PieceKey:
+    def of(
+        self, system: PlannedSystem, index: int, plan: MetricPlan, start: int, stop: int, examples: int | None
+    ) -> PieceKey:
         """Return the key of the statistics of a metric on the examples from ``start`` to ``stop``.
 
         ``examples`` is the number of examples that the metric can score in the run, where its p-values depend on it.
@@ -101,7 +108,7 @@ class StatisticsKeys:
         return self._code[label]
 
 
-def scorable_examples(unit: Unit, system: System, metric: Metric) -> int:
+def scorable_examples(unit: Unit, system: PlannedSystem, metric: Metric) -> int:
     """Return the number of examples of a system that a metric can score."""
     n, m = unit.sizes(system.candidates, system.references)
     return int(np.count_nonzero(scorable(metric, n, m)))

@@ -13,7 +13,7 @@ import numpy as np
 import harness
 from harness.contracts import CaptionSet, Features, Metric, PositionedBatch
 from harness.errors import InputError
-from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respelled
+from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respell
 from harness.files.text_lists import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -197,7 +197,7 @@ def sets_of(
                 for key in keys
             ]  # fmt: skip
     except InputError as error:
-        raise respelled(error, KEYWORD_SPELLING) from error
+        raise respell(error, KEYWORD_SPELLING) from error
     if isinstance(candidates, (str, Path, Mapping)) or isinstance(references, (str, Path, Mapping)):
         raise InputError("candidates and references are both paths, both mappings or both lists")
     return caption_sets(candidates, references)

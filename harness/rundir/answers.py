@@ -18,11 +18,11 @@ from types import TracebackType
 from typing import Protocol, cast
 
 from harness.files.json_text import parse_json
-from harness.rundir.format import plain
 
 _log = logging.getLogger(__name__)
 
 Row = Mapping[str, object]
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 class Answers(Protocol):
@@ -170,7 +170,7 @@ def joined(sources: Sequence[Path], target: Path) -> None:
 
 
 def _line(key: str, row: Row) -> bytes:
-    text = json.dumps(plain(row), ensure_ascii=True, separators=(",", ":")).encode()
+    text = _ENCODER.encode(row).encode()
     return b"%s %08x %s\n" % (key.encode(), zlib.crc32(text), text)
 
 

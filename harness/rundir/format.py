@@ -57,7 +57,9 @@ def plain(value: object) -> object:
 
     Secrets are replaced in every text (:mod:`harness.files.secrets`).
     """
-    if isinstance(value, Mapping):
+    if type(value) is str:  # by far the most
+        return redact(value)
+    if isinstance(value, (dict, Mapping)):
         return {redact(str(key)): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in cast("list[object]", value)]

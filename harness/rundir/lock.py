@@ -16,8 +16,9 @@ import platform
 from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from harness.contracts import Values
 from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 from harness.rundir.format import LOCK
@@ -46,7 +47,7 @@ class Owner:
     def read(cls, path: Path) -> Owner | None:
         """Return the owner that a lock file names, or None where it names none."""
         try:
-            values = cast("dict[str, Any]", parse_json(path.read_bytes()[:4096]))
+            values = cast("Values", parse_json(path.read_bytes()[:4096]))
             return cls(str(values["host"]), str(values["boot"]), int(values["pid"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None

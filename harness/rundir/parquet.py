@@ -14,6 +14,9 @@ from harness.errors import InputError
 from harness.files.memory import require_memory
 from harness.rundir.format import write_atomically
 
+Arrow = Any
+"""A module or an object of pyarrow, which has no types."""
+
 TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
 """Kinds of columns."""
 
@@ -24,13 +27,13 @@ def column_kinds(path: Path) -> dict[str, str]:
     Raises :class:`InputError` for a damaged file.
     """
     parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
-    types: Any = cast(Any, arrow).types
+    types: Arrow = cast(Arrow, arrow).types
     try:
-        schema: Any = cast(Any, parquet).read_schema(path)
+        schema: Arrow = cast(Arrow, parquet).read_schema(path)
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
 
-    def kind(data_type: Any) -> str:
+    def kind(data_type: Arrow) -> str:
         if types.is_string(data_type) or types.is_large_string(data_type):
             return TEXTS
         if types.is_floating(data_type) or types.is_integer(data_type) or types.is_null(data_type):
@@ -45,7 +48,7 @@ def column_kinds(path: Path) -> dict[str, str]:
 
 def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[object]:
     """Return one column as Python values; raise :class:`InputError` for a damaged file, and with ``whole`` for missing values."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         table = parquet.read_table(path, columns=[name])
         if whole:
@@ -55,9 +58,9 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
         raise damaged(path, error) from None
 
 
-def require_values(table: Any) -> None:
+def require_values(table: Arrow) -> None:
     """Raise :class:`ValueError` for a ``pyarrow.Table`` with missing values, also in lists."""
-    arrow: Any = importlib.import_module("pyarrow")
+    arrow: Arrow = importlib.import_module("pyarrow")
     for name, column in zip(table.column_names, table.columns):
         is_list = arrow.types.is_list(column.type)
         if column.null_count or (is_list and any(chunk.flatten().null_count for chunk in column.chunks)):
@@ -68,8 +71,8 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
     """Return one number column, float64, shape (rows,), NaN for null; raise :class:`InputError` for a damaged file."""
     parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
     try:
-        column: Any = cast(Any, parquet).read_table(path, columns=[name]).column(name)
-        values: Any = column.cast(cast(Any, arrow).float64()).to_numpy(zero_copy_only=False)
+        column: Arrow = cast(Arrow, parquet).read_table(path, columns=[name]).column(name)
+        values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
     return np.asarray(values, dtype=np.float64)
@@ -77,35 +80,35 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
 
 def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct texts of a column, and the number of each row's text, shape (rows,)."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         table = parquet.read_table(path, columns=[name], read_dictionary=[name])
         require_values(table)
         column = table.column(name)
-        coded: Any = column.unify_dictionaries().combine_chunks()
+        coded: Arrow = column.unify_dictionaries().combine_chunks()
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
 
 
-def read_table(path: Path) -> Any:
+def read_table(path: Path) -> Arrow:
     """Return all columns as a ``pyarrow.Table``; raise :class:`InputError` for a damaged file."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         return parquet.read_table(path)
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
 
 
-def table_of(columns: Mapping[str, Sequence[object]]) -> Any:
+def table_of(columns: Mapping[str, Sequence[object]]) -> Arrow:
     """Return columns as a ``pyarrow.Table``."""
-    arrow: Any = importlib.import_module("pyarrow")
+    arrow: Arrow = importlib.import_module("pyarrow")
     return arrow.table(dict(columns))
 
 
 def row_count(path: Path) -> int:
     """Return the number of rows of a file; raise :class:`InputError` for a damaged one."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         return int(parquet.read_metadata(path).num_rows)
     except (OSError, ValueError) as error:
@@ -114,7 +117,7 @@ def row_count(path: Path) -> int:
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> None:
     """Write columns as one file, one row group per (start, length) of ``groups``."""
-    parquet: Any = importlib.import_module("pyarrow.parquet")
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
     table = table_of(columns)
     require_memory(2 * table.nbytes)
     buffer = io.BytesIO()

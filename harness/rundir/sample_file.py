@@ -3,17 +3,66 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
 from harness.files.memory import require_memory
-from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleColumns, SampleTable
+from harness.rundir.format import plain
+from harness.rundir.parquet import Arrow
+from harness.rundir.records import decoding_key
+from harness.rundir.samples import KEY_COLUMNS, MAX_META, META, P_PREFIX, SampleTable
+
+
+class SampleColumns:
+    """Columns of samples.parquet under construction, system by system."""
+
+    def __init__(self, metrics: Sequence[str]) -> None:
+        self._keys: dict[str, list[object]] = {name: [] for name in KEY_COLUMNS}
+        self._scores: dict[str, list[object]] = {name: [] for name in metrics}
+        self._p_values: dict[str, list[object]] = {}
+        self._meta: list[object] = []
+        self._rows = 0
+
+    def begin(self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]) -> None:
+        """Start the rows of one model and decoding; columns that :meth:`add` does not fill stay null."""
+        self._pad()
+        key = decoding_key(decoding)
+        for item in sets:
+            values = (model, key, item.id, _valid_utf8(item.candidates), _valid_utf8(item.references))
+            for column, value in zip(self._keys.values(), values):
+                column.append(value)
+            self._meta.append(_metadata(item.meta))
+        self._rows += len(sets)
+
+    def add(self, metric: str, scores: np.ndarray, p_values: np.ndarray | None) -> None:
+        """Add the scores and p-values (B,) of one metric to the rows begun last; NaN becomes null."""
+        self._scores[metric].extend(_nulls(scores))
+        if p_values is not None:
+            column = self._p_values.setdefault(metric, [])
+            column.extend([None] * (self._rows - len(p_values) - len(column)))
+            column.extend(_nulls(p_values))
+
+    def _pad(self) -> None:
+        for column in (*self._scores.values(), *self._p_values.values()):
+            column.extend([None] * (self._rows - len(column)))
+
+    def columns(self) -> dict[str, list[object]]:
+        """Return the columns by name; metrics without any score per example are left out."""
+        self._pad()
+        scores = {name: column for name, column in self._scores.items() if column}
+        p_values = {f"{P_PREFIX}{name}": column for name, column in self._p_values.items()}
+        meta = {META: self._meta} if any(self._meta) else {}
+        return {**self._keys, **meta, **scores, **p_values}
+
+    def table(self) -> SampleTable:
+        """Return the table of :meth:`columns`."""
+        return SampleTable(self.columns())
 
 
 class SampleWriter:
@@ -35,7 +84,7 @@ class SampleWriter:
         self._path = path
         self._metrics, self._tested, self._has_meta = list(metrics), list(tested), has_meta
         self._columns = SampleColumns(metrics)
-        self._writer: Any = None
+        self._writer: Arrow = None
 
     @property
     def table(self) -> SampleTable:
@@ -59,23 +108,23 @@ class SampleWriter:
             self._append(columns)
 
     def _append(self, columns: SampleColumns) -> None:
-        arrow: Any = importlib.import_module("pyarrow")
-        table = columns.table()
+        arrow: Arrow = importlib.import_module("pyarrow")
+        written = columns.columns()
         texts = {"model": arrow.string(), "decoding": arrow.string(), "example": arrow.string()}
         lists = dict.fromkeys(("candidates", "references"), arrow.list_(arrow.string()))
-        types: dict[str, Any] = {**texts, **lists}
+        types: dict[str, Arrow] = {**texts, **lists}
         types.update({META: arrow.string()} if self._has_meta else {})
         types.update(dict.fromkeys(self._metrics, arrow.float64()))
         types.update({f"{P_PREFIX}{name}": arrow.float64() for name in self._metrics if name in self._tested})
         schema = arrow.schema(list(types.items()))
-        values = [table[name] if name in table else [None] * len(table) for name in types]
+        values = [written.get(name) or [None] * len(written["example"]) for name in types]
         rows = arrow.table([arrow.array(column, type=types[name]) for name, column in zip(types, values)], schema)
         require_memory(2 * rows.nbytes)
         self._open(schema).write_table(rows)
 
-    def _open(self, schema: Any) -> Any:
+    def _open(self, schema: Arrow) -> Arrow:
         if self._writer is None:
-            parquet: Any = importlib.import_module("pyarrow.parquet")
+            parquet: Arrow = importlib.import_module("pyarrow.parquet")
             self._writer = parquet.ParquetWriter(self._temporary, schema, compression="zstd")
         return self._writer
 
@@ -94,7 +143,7 @@ class SampleWriter:
             return
         try:
             if kind is None:
-                arrow: Any = importlib.import_module("pyarrow")
+                arrow: Arrow = importlib.import_module("pyarrow")
                 self._open(arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])).close()
                 with open(self._temporary, "rb") as file:
                     os.fsync(file.fileno())
@@ -103,3 +152,23 @@ class SampleWriter:
                 self._writer.close()
         finally:
             self._temporary.unlink(missing_ok=True)
+
+
+def _metadata(meta: Parameters) -> str | None:
+    """Return the short texts, numbers and flags of metadata as JSON; None where there are none."""
+    short = {
+        name: value
+        for name, value in meta.items()
+        if isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= MAX_META)
+    }
+    return json.dumps(plain(short), ensure_ascii=True) if short else None
+
+
+def _nulls(values: np.ndarray) -> list[float | None]:
+    numbers: list[float] = values.astype(np.float64, copy=False).tolist()
+    return [number if number == number else None for number in numbers]  # NaN alone differs from itself
+
+
+def _valid_utf8(texts: Sequence[str]) -> list[str]:
+    """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold, are escaped."""
+    return [text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts]

@@ -5,7 +5,6 @@ Columns are read lazily: from Parquet by column, or from memory for a run withou
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ import numpy as np
 from harness.contracts import CaptionSet, Parameters
 from harness.errors import UnknownName, did_you_mean
 from harness.files.json_text import parse_json
-from harness.rundir.format import plain
 from harness.rundir.parquet import (
     LISTS,
     NUMBERS,
@@ -32,7 +30,7 @@ from harness.rundir.parquet import (
     table_of,
     write_columns,
 )
-from harness.rundir.records import decoding_key, decoding_text
+from harness.rundir.records import decoding_text
 
 KEY_COLUMNS = {"model": TEXTS, "decoding": TEXTS, "example": TEXTS, "candidates": LISTS, "references": LISTS}
 """Names of the columns that every table has, and their kinds."""
@@ -106,13 +104,18 @@ class SampleTable:
         self._numbers: dict[str, np.ndarray] = {}
 
     @classmethod
+    def empty(cls) -> SampleTable:
+        """Return a table without rows."""
+        return cls(dict.fromkeys(KEY_COLUMNS, ()))
+
+    @classmethod
     def open(cls, path: Path) -> SampleTable:
         """Return the table of a Parquet file; an empty table when the file does not exist (a run without captions).
 
         Raises :class:`InputError` for columns that are missing or have other types.
         """
         if not path.is_file():
-            return cls(dict.fromkeys(KEY_COLUMNS, ()))
+            return cls.empty()
         if row_count(path):
             kinds = column_kinds(path)
             expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
@@ -230,67 +233,6 @@ class SampleTable:
         return {name: list(self._column(name)) for name in self.names}
 
 
-class SampleColumns:
-    """Columns of samples.parquet under construction, system by system."""
-
-    def __init__(self, metrics: Sequence[str]) -> None:
-        self._keys: dict[str, list[object]] = {name: [] for name in KEY_COLUMNS}
-        self._scores: dict[str, list[object]] = {name: [] for name in metrics}
-        self._p_values: dict[str, list[object]] = {}
-        self._meta: list[object] = []
-        self._rows = 0
-
-    def begin(self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]) -> None:
-        """Start the rows of one model and decoding; columns that :meth:`add` does not fill stay null."""
-        self._pad()
-        key = decoding_key(decoding)
-        for item in sets:
-            values = (model, key, item.id, _valid_utf8(item.candidates), _valid_utf8(item.references))
-            for column, value in zip(self._keys.values(), values):
-                column.append(value)
-            self._meta.append(_metadata(item.meta))
-        self._rows += len(sets)
-
-    def add(self, metric: str, scores: np.ndarray, p_values: np.ndarray | None) -> None:
-        """Add the scores and p-values (B,) of one metric to the rows begun last; NaN becomes null."""
-        self._scores[metric].extend(_nulls(scores))
-        if p_values is not None:
-            column = self._p_values.setdefault(metric, [])
-            column.extend([None] * (self._rows - len(p_values) - len(column)))
-            column.extend(_nulls(p_values))
-
-    def _pad(self) -> None:
-        for column in (*self._scores.values(), *self._p_values.values()):
-            column.extend([None] * (self._rows - len(column)))
-
-    def table(self) -> SampleTable:
-        """Return the table; metrics without any score per example are left out."""
-        self._pad()
-        scores = {name: column for name, column in self._scores.items() if column}
-        p_values = {f"{P_PREFIX}{name}": column for name, column in self._p_values.items()}
-        meta = {META: self._meta} if any(self._meta) else {}
-        return SampleTable({**self._keys, **meta, **scores, **p_values})
-
-
 def write_samples(path: Path, table: SampleTable) -> None:
     """Write a table as Parquet, one row group per system."""
     write_columns(path, table.to_dict(), [(int(system.rows[0]), len(system.rows)) for system in table.systems])
-
-
-def _metadata(meta: Parameters) -> str | None:
-    """Return the short texts, numbers and flags of metadata as JSON; None where there are none."""
-    short = {
-        name: value
-        for name, value in meta.items()
-        if isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= MAX_META)
-    }
-    return json.dumps(plain(short), ensure_ascii=True) if short else None
-
-
-def _nulls(values: np.ndarray) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]
-
-
-def _valid_utf8(texts: Sequence[str]) -> list[str]:
-    """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold, are escaped."""
-    return [text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -50,7 +50,7 @@ class PublishedTable(BaseModel):
 
 def reference_kind(value: object) -> str:
     """Return ``table`` for a reference with rows, ``columns`` for a mapping of columns to numbers."""
-    keys = set(cast("Mapping[Any, Any]", value)) if isinstance(value, Mapping) else set[Any]()
+    keys = set(cast("Mapping[YamlValue, YamlValue]", value)) if isinstance(value, Mapping) else set[YamlValue]()
     rows = isinstance(value, PublishedTable) or bool({"rows", ITEM} & keys)
     return "table" if rows else "columns"
 
@@ -135,7 +135,7 @@ class _Resolver:
         if isinstance(address, dict):
             factor = float(_mapping(address).get("factor", 1.0))
             address = _mapping(address).get("at")
-        parts = [str(part) for part in cast("list[Any]", address)] if isinstance(address, list) else []
+        parts = [str(part) for part in cast("list[YamlValue]", address)] if isinstance(address, list) else []
         if len(parts) != len(self.labels) + 1:
             names = ", ".join([*self.labels, "column"])
             raise self.error(f"found the cell {address!r}; expected [{names}]", "rows", index)
@@ -152,7 +152,7 @@ class _Resolver:
         return cell_value(row[parts[-1]], factor)
 
 
-def _column(theirs: YamlValue, at: Sequence[Any]) -> YamlValue:
+def _column(theirs: YamlValue, at: Sequence[YamlValue]) -> YamlValue:
     if isinstance(theirs, dict):
         return {"at": [*at, _mapping(theirs).get("column")], "factor": _mapping(theirs).get("factor", 1.0)}
     return [*at, theirs]
@@ -185,7 +185,7 @@ def authors_text(paper: Values) -> str:
     >>> authors_text({"authors": ["Ada Low", "Bo Key", "Cy May"], "year": 2020})
     'Low et al. 2020'
     """
-    names = [str(name).split()[-1] for name in cast("list[Any]", paper.get("authors") or ["unknown"])]
+    names = [str(name).split()[-1] for name in cast("list[YamlValue]", paper.get("authors") or ["unknown"])]
     text = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
     return f"{text} {paper.get('year', '')}".strip()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.stats.quantiles import normal_quantile
+
 
 def wilson_interval(share: float, n_examples: int, level: float = 0.95) -> tuple[float, float]:
     """Return the score interval of a binomial share: (low, high) in [0, 1], which contains ``share``.
@@ -31,9 +33,7 @@ def wilson_interval(share: float, n_examples: int, level: float = 0.95) -> tuple
     >>> round(low, 3), round(high, 3)
     (0.0, 0.161)
     """
-    from scipy.special import ndtri  # pyright: ignore[reportMissingTypeStubs]
-
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile((1 + level) / 2)
     spread = z * np.sqrt(share * (1 - share) / n_examples + z**2 / (4 * n_examples**2))
     scale = 1 + z**2 / n_examples
     low, high = ((share + z**2 / (2 * n_examples) + sign * spread) / scale for sign in (-1, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.contracts import LeftOut
+from harness.stats.quantiles import student_quantile
 
 
 def interval(
@@ -36,15 +37,13 @@ def interval(
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs]
-
     if not np.isfinite(without).all() or np.ptp(without) == 0:
         return None
     groups = len(without)
     variance = _variance(without)
     if pairs is not None and groups > 2:
         variance -= _excess(value, without, pairs)
-    half = float(stdtrit(groups - 1, (1 + level) / 2)) * float(np.sqrt(variance))
+    half = student_quantile(groups - 1, (1 + level) / 2) * float(np.sqrt(variance))
     return value - half, value + half
 
 
@@ -73,12 +72,10 @@ def interval_of_parts(value: float, left_out: LeftOut, level: float = 0.95) -> t
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs]
-
     error = _error_of_parts(left_out)
     if error is None:
         return None
-    half = float(stdtrit(left_out.freedom, (1 + level) / 2)) * error
+    half = student_quantile(left_out.freedom, (1 + level) / 2) * error
     return value - half, value + half
 
 

@@ -108,7 +108,7 @@ def draws(n: int, m: int, number: int, seed: int) -> np.ndarray:
 
 # --------------------------------------------------------------------------- which relabelings a test uses
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PermutationPlan:
     """Design of the test of one (n, m) shape: enumeration or random draws."""
 
     n: int
@@ -144,7 +144,7 @@ def plan(
     budget: int = BUDGET,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Plan:
+) -> PermutationPlan:
     """Return the design of a test with n candidates and m references.
 
     Parameters
@@ -169,13 +169,13 @@ def plan(
         raise ValueError(f"method is exact, monte-carlo or auto; found {method!r}")
     total = count(n, m)
     if method != "monte-carlo" and total <= budget:
-        return Plan(n, m, "exact", total)
+        return PermutationPlan(n, m, "exact", total)
     note = ""
     if method != "monte-carlo":
         note = (
             f"{n} + {m} texts have {total:,} relabelings, beyond the budget of {budget:,}: {draws:,} Monte Carlo draws"
         )
-    return Plan(n, m, "monte-carlo", draws, seed, note)
+    return PermutationPlan(n, m, "monte-carlo", draws, seed, note)
 
 
 def p_values(

@@ -61,7 +61,7 @@ class ResampledDifference:
 
 
 @dataclass(frozen=True)
-class Sums:
+class PairSums:
     """Sums of the addends of one system: observed, resampled, and over random halves of the examples."""
 
     total: np.ndarray
@@ -74,7 +74,7 @@ class Sums:
     """Addends of the examples, shape (B, k), zeros where undefined; (0, k) where no interval is wanted."""
 
 
-def difference_of_sums(of_sums: OfSums, a: Sums, b: Sums, *, exact: bool) -> ResampledDifference:
+def difference_of_sums(of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool) -> ResampledDifference:
     """Compare two systems whose statistic is a function of sums over examples.
 
     Exchanging the rows of some examples turns the sums S_A into assigned_A + total_B - assigned_B, so that the weighted sums of
@@ -84,8 +84,8 @@ def difference_of_sums(of_sums: OfSums, a: Sums, b: Sums, *, exact: bool) -> Res
     ----------
     of_sums : callable
         The statistic as a function of sums.
-    a, b : Sums
-        Sums of both systems under the same weight vectors.
+    a, b : PairSums
+        PairSums of both systems under the same weight vectors.
     exact : bool
         The assignments are all 2^B patterns.
     """

@@ -84,11 +84,11 @@ def results_difference(
     """Return the first example whose captions or references differ; empty when the results are equal."""
     if len(expected) != len(actual):
         return f"{len(actual)} results instead of {len(expected)}"
-    for example, one, other in zip(examples, captions(expected), captions(actual)):
-        if one != other:
-            return f"{example.id} gets {other[:1]!r:.60} instead of {one[:1]!r:.60}"
-    for example, one, other in zip(examples, expected, actual):
-        references = [item.references if isinstance(item, Generation) else None for item in (one, other)]
+    for example, left, right in zip(examples, captions(expected), captions(actual)):
+        if left != right:
+            return f"{example.id} gets {right[:1]!r:.60} instead of {left[:1]!r:.60}"
+    for example, left, right in zip(examples, expected, actual):
+        references = [item.references if isinstance(item, Generation) else None for item in (left, right)]
         if references[0] != references[1]:
             return f"{example.id} has other references"
     return ""
@@ -139,8 +139,8 @@ def candidates(subject: AdapterSubject) -> None:
             generated = subject.generate(subject.examples, decoding=decoding)
         except HarnessError as error:
             raise NotApplicable(f"does not accept {count} candidates by {strategy}: {error}") from error
-        least = min((len(texts) for texts in captions(generated) if texts), default=0)
-        ensure(least >= min(count, available), f"returns {least} captions for decoding.candidates = {count}")
+        minimum = min((len(texts) for texts in captions(generated) if texts), default=0)
+        ensure(minimum >= min(count, available), f"returns {minimum} captions for decoding.candidates = {count}")
 
 
 @ADAPTER_CHECKS.add

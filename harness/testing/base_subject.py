@@ -45,16 +45,16 @@ class BaseSubject(Generic[T]):
         """Return where two results differ, to the digit; empty when they are equal."""
         raise NotImplementedError
 
-    def nearly_equal(self, one: T, other: T) -> bool:
+    def nearly_equal(self, left: T, right: T) -> bool:
         """Return whether two results agree within the tolerance of the kind."""
-        return not self.difference(one, other)
+        return not self.difference(left, right)
 
     def identity(self, component: Instance = None) -> str:
         """Return the signature or fingerprint of the component, or of another instance of its class."""
         return getattr(self.component if component is None else component, self.identity_method)()
 
     @cached_property
-    def _recorded(self) -> tuple[T | None, str, Exception | None, SideEffects]:
+    def _recording(self) -> tuple[T | None, str, Exception | None, SideEffects]:
         identity = ""
         with record_side_effects() as effects:
             try:
@@ -68,12 +68,12 @@ class BaseSubject(Generic[T]):
     @property
     def first_error(self) -> Exception | None:
         """The exception of the recorded run, or None."""
-        return self._recorded[2]
+        return self._recording[2]
 
     @property
     def base(self) -> T:
         """Results of the recorded run; raises :class:`NotApplicable` when it failed."""
-        results, _, error, _ = self._recorded
+        results, _, error, _ = self._recording
         if results is None:
             raise NotApplicable(f"returns no {self.noun} ({type(error).__name__}): see '{self.base_check}'")
         return results
@@ -82,13 +82,13 @@ class BaseSubject(Generic[T]):
     def first_identity(self) -> str:
         """Signature or fingerprint before the recorded run; raises :class:`NotApplicable` when the run failed."""
         self.base  # noqa: B018  (raises when the run failed)
-        return self._recorded[1]
+        return self._recording[1]
 
     @property
     def side_effects(self) -> SideEffects:
         """Side effects of the recorded run; raises :class:`NotApplicable` when it failed."""
         self.base  # noqa: B018  (raises when the run failed)
-        return self._recorded[3]
+        return self._recording[3]
 
     def ensure_runs(self) -> T:
         """Return the results of the recorded run, or raise the exception of the component."""

@@ -43,9 +43,9 @@ class DistanceSubject(BaseSubject[np.ndarray]):
             return f"shapes {expected.shape} and {actual.shape}"
         return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
-    def nearly_equal(self, one: np.ndarray, other: np.ndarray) -> bool:
+    def nearly_equal(self, left: np.ndarray, right: np.ndarray) -> bool:
         """Return whether the matrices, of equal shape, are equal but for the order of summation."""
-        return np.allclose(one, other, rtol=1e-9, atol=1e-12)
+        return np.allclose(left, right, rtol=1e-9, atol=1e-12)
 
 
 @DISTANCE_CHECKS.add

@@ -38,9 +38,9 @@ class EmbeddingSubject(BaseSubject[np.ndarray]):
             return f"shapes {expected.shape} and {actual.shape}"
         return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
 
-    def nearly_equal(self, one: np.ndarray, other: np.ndarray) -> bool:
+    def nearly_equal(self, left: np.ndarray, right: np.ndarray) -> bool:
         """Return whether the vectors, of equal shape, are equal within float32."""
-        return one.shape == other.shape and np.allclose(one, other, atol=FLOAT32_TOLERANCE)
+        return left.shape == right.shape and np.allclose(left, right, atol=FLOAT32_TOLERANCE)
 
 
 @EMBEDDING_CHECKS.add

@@ -18,7 +18,7 @@ CONDUCT_CHECKS = Checks("metrics")
 def inputs_unchanged(subject: MetricSubject) -> None:
     """Texts, ids, statistics and weights are not modified."""
     _ = subject.base
-    metric, features, before = subject.component, subject.fitted(), copy_of_sets(subject.sets)
+    metric, features, before = subject.component, subject.fit_features(), copy_of_sets(subject.sets)
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
     stats = metric.stats(batch, features, subject.state(features))
@@ -49,7 +49,7 @@ def json_safe(subject: MetricSubject) -> None:
     if not isinstance(subject.component, HasDetails):
         raise NotApplicable("has no details")
     numbers = subject.compute()
-    details = subject.component.details(numbers.stats[numbers.defined])
+    details = subject.component.details(numbers.stats[numbers.is_defined])
     ensure(isinstance(details, dict), f"details() returns {type(details).__name__}; expected a dict")
     for key, value in details.items():
         ensure(isinstance(key, str), f"details() has the key {key!r}; expected a text")
@@ -64,7 +64,7 @@ def left_out(subject: MetricSubject) -> None:
     if not isinstance(metric, Jackknifes):
         raise NotApplicable("leaves out no parts")
     numbers = subject.compute()
-    stats = numbers.stats[numbers.defined]
+    stats = numbers.stats[numbers.is_defined]
     first, again = metric.left_out(stats, 3), metric.left_out(stats, 3)
     ensure(np.array_equal(first.values, again.values, equal_nan=True), "left_out differs when it is called again")
     ensure(0 < first.share < 1, f"left_out has the share {first.share}; expected a number in (0, 1)")

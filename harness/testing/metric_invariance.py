@@ -63,10 +63,10 @@ def shards(subject: MetricSubject) -> None:
     if not subject.component.spec.shardable:
         raise NotApplicable("declares shardable=False")
     for size in (1, 2):
-        parts = []
+        shards = []
         for start in range(0, len(sets), size):  # each shard is scored with the corpus state of the whole task
-            parts.append(subject.numbers(sets[start : start + size], features=subject.fitted()).stats)
-        joined = numbers_of(subject.component, stack_rows(parts))
+            shards.append(subject.numbers(sets[start : start + size], features=subject.fit_features()).stats)
+        joined = numbers_of(subject.component, stack_rows(shards))
         if not base.same_rows(joined):
             difference = largest_difference(base.per_example, joined.per_example, sets)
             raise Violation(f"shards of {size} have other rows: {difference}")
@@ -81,17 +81,17 @@ def weights(subject: MetricSubject) -> None:
     """Weights of 1 change nothing, weight 2 counts an example twice, weight 0 leaves it out."""
     _ = subject.base
     numbers = subject.compute()  # a metric that is not shardable may reduce the rows of its last run alone
-    metric, stats = subject.component, numbers.stats[numbers.defined]
+    metric, stats = subject.component, numbers.stats[numbers.is_defined]
     count = len(stats)
     if not count:
         raise NotApplicable("is undefined for all plain examples")
     vectors = np.ones((3, count))
     vectors[1, 0], vectors[2, 0] = 2, 0 if count > 1 else 1  # a single row cannot be left out
-    ones, double, without = (float(x) for x in np.asarray(metric.reduce(stats, vectors)))
+    ones, double, remaining = (float(x) for x in np.asarray(metric.reduce(stats, vectors)))
     unweighted = float(metric.reduce(stats))
     ensure(nearly_equal(ones, unweighted), f"reduce with weights of 1 returns {ones!r}, without weights {unweighted!r}")
     rows = np.arange(count)
-    cases = (("2", double, np.append(rows, 0)), ("0", without, rows[1:] if count > 1 else rows))
+    cases = (("2", double, np.append(rows, 0)), ("0", remaining, rows[1:] if count > 1 else rows))
     for weight, actual, repeated in cases:
         expected = float(metric.reduce(stats[repeated]))
         ensure(
@@ -116,11 +116,11 @@ def ragged(subject: MetricSubject) -> None:
     shapes = [shape for shape in SMALL_SHAPES if subject.accepts(*shape)]
     if not shapes:
         raise NotApplicable("accepts none of the small shapes")
-    mixed = [subject.shaped(*shapes[k % len(shapes)])[k] for k in range(len(subject.sets))]
-    together = subject.numbers(mixed, features=subject.fitted())
+    mixed = [subject.reshape_sets(*shapes[k % len(shapes)])[k] for k in range(len(subject.sets))]
+    together = subject.numbers(mixed, features=subject.fit_features())
     ensure_finite(subject, together, mixed, "sets of several shapes")
     for k, item in enumerate(mixed if subject.component.spec.shardable else ()):
-        alone = subject.numbers([item], features=subject.fitted())
+        alone = subject.numbers([item], features=subject.fit_features())
         difference = largest_difference(alone.per_example, together.per_example[k : k + 1], [item])
         ensure(
             same_rows(alone.stats, together.stats[k : k + 1]),
@@ -135,7 +135,7 @@ def one_reference(subject: MetricSubject) -> None:
     n = max(2, subject.component.spec.min_candidates)
     if not subject.accepts(n, 1):
         raise NotApplicable(f"needs {subject.component.spec.min_references} references")
-    sets = subject.shaped(n, 1)
+    sets = subject.reshape_sets(n, 1)
     ensure_finite(subject, subject.numbers(sets), sets, "one reference")
 
 

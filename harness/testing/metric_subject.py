@@ -36,13 +36,13 @@ class Numbers:
     """The corpus number."""
 
     @property
-    def defined(self) -> np.ndarray:
+    def is_defined(self) -> np.ndarray:
         """True for each example that is defined, shape (B,)."""
         return ~np.isnan(self.stats[:, 0])
 
-    def same_rows(self, other: Numbers) -> bool:
+    def same_rows(self, right: Numbers) -> bool:
         """Return whether the statistics are equal to the digit."""
-        return same_rows(self.stats, other.stats)
+        return same_rows(self.stats, right.stats)
 
 
 @dataclass(eq=False)
@@ -100,11 +100,11 @@ class MetricSubject(BaseSubject[Numbers]):
             return largest_difference(expected.per_example, actual.per_example, self.sets)
         return "" if nearly_equal(expected.value, actual.value) else f"{expected.value!r} and {actual.value!r}"
 
-    def nearly_equal(self, one: Numbers, other: Numbers) -> bool:
+    def nearly_equal(self, left: Numbers, right: Numbers) -> bool:
         """Return whether scores and corpus numbers are equal but for the order of summation."""
-        return nearly_equal(one.value, other.value) and nearly_equal(one.per_example, other.per_example)
+        return nearly_equal(left.value, right.value) and nearly_equal(left.per_example, right.per_example)
 
-    def fitted(self) -> Features:
+    def fit_features(self) -> Features:
         """Return new features with the references of :attr:`sets`, so that other sets are scored by their corpus state."""
         return FeatureCache([item.references for item in self.sets])
 
@@ -112,7 +112,7 @@ class MetricSubject(BaseSubject[Numbers]):
         """Return the corpus state of the metric for the references of ``features``."""
         return scoring.fitted(self.component, features)
 
-    def shaped(self, n: int, m: int) -> list[CaptionSet]:
+    def reshape_sets(self, n: int, m: int) -> list[CaptionSet]:
         """Return the sets with their texts cut, or repeated, to n candidates and m references."""
         return [
             replace(item, candidates=repeat_to(item.candidates, n), references=repeat_to(item.references, m))
@@ -133,8 +133,8 @@ class MetricSubject(BaseSubject[Numbers]):
         n, m = max(2, spec.min_candidates), max(3, spec.min_references)
         if n > limit or m > limit:
             raise NotApplicable(f"{n} + {m} texts have too many relabelings to enumerate")
-        features = self.fitted()
-        return features.batch(self.shaped(n, m)[:3]), features, self.state(features)
+        features = self.fit_features()
+        return features.batch(self.reshape_sets(n, m)[:3]), features, self.state(features)
 
 
 @dataclass(eq=False)
@@ -192,38 +192,38 @@ def numbers_of(metric: Metric, stats: np.ndarray) -> Numbers:
     return Numbers(stats, per_example, value)
 
 
-def stack_rows(parts: Sequence[np.ndarray]) -> np.ndarray:
+def stack_rows(shards: Sequence[np.ndarray]) -> np.ndarray:
     """Return statistics of several shards, each (B, d), as one array; shorter rows are filled up with NaN."""
-    width = max(part.shape[1] for part in parts)
+    width = max(shard.shape[1] for shard in shards)
     return np.concatenate(
-        [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts]
+        [np.pad(shard, ((0, 0), (0, width - shard.shape[1])), constant_values=np.nan) for shard in shards]
     )
 
 
-def same_rows(one: np.ndarray, other: np.ndarray) -> bool:
+def same_rows(left: np.ndarray, right: np.ndarray) -> bool:
     """Return whether two arrays of statistics (B, d) are equal to the digit, apart from NaN at the end of the rows.
 
     >>> same_rows(np.array([[1.0, np.nan]]), np.array([[1.0]]))
     True
     """
-    if len(one) != len(other):
+    if len(left) != len(right):
         return False
-    both = stack_rows([one, other])
-    return np.array_equal(both[: len(one)], both[len(one) :], equal_nan=True)
+    stacked = stack_rows([left, right])
+    return np.array_equal(stacked[: len(left)], stacked[len(left) :], equal_nan=True)
 
 
-def nearly_equal(one: Instance, other: Instance) -> bool:
+def nearly_equal(left: Instance, right: Instance) -> bool:
     """Return whether numbers or arrays are equal but for the order of summation; NaN equals NaN."""
-    return np.allclose(one, other, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
+    return np.allclose(left, right, rtol=RELATIVE_TOLERANCE, atol=ABSOLUTE_TOLERANCE, equal_nan=True)
 
 
-def largest_difference(one: np.ndarray, other: np.ndarray, sets: Sequence[CaptionSet]) -> str:
+def largest_difference(left: np.ndarray, right: np.ndarray, sets: Sequence[CaptionSet]) -> str:
     """Return ``scene-2: 0.5 and 0.25``: the example on which two arrays of scores (B,) differ most."""
-    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     with np.errstate(invalid="ignore"):  # infinite scores are reported by the check 'finite'
-        gap = np.where(np.isnan(one) != np.isnan(other), np.inf, np.nan_to_num(np.abs(one - other)))
+        gap = np.where(np.isnan(left) != np.isnan(right), np.inf, np.nan_to_num(np.abs(left - right)))
     k = int(np.argmax(gap))
-    return f"{sets[k].id}: {one[k]:.12g} and {other[k]:.12g}"
+    return f"{sets[k].id}: {left[k]:.12g} and {right[k]:.12g}"
 
 
 def copy_of_sets(sets: Sequence[CaptionSet]) -> list[tuple[Any, ...]]:

@@ -62,14 +62,14 @@ SCORE_CHECKS.extend([shared_checks.described, shared_checks.signature])
 def scores(subject: MetricSubject) -> None:
     """Plain captions are scored; the other checks depend on this one."""
     _ = subject.sets
-    ensure(subject.ensure_runs().defined.any(), "is undefined (NaN in column 0) for all plain examples")
+    ensure(subject.ensure_runs().is_defined.any(), "is undefined (NaN in column 0) for all plain examples")
 
 
 @SCORE_CHECKS.of(MetricSubject)
 def shapes(subject: MetricSubject) -> None:
     """``stats`` is (B, d) float64, ``per_example`` (B,), ``reduce`` a number, and with weights (W, B) an array (W,)."""
     _ = subject.base
-    metric, features = subject.component, subject.fitted()
+    metric, features = subject.component, subject.fit_features()
     batch = features.batch(subject.sets)
     stats = metric.stats(batch, features, subject.state(features))
     ensure(isinstance(stats, np.ndarray) and stats.dtype == np.float64, "stats is not a float64 array")
@@ -110,10 +110,10 @@ def direction(subject: MetricSubject) -> None:
     if better is None or "references" not in needed:
         raise NotApplicable("has no direction" if better is None else "does not read references")
     identical, disjoint = (numbers.per_example for numbers in _extremes(subject))
-    both = ~np.isnan(identical) & ~np.isnan(disjoint)
-    if not both.any():
+    comparable = ~np.isnan(identical) & ~np.isnan(disjoint)
+    if not comparable.any():
         raise NotApplicable("undefined for identical or for disjoint candidates")
-    good, bad = float(identical[both].mean()), float(disjoint[both].mean())
+    good, bad = float(identical[comparable].mean()), float(disjoint[comparable].mean())
     ensure(
         good >= bad if better else good <= bad,
         f"identical candidates score {good:.6g}, disjoint ones {bad:.6g}, higher_is_better is {better}",
@@ -124,7 +124,9 @@ def direction(subject: MetricSubject) -> None:
 def needs(subject: MetricSubject) -> None:
     """The metric reads every input that ``spec.needs`` declares, and no other."""
     base, declared, sets = subject.base, subject.component.spec.needs, subject.sets
-    reads = not all(nearly_equal(_values(subject.numbers(other)), _values(base)) for other in _other_references(sets))
+    reads = not all(
+        nearly_equal(_values(subject.numbers(changed_sets)), _values(base)) for changed_sets in _other_references(sets)
+    )
     ensure(reads or "references" not in declared, "declares that it needs references and does not read them")
     ensure(not reads or "references" in declared, "reads the references, which spec.needs does not contain")
     if "images" not in declared:
@@ -174,7 +176,7 @@ def ensure_finite(subject: MetricSubject, numbers: Numbers, sets: Sequence[Capti
 
     An example of a corpus metric may be defined without a score of its own (it has no n-gram, for example).
     """
-    defined, per_example = numbers.defined, numbers.per_example
+    defined, per_example = numbers.is_defined, numbers.per_example
     corpus = subject.component.spec.level == "corpus"
     wrong = np.isinf(per_example) | (defined & np.isnan(per_example) & (not corpus))
     if wrong.any():

@@ -75,9 +75,9 @@ class Checks:
 
     def include(self, *others: Checks) -> Checks:
         """Register all checks of other lists, in order, and return self."""
-        for other in others:
-            for name, check in other._checks.items():
-                self.add(check, other._subjects[name])
+        for checks in others:
+            for name, check in checks._checks.items():
+                self.add(check, checks._subjects[name])
         return self
 
     @property

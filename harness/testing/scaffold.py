@@ -83,7 +83,7 @@ def _files(package: str, name: str, kind: str) -> dict[str, str]:
 
 def _values(name: str, package: str, kind: str) -> dict[str, str]:
     """Return the values of the placeholders in the templates."""
-    class_name = "".join(part.capitalize() for part in name.split("-"))
+    class_name = "".join(word.capitalize() for word in name.split("-"))
     member = package if kind in ("distance", "embedding") else class_name
     target = f"{package}/{name}.yaml" if kind == "task" else f"{package}.{kind}:{member}"
     use = {

@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.registry import parameters as constructor_parameters
 from harness.testing.base_subject import AnySubject
 from harness.testing.results import NotApplicable, Violation, ensure
-from harness.testing.side_effects import ensure_random_state_unchanged, global_seed
+from harness.testing.side_effects import ensure_same_random_state, global_seed
 from harness.testing.variants import (
     constructor_values,
     have_equal_attributes,
@@ -69,7 +69,7 @@ def deterministic(subject: AnySubject) -> None:
 def random_state(subject: AnySubject) -> None:
     """The global random states of Python and numpy do not change."""
     subject.base  # noqa: B018  (raises when the component does not run)
-    ensure_random_state_unchanged(subject.compute)
+    ensure_same_random_state(subject.compute)
 
 
 def pickles(subject: AnySubject) -> None:

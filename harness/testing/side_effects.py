@@ -70,7 +70,7 @@ def record_side_effects() -> Iterator[SideEffects]:
         effects.output = stream.getvalue()
 
 
-def ensure_random_state_unchanged(work: Callable[[], Any]) -> None:
+def ensure_same_random_state(work: Callable[[], Any]) -> None:
     """Raise :class:`Violation` when ``work`` changes the global random state of Python or numpy."""
     before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
     work()

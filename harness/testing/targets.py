@@ -183,11 +183,11 @@ def targets(text: str, kind: str | None = None, params: Parameters | None = None
             raise HarnessError(f"{text}: no such task file")
         return [Target("tasks", text, text)]
     if ":" in text:
-        return [_imported(text, kind, params or {})]
-    return _registered(text, kind, params or {})
+        return [_import_target(text, kind, params or {})]
+    return _registry_targets(text, kind, params or {})
 
 
-def _imported(text: str, kind: str | None, params: Parameters) -> Target:
+def _import_target(text: str, kind: str | None, params: Parameters) -> Target:
     module_name, _, attribute = text.partition(":")
     module = _import(module_name)
     if not hasattr(module, attribute):
@@ -228,13 +228,13 @@ def kind_of(component: Instance) -> str | None:
     return "readers" if hasattr(component, "__iter__") and hasattr(component, "fingerprint") else None
 
 
-def _registered(text: str, kind: str | None, params: Parameters) -> list[Target]:
+def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[Target]:
     registry = current()
-    prefix, _, rest = text.partition("/")
-    if kind is None and prefix in KINDS and rest:
-        kind, text = prefix, rest
+    prefix, _, bare_name = text.partition("/")
+    if kind is None and prefix in KINDS and bare_name:
+        kind, text = prefix, bare_name
     kinds = [kind] if kind else list(KINDS)
-    entries = [entry for each in kinds for entry in registry.called(each, text)]
+    entries = [entry for single_kind in kinds for entry in registry.called(single_kind, text)]
     if not entries:
         names = [entry.name for entry in registry.entries() if entry.kind in kinds]
         raise UnknownName(f"there is nothing called '{text}'{did_you_mean(text, names)} (or give package.module:Class)")

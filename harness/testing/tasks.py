@@ -40,7 +40,7 @@ class ReaderSubject(BaseSubject[list[Any]]):
         """Return the first position at which the examples differ."""
         if len(expected) != len(actual):
             return f"{len(expected)} and {len(actual)} examples"
-        unequal = [k for k, (one, other) in enumerate(zip(expected, actual)) if one != other]
+        unequal = [k for k, (left, right) in enumerate(zip(expected, actual)) if left != right]
         return f"example {unequal[0]}" if unequal else ""
 
 

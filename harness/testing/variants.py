@@ -32,11 +32,11 @@ def constructor_values(component: Instance, recorded: Parameters | None = None) 
     return {name: attributes[name] for name in names if isinstance(attributes[name], PLAIN_TYPES)}
 
 
-def have_equal_attributes(one: Instance, other: Instance) -> bool:
+def have_equal_attributes(left: Instance, right: Instance) -> bool:
     """Return whether two instances agree in every plain attribute that both have."""
     left, right = (
         {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN_TYPES)}
-        for item in (one, other)
+        for item in (left, right)
     )
     return all(left[name] == right[name] for name in left.keys() & right.keys())
 
@@ -85,7 +85,7 @@ def _literals(hint: Any) -> list[Any]:
     if typing.get_origin(hint) is Literal:
         return list(typing.get_args(hint))
     if typing.get_origin(hint) in (Union, types.UnionType):
-        return [value for part in typing.get_args(hint) for value in _literals(part)]
+        return [value for member in typing.get_args(hint) for value in _literals(member)]
     return []
 
 

@@ -55,7 +55,7 @@ def as_evaluate(metric: MetricName, /, *, module: dict[str, Any] | None = None, 
 def _class() -> Any:
     evaluate, datasets = importlib.import_module("evaluate"), importlib.import_module("datasets")
 
-    class CaptionMetric(evaluate.Metric):
+    class EvaluateModule(evaluate.Metric):
         """A metric of the harness as a module of evaluate."""
 
         def __init__(self, wrapped: WrappedMetric, **arguments: Any) -> None:
@@ -85,7 +85,7 @@ def _class() -> Any:
                 rows = self.wrapped.token_rows([[_token_scores(entry) for entry in example] for example in predictions])
             return self.wrapped.values(rows)
 
-    return CaptionMetric
+    return EvaluateModule
 
 
 _INPUTS = """

@@ -104,7 +104,7 @@ def _class_of(direction: bool | None) -> Any:
                 self.lengths.append(torch.tensor(list(map(len, contents)), device=self.device))
 
         def _rows(self) -> list[str]:
-            return _texts(*(_joined(torch, getattr(self, name)) for name in _STATES))
+            return _texts(*(_concatenate(torch, getattr(self, name)) for name in _STATES))
 
         def compute(self) -> Any:
             """Return the number over all examples, or a dict of numbers."""
@@ -145,8 +145,8 @@ def _texts(content: Any, lengths: Any) -> list[str]:
     return [data[start:end].decode("utf-8") for start, end in zip([0, *ends], ends)]
 
 
-def _joined(torch: Any, parts: Any) -> Any:
+def _concatenate(torch: Any, tensors: Any) -> Any:
     """Return the parts of a state as one tensor of one dimension."""
-    if not isinstance(parts, (list, tuple)):
-        return parts
-    return torch.cat(list(parts)) if parts else torch.zeros(0, dtype=torch.int64)
+    if not isinstance(tensors, (list, tuple)):
+        return tensors
+    return torch.cat(list(tensors)) if tensors else torch.zeros(0, dtype=torch.int64)

@@ -1,11 +1,6 @@
 // The module caption_kernels._compiled.
-#include "convert.hpp"
-
-#if __has_include("build_hash.h")
 #include "build_hash.h"  // written by CMake
-#else
-#define CK_BUILD_HASH "unknown"
-#endif
+#include "convert.hpp"
 
 void bind_math(nb::module_& module);
 void bind_text(nb::module_& module);

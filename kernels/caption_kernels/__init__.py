@@ -17,8 +17,8 @@ from caption_kernels._engine import build_hash, engine
 if TYPE_CHECKING or engine == "compiled":
     from caption_kernels._compiled import (
         Lexicon,
-        LexiconBuilder,
         MeteorTexts,
+        ParaphraseReader,
         TextIndex,
         Tokenizer,
         best_relabel,
@@ -41,8 +41,8 @@ if TYPE_CHECKING or engine == "compiled":
 else:
     from caption_kernels.reference import (
         Lexicon,
-        LexiconBuilder,
         MeteorTexts,
+        ParaphraseReader,
         TextIndex,
         Tokenizer,
         best_relabel,
@@ -67,8 +67,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Lexicon",
-    "LexiconBuilder",
     "MeteorTexts",
+    "ParaphraseReader",
     "TextIndex",
     "Tokenizer",
     "best_relabel",

@@ -107,59 +107,23 @@ def cider_idf(frequencies: NDArray[numpy.int64], documents: float) -> numpy.ndar
 
 def best_relabel(pairs: NDArray[numpy.float64], labels: NDArray[numpy.uint8]) -> numpy.ndarray: ...
 
-class LexiconBuilder:
-    """Builds METEOR's lexicon from its paraphrase table and word lists."""
+class ParaphraseReader:
+    """Reads METEOR's paraphrase table from blocks that end anywhere."""
 
     def __init__(self) -> None: ...
 
     def feed(self, data: Buffer) -> None:
-        """Read the next block of the paraphrase table, which may end anywhere."""
+        """Read the next block of the table, which may end anywhere."""
 
-    def finish(self, function_words: Buffer, prefixes: Buffer, exceptions: Buffer, synsets: Buffer) -> Buffer:
+    def finish(self, words: Sequence[str]) -> tuple[numpy.ndarray, list[numpy.ndarray]]:
         """
-        End the table, read the English lists of the jar and return the lexicon.
+        End the table; return numbers of words, also of words that it lacks, and the first sections of a lexicon.
         """
 
 class Lexicon:
     """A lexicon in a buffer; opening checks its header and lengths."""
 
     def __init__(self, buffer: Buffer) -> None: ...
-
-    def verify(self) -> None:
-        """Raise ValueError if a byte of the lexicon has changed."""
-
-    @property
-    def n_synsets(self) -> int:
-        """Number of synonym sets."""
-
-    @property
-    def n_paraphrase_words(self) -> int:
-        """Number of words of the paraphrase table."""
-
-    def is_function_word(self, word: str) -> bool:
-        """Return True for a function word."""
-
-    def prefix_kind(self, word: str) -> int:
-        """
-        Return 1 for a word after which a dot is no full stop, 2 if only before a number, else 0.
-        """
-
-    def synsets(self, word: str) -> list[int]:
-        """Return the synonym sets of a word and of its base forms, ascending."""
-
-    def paraphrase_word(self, word: str) -> int:
-        """Return the number of a word of the paraphrase table, or -1."""
-
-    def paraphrase_root(self, word: int) -> int:
-        """Return the node of the phrases that begin with a word, or -1."""
-
-    def paraphrase_child(self, node: int, word: int) -> int:
-        """Return the node that a word leads to, or -1."""
-
-    def paraphrase_targets(self, node: int) -> list[int]:
-        """
-        Return the nodes of the paraphrases of a phrase, in the order of the table.
-        """
 
 def normalise(texts: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
     """

@@ -13,16 +13,16 @@ _HELP = "install a C++20 compiler or `pip install ziglang`, then the package aga
 
 def _chosen() -> tuple[str, str]:
     """Return engine and build hash; raise :class:`ImportError`, one line, for an engine that is not there or has no such name."""
-    wanted = os.environ.get(VARIABLE, "")
-    if wanted not in ("", "compiled", "reference"):
-        raise ImportError(f"{VARIABLE} is {wanted!r}; expected 'compiled' or 'reference'")
-    if wanted != "reference":
+    setting = os.environ.get(VARIABLE, "")
+    if setting not in ("", "compiled", "reference"):
+        raise ImportError(f"{VARIABLE} is {setting!r}; expected 'compiled' or 'reference'")
+    if setting != "reference":
         try:
             return "compiled", str(import_module("caption_kernels._compiled").build_hash)
         except ImportError as error:
             missing = isinstance(error, ModuleNotFoundError) and error.name == "caption_kernels._compiled"
             reason = "is not installed" if missing else f"cannot be loaded ({error})"
-            if wanted:
+            if setting:
                 raise ImportError(f"caption_kernels: the compiled extension {reason}; {_HELP}") from error
             _tell(f"caption_kernels: the compiled extension {reason}, the slow reference engine runs instead; {_HELP}")
     return "reference", _hash_of_sources()

@@ -23,7 +23,7 @@ Case = dict[str, Any]
 
 
 class Metric(NamedTuple):
-    """How the function of a metric is called, and where its cases are."""
+    """Calls of the function of a metric, and the file of its cases."""
 
     signature: str
     file: str
@@ -97,7 +97,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every error is within the tolerance."""
+        """True when every error is within the tolerance."""
         return not any(tally.beyond for tally in self.kinds.values())
 
     def record(self) -> dict[str, Any]:
@@ -171,18 +171,18 @@ def _compare(
     function: Callable[..., Any], entry: Metric, cases: list[Case], file: dict[str, Any], tally: Tally, tolerance: float
 ) -> None:
     arguments, expected = entry.arguments(cases, file), entry.expected(cases)
-    shown = f"{arguments[0]!r:.120}"
+    argument_text = f"{arguments[0]!r:.120}"
     try:
-        found = list(function(*arguments))
+        values = list(function(*arguments))
     except Exception as error:  # whatever an implementation raises is a result here
         message = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode().splitlines()[0]
-        found, shown = [], f"{message:.120} for {shown}"
-    if len(found) != len(expected):
+        values, argument_text = [], f"{message:.120} for {argument_text}"
+    if len(values) != len(expected):
         for _ in expected:
-            tally.add(math.inf, tolerance, lambda: f"{len(found)} values in place of {len(expected)}: {shown}")
+            tally.add(math.inf, tolerance, lambda: f"{len(values)} values in place of {len(expected)}: {argument_text}")
         return
-    for number, (value, right) in enumerate(zip(found, expected)):
-        place = f"{arguments[0][number]!r:.120}" if entry.batch == 0 else f"value {number + 1} of {shown}"
+    for number, (value, right) in enumerate(zip(values, expected)):
+        place = f"{arguments[0][number]!r:.120}" if entry.batch == 0 else f"value {number + 1} of {argument_text}"
         tally.add(
             _error(value, right), tolerance, lambda v=value, r=right, p=place: f"{v!r:.80} in place of {r!r:.80}: {p}"
         )
@@ -258,12 +258,12 @@ def _functions(target: str, metric: str | None) -> Iterable[tuple[str, Callable[
 
 
 def _function(module: object, name: str, attribute: str) -> Callable[..., Any]:
-    found: object = module
+    target: object = module
     for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
+        target = getattr(target, part, None)
+    if not callable(target):
         raise ValueError(f"{name!r} has no function {attribute!r}")
-    return found
+    return target
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

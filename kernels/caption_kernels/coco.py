@@ -26,7 +26,7 @@ Texts = Mapping[Any, list[str]]
 
 
 class Annotations(Protocol):
-    """What is used of ``pycocotools.coco.COCO``."""
+    """The members of ``pycocotools.coco.COCO`` that are used."""
 
     imgToAnns: Mapping[Any, list[dict[str, Any]]]
 

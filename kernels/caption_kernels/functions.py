@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels import Lexicon, LexiconBuilder, MeteorTexts, TextIndex, Tokenizer, cider_idf, ngram
+from caption_kernels import Lexicon, MeteorTexts, ParaphraseReader, TextIndex, Tokenizer, cider_idf, ngram
 from caption_kernels import stem as _stem
+from caption_kernels.lexicon_format import finished
+from caption_kernels.lexicon_lists import read_lists
 
 References = Sequence[Sequence[str]]
 
@@ -89,10 +91,10 @@ def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[s
 
 def build_lexicon(parts: Mapping[str, Any]) -> Lexicon:
     """Return a lexicon of the parts that :func:`meteor` takes."""
-    builder = LexiconBuilder()
-    builder.feed("".join(f"1\n{phrase}\n{other}\n" for phrase, other in parts["paraphrases"]).encode())
+    table = ParaphraseReader()
+    table.feed("".join(f"1\n{phrase}\n{other}\n" for phrase, other in parts["paraphrases"]).encode())
     names = ("function_words", "prefixes", "exceptions", "synsets")
-    return Lexicon(builder.finish(*(parts[name].encode() for name in names)))
+    return Lexicon(finished(table, read_lists(*(parts[name].encode() for name in names))))
 
 
 def _cider(candidates: Sequence[str], references: References, score: Callable[..., np.ndarray]) -> list[float]:

@@ -19,6 +19,7 @@ import time
 import uuid
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -26,15 +27,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from caption_kernels import Lexicon, LexiconBuilder
+from caption_kernels import Lexicon, ParaphraseReader
+from caption_kernels.lexicon_format import VERSION, finished, verify
+from caption_kernels.lexicon_lists import read_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 log = logging.getLogger(__name__)
-
-FORMAT = 1
-"""Version of the file, in its name: that of ``core/meteor_lexicon_format.hpp``."""
 
 _REINSTALL = "pip install --force-reinstall --no-deps pycocoevalcap"
 _LISTS = (
@@ -45,6 +45,8 @@ _LISTS = (
 )
 _BLOCK = 1 << 18
 """Bytes of the compressed table that are inflated at a time: the result, four times as long, stays in the processor's cache."""
+_BLOCKS_AHEAD = 8
+"""Blocks that are inflated ahead of the one that is parsed."""
 
 
 class MissingSources(ImportError):
@@ -100,7 +102,7 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
     key = content_key(sources)
     building = building or nullcontext()
     try:
-        path = _folder() / f"{FORMAT}-{key}.lexicon"
+        path = _folder() / f"{VERSION}-{key}.lexicon"
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError, ValueError):
             return _mapped(path)
@@ -161,8 +163,9 @@ def _stored(data: Buffer, path: Path) -> Lexicon:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
+        with open(scratch, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            verify(mapped)
         lexicon = _mapped(scratch)
-        lexicon.verify()
         os.replace(scratch, path)
     except ValueError as error:
         raise OSError(f"{path} cannot be read back ({error})") from error
@@ -246,24 +249,21 @@ def _reading(path: Path) -> Iterator[None]:
 
 def build(sources: Sources) -> Buffer:
     """Return the lexicon of the source files; raise :class:`DamagedSources` if one is damaged."""
-    builder = LexiconBuilder()
     with _reading(sources.jar), zipfile.ZipFile(sources.jar) as jar:
-        lists = [jar.read(name) for name in _LISTS]
-        for text in lists:
-            text.decode("utf-8")
-    with _reading(sources.paraphrases):
-        for block in _ahead(_inflated(sources.paraphrases)):
-            builder.feed(block)
-        return builder.finish(*lists)
-
-
-def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield blocks; while one is in use, a thread makes the next. Both inflating and parsing release the interpreter lock."""
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, blocks, None)
-        while (block := following.result()) is not None:
-            following = pool.submit(next, blocks, None)
-            yield block
+        texts = [jar.read(name) for name in _LISTS]
+    table, blocks = ParaphraseReader(), _inflated(sources.paraphrases)
+    with ThreadPoolExecutor(1) as inflater, ThreadPoolExecutor(1) as list_reader:
+        # Inflating and the table's reader release the interpreter lock: the lists are read beside them.
+        lists = list_reader.submit(read_lists, *texts)
+        with _reading(sources.paraphrases):
+            ahead = deque(inflater.submit(next, blocks, None) for _ in range(_BLOCKS_AHEAD))
+            while (block := ahead.popleft().result()) is not None:
+                ahead.append(inflater.submit(next, blocks, None))
+                table.feed(block)
+        with _reading(sources.jar):
+            word_lists = lists.result()
+        with _reading(sources.paraphrases):
+            return finished(table, word_lists)
 
 
 def _inflated(path: Path) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 >>> scorer = CiderD(references=[["a dog runs", "the dog"], ["a cat sat", "one cat"]])
 >>> scorer.score(["a dog runs", "a cat"], [["a dog runs", "the dog"], ["a cat sat", "one cat"]]).round(3).tolist()
-[4.452, 1.664]
+[4.366, 2.627]
 """
 
 from __future__ import annotations

@@ -153,10 +153,10 @@ def java_version(java: str) -> int:
     Java 8 calls itself 1.8.
     """
     result = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    found = re.search(r'version "(?:1\.)?(\d+)', result.stderr)
-    if found is None:
+    match = re.search(r'version "(?:1\.)?(\d+)', result.stderr)
+    if match is None:
         raise Unavailable(f"SPICE needs Java; {java} is none")
-    return int(found[1])
+    return int(match[1])
 
 
 def find_jars() -> tuple[Path, Sequence[Path]]:

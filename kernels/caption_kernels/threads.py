@@ -25,11 +25,11 @@ def n_threads() -> int:
     ValueError
         When the variable is not a positive integer.
     """
-    given = os.environ.get(VARIABLE)
-    if given:
-        if not (given.isascii() and given.isdigit() and int(given) > 0):
-            raise ValueError(f"{VARIABLE} is {given!r}; expected a number of threads from 1 on")
-        return int(given)
+    setting = os.environ.get(VARIABLE)
+    if setting:
+        if not (setting.isascii() and setting.isdigit() and int(setting) > 0):
+            raise ValueError(f"{VARIABLE} is {setting!r}; expected a number of threads from 1 on")
+        return int(setting)
     usable = getattr(os, "sched_getaffinity", None)  # Linux: the cores that this process may use
     return len(usable(0)) if usable else os.cpu_count() or 1
 

@@ -1,5 +1,4 @@
-#include "cider.hpp"
-
+// CIDEr and CIDEr-D (Vedantam et al. 2015, sections 4.1 and 4.2), and the penalty of CIDEr-R.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -31,107 +30,117 @@ class Penalties {
   std::vector<double> values_;
 };
 
-// tf-idf weights of the texts of one example, and the Euclidean norm of each order.
-class Weights {
- public:
-  void read(const TextIndex& index, const LocalTexts& texts, const Idf& idf, const int64_t* rows, size_t first, size_t count) {
-    for (size_t t = first; t < first + count; ++t) {
-      const std::span<const LocalEntry> entries = texts.entries(t);
-      const RowGrams& grams = index.grams(rows[t - first]);
-      int32_t e = 0;
-      for (int order = 0; order < ORDERS; ++order) {
-        double total = 0.0;
-        for (; e < grams.ends[order]; ++e) {
-          const double weight = entries[e].count * idf.of(texts.grams()[entries[e].number]);
-          values_.push_back(weight);
-          total += weight * weight;
-        }
-        norms_.push_back(std::sqrt(total));
+// tf-idf weights of the n-grams of a text, and the Euclidean norm of each order.
+struct Weights {
+  std::vector<double> values;
+  double norms[ORDERS];
+
+  void read(std::span<const LocalEntry> entries, const RowGrams& grams, const std::vector<double>& idf) {
+    values.resize(entries.size());
+    size_t e = 0;
+    for (int order = 0; order < ORDERS; ++order) {
+      double total = 0.0;
+      for (; e < static_cast<size_t>(grams.ends[order]); ++e) {
+        values[e] = entries[e].count * idf[entries[e].number];
+        total += values[e] * values[e];
       }
-      starts_.push_back(values_.size());
+      norms[order] = std::sqrt(total);
     }
   }
-  void clear() {
-    values_.clear();
-    norms_.clear();
-    starts_.assign(1, 0);
-  }
-  const double* of(size_t text) const { return values_.data() + starts_[text]; }
-  double norm(size_t text, int order) const { return norms_[text * ORDERS + order]; }
-
- private:
-  std::vector<double> values_, norms_;
-  std::vector<size_t> starts_;
 };
+
+int64_t count_bigrams(const TextIndex& index, int64_t row) { return std::max<int64_t>(0, index.length(row) - 1); }
+
+// Sum over orders of the cosines of a candidate and a reference, whose weights by local number are `there`.
+double sum_cosines(std::span<const LocalEntry> entries, const RowGrams& grams, const Weights& own, const Weights& reference,
+                   const std::vector<double>& there, bool clip, double decay) {
+  double total = 0.0;
+  size_t e = 0;
+  for (int order = 0; order < ORDERS; ++order) {
+    double product = 0.0;
+    for (; e < static_cast<size_t>(grams.ends[order]); ++e) {
+      const double other = there[entries[e].number];
+      product += (clip ? std::min(own.values[e], other) : own.values[e]) * other;
+    }
+    const double scale = own.norms[order] * reference.norms[order];
+    if (scale != 0.0) product /= scale;
+    total += product * decay;
+  }
+  return total;
+}
 
 }  // namespace
 
-void cider_pairs(const TextIndex& index, const Idf& idf, const int64_t* hyp, const int64_t* ref, int64_t examples, int64_t n, int64_t m,
-                 bool clip, double sigma, double* scores) {
-  LocalTexts texts;
-  Weights weights;
-  Penalties penalties(sigma);
-  std::vector<double> there;  // weights of one reference by local number
-  for (int64_t b = 0; b < examples; ++b, hyp += n, ref += m, scores += n * m) {
-    texts.read(index, {hyp, static_cast<size_t>(n)}, {ref, static_cast<size_t>(m)});
-    weights.clear();
-    weights.read(index, texts, idf, hyp, 0, static_cast<size_t>(n));
-    weights.read(index, texts, idf, ref, static_cast<size_t>(n), static_cast<size_t>(m));
-    there.assign(texts.n_grams(), 0.0);
-    for (int64_t j = 0; j < m; ++j) {
-      const size_t reference = static_cast<size_t>(n + j);
-      const std::span<const LocalEntry> reference_entries = texts.entries(reference);
-      for (size_t e = 0; e < reference_entries.size(); ++e) there[reference_entries[e].number] = weights.of(reference)[e];
-      const int64_t reference_bigrams = std::max<int64_t>(0, index.length(ref[j]) - 1);
-      for (int64_t i = 0; i < n; ++i) {
-        const size_t candidate = static_cast<size_t>(i);
-        const std::span<const LocalEntry> entries = texts.entries(candidate);
-        const double* own = weights.of(candidate);
-        const RowGrams& grams = index.grams(hyp[i]);
-        const int64_t bigrams = std::max<int64_t>(0, index.length(hyp[i]) - 1);
-        const double decay = clip ? penalties.of(std::abs(bigrams - reference_bigrams)) : 1.0;
-        double total = 0.0;
-        int32_t e = 0;
-        for (int order = 0; order < ORDERS; ++order) {
-          double product = 0.0;
-          for (; e < grams.ends[order]; ++e) {
-            const double other = there[entries[e].number];
-            product += (clip ? std::min(own[e], other) : own[e]) * other;
-          }
-          const double scale = weights.norm(candidate, order) * weights.norm(reference, order);
-          if (scale != 0.0) product /= scale;
-          total += product * decay;
-        }
-        scores[i * m + j] = total / ORDERS * SCALE;
-      }
-      for (const LocalEntry& entry : reference_entries) there[entry.number] = 0.0;
-    }
-  }
-}
-
-// Geometric mean over the words of a text of 1 / (1 + x), where x is the difference of the counts in both texts, or the count minus 1
-// for a word that the reference lacks.
-void cider_repetition(const TextIndex& index, const int64_t* hyp, const int64_t* ref, int64_t examples, int64_t n, int64_t m,
-                      double* penalties) {
-  LocalTexts texts;
-  std::vector<int32_t> there;
-  for (int64_t b = 0; b < examples; ++b, hyp += n, ref += m, penalties += n * m) {
-    texts.read(index, {hyp, static_cast<size_t>(n)}, {ref, static_cast<size_t>(m)});
-    for (int64_t j = 0; j < m; ++j) {
-      there.assign(texts.n_grams(), 0);
-      const std::span<const LocalEntry> reference = texts.entries(static_cast<size_t>(n + j));
-      for (int32_t e = 0; e < index.grams(ref[j]).ends[0]; ++e) there[reference[e].number] = reference[e].count;
-      for (int64_t i = 0; i < n; ++i) {
-        const int32_t n_words = index.grams(hyp[i]).ends[0];
-        double total = 0.0;
-        for (const LocalEntry& entry : texts.entries(static_cast<size_t>(i)).first(static_cast<size_t>(n_words))) {
-          const int32_t other = there[entry.number];
-          total += log(1.0 + (other ? std::abs(entry.count - other) : entry.count - 1));
-        }
-        penalties[i * m + j] = n_words ? exp(-total / n_words) : 1.0;
-      }
-    }
-  }
-}
-
 }  // namespace ck
+
+using namespace ck;
+
+ck_status ck_cider(const ck_index* index, ck_idf idf, ck_pairs pairs, int clip, double sigma, double* scores) {
+  return guarded([&] {
+    LocalTexts texts(*index);
+    Penalties penalties(sigma);
+    std::vector<Weights> weights(static_cast<size_t>(pairs.n + pairs.m));
+    std::vector<double> local_idf, there;  // by local number: idf, and the weights of one reference
+    for (int64_t b = 0; b < pairs.examples; ++b, scores += pairs.n * pairs.m) {
+      const std::vector<int64_t> rows = rows_of(pairs, b);
+      const auto hyp = items(rows.data(), pairs.n), ref = items(rows.data() + pairs.n, pairs.m);
+      texts.read(rows);
+      local_idf.clear();
+      for (const Id gram : texts.grams()) local_idf.push_back(gram < idf.size ? idf.weights[gram] : idf.unseen);
+      for (size_t t = 0; t < rows.size(); ++t) weights[t].read(texts.entries(t), index->grams(rows[t]), local_idf);
+      there.assign(texts.n_grams(), 0.0);
+      for (size_t j = 0; j < ref.size(); ++j) {
+        const Weights& reference = weights[hyp.size() + j];
+        const std::span<const LocalEntry> entries = texts.entries(hyp.size() + j);
+        for (size_t e = 0; e < entries.size(); ++e) there[entries[e].number] = reference.values[e];
+        for (size_t i = 0; i < hyp.size(); ++i) {
+          const int64_t difference = std::abs(count_bigrams(*index, hyp[i]) - count_bigrams(*index, ref[j]));
+          const double decay = clip ? penalties.of(difference) : 1.0;
+          const double total = sum_cosines(texts.entries(i), index->grams(hyp[i]), weights[i], reference, there, clip, decay);
+          scores[i * ref.size() + j] = total / ORDERS * SCALE;
+        }
+        for (const LocalEntry& entry : entries) there[entry.number] = 0.0;
+      }
+    }
+  });
+}
+
+ck_status ck_cider_repetition(const ck_index* index, ck_pairs pairs, double* penalties) {
+  return guarded([&] {
+    LocalTexts texts(*index);
+    std::vector<int32_t> there;
+    for (int64_t b = 0; b < pairs.examples; ++b, penalties += pairs.n * pairs.m) {
+      const std::vector<int64_t> rows = rows_of(pairs, b);
+      const auto hyp = items(rows.data(), pairs.n), ref = items(rows.data() + pairs.n, pairs.m);
+      texts.read(rows);
+      const auto words = [&](size_t text, int64_t row) { return texts.entries(text).first(index->grams(row).ends[0]); };
+      for (size_t j = 0; j < ref.size(); ++j) {
+        there.assign(texts.n_grams(), 0);
+        for (const LocalEntry& entry : words(hyp.size() + j, ref[j])) there[entry.number] = entry.count;
+        for (size_t i = 0; i < hyp.size(); ++i) {
+          const std::span<const LocalEntry> own = words(i, hyp[i]);
+          double total = 0.0;
+          for (const LocalEntry& entry : own) {
+            const int32_t other = there[entry.number];
+            total += ck::log(1.0 + (other ? std::abs(entry.count - other) : entry.count - 1));
+          }
+          penalties[i * ref.size() + j] = own.empty() ? 1.0 : ck::exp(-total / static_cast<double>(own.size()));
+        }
+      }
+    }
+  });
+}
+
+ck_status ck_cider_idf(const int64_t* df, int64_t n, double documents, double* idf) {
+  return guarded([&] {
+    const double log_documents = ck::log(documents);
+    std::vector<double> logs;  // frequencies are small numbers that repeat
+    for (const int64_t frequency : items(df, n)) {
+      if (frequency < 0) fail(CK_OUT_OF_RANGE);
+      constexpr int64_t MOST = 1 << 16;
+      while (frequency < MOST && static_cast<int64_t>(logs.size()) <= frequency)
+        logs.push_back(logs.empty() ? 0.0 : ck::log(static_cast<double>(logs.size())));
+      *idf++ = log_documents - (frequency < MOST ? logs[frequency] : ck::log(static_cast<double>(frequency)));
+    }
+  });
+}

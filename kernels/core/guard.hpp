@@ -1,10 +1,7 @@
 // Turns the exceptions of the library into status codes at the C interface.
 #pragma once
 
-#include <new>
-#include <stdexcept>
-
-#include "ck_status.h"
+#include "caption_kernels.h"
 
 namespace ck {
 
@@ -22,25 +19,19 @@ struct Failure {
 #endif
 }
 
-template <class Work>
-ck_status guarded(Work&& work) noexcept {
+ck_status guarded(auto&& work) noexcept {
 #if defined(__cpp_exceptions)
   try {
     work();
-    return CK_OK;
   } catch (const Failure& failure) {
     return failure.status;
-  } catch (const std::bad_alloc&) {
+  } catch (...) {  // std::bad_alloc, std::length_error
     return CK_NO_MEMORY;
-  } catch (const std::length_error&) {
-    return CK_NO_MEMORY;
-  } catch (...) {
-    return CK_BAD_ARGUMENT;
   }
 #else
   work();
-  return CK_OK;
 #endif
+  return CK_OK;
 }
 
 }  // namespace ck

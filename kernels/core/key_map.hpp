@@ -1,53 +1,93 @@
 // Numbers of 64-bit keys: open addressing.
 #pragma once
 
-#include <cstdint>
+#include <bit>
 #include <vector>
 
-#include "guard.hpp"
 #include "span.hpp"
 
 namespace ck {
 
 class KeyMap {
  public:
-  static constexpr Id UNKNOWN = INT32_MIN;
-
   size_t size() const { return size_; }
 
-  // The value of a key, or UNKNOWN.
-  Id find(uint64_t key) const { return entries_[slot(key)].value; }
+  // The value of a key, -1 for none.
+  Id find(uint64_t key) const { return values_[slot(key)]; }
 
-  // Sets the value of a key that has none.
-  void add(uint64_t key, Id value) {
-    if (2 * (size_ + 1) > entries_.size()) grow();
-    entries_[slot(key)] = {key, value};
-    ++size_;
+  // The value of a key, to be read or set; -1 for a key that is new. Valid until the next key.
+  Id& operator[](uint64_t key) {
+    reserve(1);
+    const size_t place = slot(key);
+    if (keys_[place] == FREE) {
+      keys_[place] = key;
+      ++size_;
+    }
+    return values_[place];
+  }
+
+  // The number of a key in the order of first occurrence, from 0.
+  Id number(uint64_t key) {
+    Id& value = (*this)[key];
+    if (value < 0) value = static_cast<Id>(size_ - 1);
+    return value;
+  }
+
+  // Makes room for `count` more keys.
+  void reserve(size_t count) {
+    if (10 * (size_ + count) > 6 * (mask_ + 1)) grow(size_ + count);
+  }
+
+  // Forgets all keys and makes room for `count`: work arrays stay short and in the cache.
+  void reset(size_t count) {
+    const size_t n_slots = std::bit_ceil(std::max<size_t>(64, count * 10 / 6 + 1));
+    keys_.resize(std::max(keys_.size(), n_slots));
+    values_.resize(keys_.size());
+    std::fill_n(keys_.begin(), n_slots, FREE);
+    std::fill_n(values_.begin(), n_slots, -1);
+    mask_ = n_slots - 1;
+    size_ = 0;
+  }
+
+  // Removes a key. Later keys of its probe sequence move up, so that they are still found.
+  void remove(uint64_t key) {
+    size_t hole = slot(key);
+    if (keys_[hole] == FREE) return;
+    for (size_t place = next(hole); keys_[place] != FREE; place = next(place)) {
+      const size_t steps = (place - mix(keys_[place])) & mask_;  // from the first slot of the key
+      if (steps < ((place - hole) & mask_)) continue;            // which lies behind the hole
+      keys_[hole] = keys_[place];
+      values_[hole] = values_[place];
+      hole = place;
+    }
+    keys_[hole] = FREE;
+    values_[hole] = -1;
+    --size_;
   }
 
  private:
-  struct Entry {
-    uint64_t key = 0;
-    Id value = UNKNOWN;
-  };
+  static constexpr uint64_t FREE = ~0ull;  // no key
 
-  // The entry of a key, or the free one where it belongs.
+  size_t next(size_t place) const { return (place + 1) & mask_; }
+
+  // The slot of a key, or the free one where it belongs.
   size_t slot(uint64_t key) const {
-    const size_t mask = entries_.size() - 1;
-    size_t place = mix(key) & mask;
-    while (entries_[place].value != UNKNOWN && entries_[place].key != key) place = (place + 1) & mask;
+    size_t place = mix(key) & mask_;
+    while (keys_[place] != FREE && keys_[place] != key) place = next(place);
     return place;
   }
 
-  void grow() {
-    std::vector<Entry> old(2 * entries_.size());
-    old.swap(entries_);
-    for (const Entry& entry : old)
-      if (entry.value != UNKNOWN) entries_[slot(entry.key)] = entry;
+  void grow(size_t count) {
+    KeyMap larger;
+    larger.reset(count);
+    for (size_t place = 0; place <= mask_; ++place)
+      if (keys_[place] != FREE) larger[keys_[place]] = values_[place];
+    *this = std::move(larger);
   }
 
-  std::vector<Entry> entries_ = std::vector<Entry>(1 << 8);
-  size_t size_ = 0;
+  std::vector<uint64_t> keys_ = std::vector<uint64_t>(64, FREE);
+  std::vector<Id> values_ = std::vector<Id>(64, -1);
+  size_t mask_ = 63, size_ = 0;
 };
 
 }  // namespace ck

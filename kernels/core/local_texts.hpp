@@ -1,9 +1,11 @@
-// The n-grams of the texts of one example, numbered within the example.
+// The n-grams of the texts of one example, numbered within the example: work arrays are short and stay in the cache.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "key_map.hpp"
+#include "runs.hpp"
 #include "text_index.hpp"
 
 namespace ck {
@@ -13,44 +15,57 @@ struct LocalEntry {
   int32_t count;
 };
 
+// Each relabeling needs a candidate and a reference.
+inline void check_labels(const ck_relabelings& relabelings) {
+  for (int64_t p = 0; p < relabelings.n; ++p) {
+    const std::span<const uint8_t> labels = items(relabelings.labels + p * relabelings.texts, relabelings.texts);
+    const int64_t references = std::ranges::count(labels, 0);
+    if (references == 0 || references == relabelings.texts) fail(CK_BAD_ARGUMENT);
+  }
+}
+
+// The rows of example b: first the hypotheses, then the references.
+inline std::vector<int64_t> rows_of(const ck_pairs& pairs, int64_t b) {
+  const auto hyp = items(pairs.hyp + b * pairs.n, pairs.n), ref = items(pairs.ref + b * pairs.m, pairs.m);
+  std::vector<int64_t> rows(hyp.begin(), hyp.end());
+  rows.insert(rows.end(), ref.begin(), ref.end());
+  return rows;
+}
+
 class LocalTexts {
  public:
-  // Reads gram rows of an index; fails for a row that is not counted.
-  void read(const TextIndex& index, std::span<const int64_t> hyp, std::span<const int64_t> ref) {
+  explicit LocalTexts(const TextIndex& index) : index_(index) {}
+
+  // Reads the texts of an example; fails for a row that is not counted.
+  void read(std::span<const int64_t> rows) {
     size_t total = 0;
-    for (const auto rows : {hyp, ref})
-      for (int64_t row : rows) {
-        if (row < 0 || row >= index.n_rows() || !index.is_counted(row)) fail(CK_OUT_OF_RANGE);
-        total += index.entries(row).size();
-      }
+    for (const int64_t row : rows) {
+      index_.check_counted(row);
+      total += index_.entries(row).size();
+    }
     numbers_.reset(total);
     entries_.clear();
-    entries_.reserve(total);
     grams_.clear();
-    starts_.assign(1, 0);
-    for (const auto rows : {hyp, ref})
-      for (int64_t row : rows) {
-        for (const Entry& entry : index.entries(row)) {
-          const Id number = numbers_.number(entry.gram);
-          if (static_cast<size_t>(number) == grams_.size()) grams_.push_back(entry.gram);
-          entries_.push_back({number, entry.count});
-        }
-        starts_.push_back(entries_.size());
+    for (const int64_t row : rows) {
+      for (const Entry& entry : index_.entries(row)) {
+        const Id number = numbers_.number(static_cast<uint64_t>(entry.gram));
+        if (static_cast<size_t>(number) == grams_.size()) grams_.push_back(entry.gram);
+        entries_.add({number, entry.count});
       }
+      entries_.end_run();
+    }
   }
 
   size_t n_grams() const { return grams_.size(); }
   // n-gram of each number.
   const std::vector<Id>& grams() const { return grams_; }
-  std::span<const LocalEntry> entries(size_t text) const {
-    return {entries_.data() + starts_[text], starts_[text + 1] - starts_[text]};
-  }
+  std::span<const LocalEntry> entries(size_t text) const { return entries_[text]; }
 
  private:
-  LocalNumbers numbers_;
-  std::vector<LocalEntry> entries_;
+  const TextIndex& index_;
+  KeyMap numbers_;
+  Runs<LocalEntry> entries_;
   std::vector<Id> grams_;
-  std::vector<size_t> starts_;
 };
 
 }  // namespace ck

@@ -14,12 +14,13 @@
 // Hence all errors are below 0.5 + 2^-9 units in the last place, those of log and exp below 0.5 + 2^-16.
 #include "math.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cfloat>
 #include <cstdint>
 #include <limits>
 
-#include "ck_math.h"
+#include "caption_kernels.h"
 
 static_assert(FLT_EVAL_METHOD == 0, "double arithmetic must round to double");
 
@@ -102,9 +103,7 @@ Pair log_pair(double x) {
 }
 
 // 2^power for -1022 <= power <= 1023.
-double power_of_two(int64_t power) {
-  return std::bit_cast<double>(static_cast<uint64_t>(power + 1023) << 52);
-}
+double power_of_two(int64_t power) { return std::bit_cast<double>(static_cast<uint64_t>(power + 1023) << 52); }
 
 // (high + low) 2^power with one rounding; high is in [0.9, 2.1).
 double scaled(Pair x, int64_t power) {
@@ -154,9 +153,7 @@ double log(double x) {
   return result.high + result.low;
 }
 
-double exp(double x) {
-  return x != x ? x : exp_pair(x, 0.0);
-}
+double exp(double x) { return x != x ? x : exp_pair(x, 0.0); }
 
 double pow(double x, double y) {
   if (y == 0 || x == 1) return 1.0;
@@ -179,18 +176,8 @@ double pow(double x, double y) {
 
 }  // namespace ck
 
-extern "C" {
-
-void ck_log(const double* x, int64_t size, double* out) {
-  for (int64_t k = 0; k < size; ++k) out[k] = ck::log(x[k]);
-}
-
-void ck_exp(const double* x, int64_t size, double* out) {
-  for (int64_t k = 0; k < size; ++k) out[k] = ck::exp(x[k]);
-}
-
+void ck_log(const double* x, int64_t size, double* out) { std::transform(x, x + size, out, ck::log); }
+void ck_exp(const double* x, int64_t size, double* out) { std::transform(x, x + size, out, ck::exp); }
 void ck_pow(const double* x, double y, int64_t size, double* out) {
-  for (int64_t k = 0; k < size; ++k) out[k] = ck::pow(x[k], y);
+  std::transform(x, x + size, out, [y](double value) { return ck::pow(value, y); });
 }
-
-}  // extern "C"

@@ -1,11 +1,9 @@
-#include "meteor_align.hpp"
-
+// METEOR's alignment of pairs of texts: all matches of a pair, the best alignment and its statistics.
 #include <algorithm>
 #include <utility>
 
-#include "guard.hpp"
 #include "meteor_group.hpp"
-#include "meteor_score.hpp"
+#include "math.hpp"
 #include "meteor_search.hpp"
 #include "runs.hpp"
 
@@ -14,6 +12,9 @@ namespace ck {
 namespace {
 
 constexpr size_t MOST_MATCHES = size_t{1} << 22;
+// Parameters of the task `rank` (Denkowski & Lavie 2014, table 1).
+constexpr double ALPHA = 0.85, BETA = 0.2, GAMMA = 0.6, DELTA = 0.75;
+constexpr double MODULE_WEIGHTS[] = {1.0, 0.6, 0.8, 0.6};  // exact, stem, synonym, paraphrase
 
 // Where each number occurs in a sequence: chains of positions that run forwards; -1 is their end.
 class Positions {
@@ -75,7 +76,6 @@ class Aligner {
     group_.read(texts);
     present_ = -1;
   }
-  int32_t n_texts() const { return group_.n_texts(); }
 
   // Writes the 23 statistics of a pair, positions in the group; false for more than MOST_MATCHES matches.
   bool align(int32_t hyp, int32_t ref, int32_t* statistics) {
@@ -207,7 +207,7 @@ class Aligner {
   }
 
   void count(int32_t ref, int32_t* out) const {
-    std::fill_n(out, METEOR_STATISTICS, 0);
+    std::fill_n(out, CK_METEOR_STATISTICS, 0);
     const std::span<const int32_t> hyp_words = hyp_.words, ref_words = group_.words(ref);
     out[0] = static_cast<int32_t>(hyp_words.size());
     out[1] = static_cast<int32_t>(ref_words.size());
@@ -238,33 +238,71 @@ class Aligner {
   Search search_;
 };
 
+// The order of the operations is that of meteor-1.5.jar.
+double meteor_score(const double* s) {
+  const double hyp_weighted = DELTA * (s[0] - s[2]) + (1.0 - DELTA) * s[2];
+  const double ref_weighted = DELTA * (s[1] - s[3]) + (1.0 - DELTA) * s[3];
+  double hyp_matches = 0.0, ref_matches = 0.0;
+  for (int m = 0; m < 4; ++m) {
+    hyp_matches += s[4 + 4 * m] * MODULE_WEIGHTS[m] * DELTA;
+    ref_matches += s[5 + 4 * m] * MODULE_WEIGHTS[m] * DELTA;
+  }
+  for (int m = 0; m < 4; ++m) {
+    hyp_matches += s[6 + 4 * m] * MODULE_WEIGHTS[m] * (1.0 - DELTA);
+    ref_matches += s[7 + 4 * m] * MODULE_WEIGHTS[m] * (1.0 - DELTA);
+  }
+  if (hyp_matches == 0.0 || ref_matches == 0.0 || hyp_weighted == 0.0 || ref_weighted == 0.0) return 0.0;
+  const double precision = hyp_matches / hyp_weighted;
+  const double recall = ref_matches / ref_weighted;
+  const double f_mean = 1.0 / (((1.0 - ALPHA) / precision) + (ALPHA / recall));
+  const bool complete = s[21] == s[0] && s[22] == s[1] && s[20] == 1.0;
+  const double fragmentation = complete ? 0.0 : s[20] / ((s[21] + s[22]) / 2.0);
+  return f_mean * (1.0 - GAMMA * pow(fragmentation, BETA));
+}
+
+// Entries starts[k] to starts[k + 1] of an array with `size` entries.
 template <class T>
-std::span<const T> part(std::span<const T> values, std::span<const int64_t> starts, int64_t k) {
+std::span<const T> part(const T* values, int64_t size, const int64_t* starts, int64_t k) {
   const int64_t first = starts[k], last = starts[k + 1];
-  if (first < 0 || first > last || last > static_cast<int64_t>(values.size())) fail(CK_OUT_OF_RANGE);
-  return values.subspan(first, last - first);
+  if (first < 0 || first > last || last > size) fail(CK_OUT_OF_RANGE);
+  return {values + first, values + last};
 }
 
 }  // namespace
 
-int64_t align_pairs(const MeteorTexts& texts, const MeteorPairs& pairs, int64_t start, int64_t stop, double* scores, int32_t* statistics,
-                    int64_t n_rows) {
-  Aligner aligner(texts);
-  for (int64_t group = start; group < stop; ++group) {
-    const std::span<const int32_t> hyps = part(pairs.hyps, pairs.pair_starts, group), refs = part(pairs.refs, pairs.pair_starts, group);
-    if (hyps.empty()) continue;
-    aligner.read_group(part(pairs.texts, pairs.text_starts, group));
-    for (size_t k = 0; k < hyps.size(); ++k) {
-      const int64_t pair = pairs.pair_starts[group] + static_cast<int64_t>(k), row = pairs.rows[pair];
-      const bool in_group = hyps[k] >= 0 && hyps[k] < aligner.n_texts() && refs[k] >= 0 && refs[k] < aligner.n_texts();
-      if (!in_group || row >= n_rows) fail(CK_OUT_OF_RANGE);
-      int32_t values[METEOR_STATISTICS];
-      if (!aligner.align(hyps[k], refs[k], values)) return pair;
-      scores[pair] = meteor_score(values);
-      if (row >= 0) std::copy_n(values, METEOR_STATISTICS, statistics + row * METEOR_STATISTICS);
+}  // namespace ck
+
+using namespace ck;
+
+ck_status ck_meteor_align(const ck_meteor* meteor, const ck_meteor_pairs* given, int64_t start, int64_t stop, double* scores,
+                          int32_t* statistics, int64_t n_rows, int64_t* excess) {
+  return guarded([&] {
+    const ck_meteor_pairs& pairs = *given;
+    if (start < 0 || start > stop || stop > pairs.n_groups) fail(CK_OUT_OF_RANGE);
+    *excess = -1;
+    Aligner aligner(*meteor);
+    for (int64_t group = start; group < stop; ++group) {
+      const auto hyps = part(pairs.hyps, pairs.n_pairs, pairs.pair_starts, group);
+      const auto texts = part(pairs.texts, pairs.n_texts, pairs.text_starts, group);
+      if (!hyps.empty()) aligner.read_group(texts);
+      for (int64_t pair = pairs.pair_starts[group]; pair < pairs.pair_starts[group + 1]; ++pair) {
+        const int32_t hyp = pairs.hyps[pair], ref = pairs.refs[pair], n_texts = static_cast<int32_t>(texts.size());
+        const int64_t row = pairs.rows[pair];
+        if (hyp < 0 || hyp >= n_texts || ref < 0 || ref >= n_texts || row >= n_rows) fail(CK_OUT_OF_RANGE);
+        int32_t values[CK_METEOR_STATISTICS];
+        if (!aligner.align(hyp, ref, values)) {
+          *excess = pair;
+          return;
+        }
+        double numbers[CK_METEOR_STATISTICS];
+        std::ranges::copy(values, numbers);
+        scores[pair] = meteor_score(numbers);
+        if (row >= 0) std::ranges::copy(values, statistics + row * CK_METEOR_STATISTICS);
+      }
     }
-  }
-  return -1;
+  });
 }
 
-}  // namespace ck
+void ck_meteor_scores(const double* statistics, int64_t n, double* scores) {
+  for (int64_t k = 0; k < n; ++k) scores[k] = meteor_score(statistics + k * CK_METEOR_STATISTICS);
+}

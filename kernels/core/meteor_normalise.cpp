@@ -4,12 +4,9 @@
 #include "meteor_normalise.hpp"
 
 #include <algorithm>
-#include <memory>
 
-#include "ck_meteor.h"
 #include "code_points.hpp"
-#include "guard.hpp"
-#include "utf8.hpp"
+#include "strings.hpp"
 
 namespace ck {
 namespace {
@@ -25,7 +22,6 @@ bool is_among(char32_t c, std::u32string_view marks) { return marks.find(c) != s
 bool is_control_or_blank(char32_t c) { return c <= ' '; }
 bool separates_words(char32_t c) { return is_among(c, U" \t\n\r\f"); }
 bool has(const std::u32string& text, std::u32string_view part) { return text.find(part) != std::u32string::npos; }
-bool has(const std::u32string& text, char32_t c) { return text.find(c) != std::u32string::npos; }
 
 bool is_plain_text(std::string_view text) {
   const auto is_plain = [](unsigned char c) { return c == ' ' || (c < 0x80 && (is_digit(c) || is_letter(c))); };
@@ -50,8 +46,7 @@ void replace_all(std::u32string& text, std::u32string_view from, std::u32string_
 }
 
 // Replaces `mark` by `middle` between a character of one kind and a character of another.
-template <class Before, class After>
-void replace_between(std::u32string& text, Before&& before, char32_t mark, After&& after, std::u32string_view middle) {
+void replace_between(std::u32string& text, auto&& before, char32_t mark, auto&& after, std::u32string_view middle) {
   std::u32string out;
   out.reserve(text.size() + 16);
   for (size_t k = 0; k < text.size(); ++k) {
@@ -140,7 +135,7 @@ void separate(std::u32string& text) {
   text.push_back(' ');
   separate_marks(text);
   hide_runs_of_dots(text);
-  if (has(text, U',')) {
+  if (has(text, U",")) {
     replace_between(text, none(is_digit), ',', none(is_digit), U" , ");
     replace_between(text, is_digit, ',', none(is_digit), U" , ");
     replace_between(text, none(is_digit), ',', is_digit, U" , ");
@@ -149,8 +144,8 @@ void separate(std::u32string& text) {
   for (const std::u32string_view mark : {U"\u201C", U"\u201D", U"''"}) replace_all(text, mark, U" \" ");
   replace_all(text, U"\u2013", U"-");
   replace_all(text, U"--", U"-");
-  if (has(text, U'-')) replace_between(text, any(is_digit, is_letter, is_dot), '-', any(is_digit, is_letter, is_dot), U" ");
-  if (has(text, U'\'')) {
+  if (has(text, U"-")) replace_between(text, any(is_digit, is_letter, is_dot), '-', any(is_digit, is_letter, is_dot), U" ");
+  if (has(text, U"'")) {
     replace_between(text, none(is_letter), '\'', none(is_letter), U" ' ");
     replace_between(text, none(is_letter, is_digit), '\'', is_letter, U" ' ");
     replace_between(text, is_letter, '\'', none(is_letter), U" ' ");
@@ -160,20 +155,12 @@ void separate(std::u32string& text) {
 }
 
 // Calls visit(word) for each word.
-template <class Visit>
-void for_each_word(std::u32string_view text, Visit&& visit) {
+void for_each_word(std::u32string_view text, auto&& visit) {
   for (size_t first = 0, k = 0; k <= text.size(); ++k) {
     if (k < text.size() && !separates_words(text[k])) continue;
     if (k > first) visit(text.substr(first, k - first));
     first = k + 1;
   }
-}
-
-std::string encoded(std::u32string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char32_t c : text) append_encoded(c, out);
-  return out;
 }
 
 // Appends a word that ends in a dot: with the dot split off, without dots (an acronym) or unchanged (a prefix).
@@ -211,59 +198,41 @@ void split_full_stops(std::u32string& text, const MeteorLexicon& lexicon) {
 
 }  // namespace
 
-void normalise(std::string_view text, const MeteorLexicon& lexicon, std::vector<std::string>& words) {
-  words.clear();
-  std::u32string wide;
-  append_decoded(text, wide);
+std::vector<std::string> normalise(std::string_view text, const MeteorLexicon& lexicon) {
+  std::u32string wide = decoded(text);
   if (!is_plain_text(text)) {
-    std::replace_if(wide.begin(), wide.end(), [](char32_t c) { return c >= 0xD800 && c < 0xE000; }, U'\uFFFD');
+    std::ranges::replace_if(wide, [](char32_t c) { return c >= 0xD800 && c < 0xE000; }, U'\uFFFD');
     separate(wide);
     split_full_stops(wide, lexicon);
   }
   make_lower(wide);
+  std::vector<std::string> words;
   for_each_word(wide, [&](std::u32string_view word) { words.push_back(encoded(word)); });
+  return words;
 }
 
 bool is_plain_word(std::string_view word) { return !word.empty() && word.find(' ') == std::string_view::npos && is_plain_text(word); }
 
-int32_t java_hash(std::string_view word) {
+uint32_t java_hash(std::string_view word) {
   uint32_t hash = 0;
-  while (!word.empty()) {
-    const Character first = first_character(word);
-    if (first.code > 0xFFFF) {
-      hash = hash * 31 + (0xD7C0 + (first.code >> 10));
-      hash = hash * 31 + (0xDC00 | (first.code & 0x3FF));
-    } else {
-      hash = hash * 31 + first.code;
+  for_each_character(word, [&](char32_t code) {
+    if (code > 0xFFFF) {
+      hash = hash * 31 + (0xD7C0 + (code >> 10));
+      code = 0xDC00 | (code & 0x3FF);
     }
-    word.remove_prefix(first.size);
-  }
-  return static_cast<int32_t>(hash);
+    hash = hash * 31 + code;
+  });
+  return hash;
 }
 
 }  // namespace ck
 
-struct ck_words {
-  std::vector<std::string> words;
-};
-
-extern "C" {
-
-ck_status ck_normalise(const ck_lexicon* lexicon, ck_string text, ck_words** out) {
-  return ck::guarded([&] {
-    auto words = std::make_unique<ck_words>();
-    ck::normalise(ck::view(text), lexicon->view, words->words);
-    *out = words.release();
+ck_status ck_normalise(const ck_lexicon* lexicon, const ck_string* texts, int64_t n, ck_strings** out) {
+  return ck::give_strings(out, [&](ck_strings& lines) {
+    for (const ck_string& text : ck::items(texts, n)) {
+      std::string line;
+      for (const std::string& word : ck::normalise(ck::view(text), *lexicon)) line.append(line.empty() ? "" : " ").append(word);
+      lines.add(line);
+    }
   });
 }
-
-int64_t ck_words_size(const ck_words* words) { return static_cast<int64_t>(words->words.size()); }
-
-ck_string ck_words_get(const ck_words* words, int64_t k) {
-  const std::string& word = words->words[static_cast<size_t>(k)];
-  return {word.data(), static_cast<int64_t>(word.size())};
-}
-
-void ck_words_free(ck_words* words) { delete words; }
-
-}  // extern "C"

@@ -1,6 +1,7 @@
 // What becomes of the text of a token; each function is that of caption_kernels/reference/ptb/rules.py.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,18 @@ inline bool begins_with(Text text, std::string_view ascii, bool ignore_case) {
 
 inline void append(Token& token, std::string_view ascii) { token.append(ascii.begin(), ascii.end()); }
 
+struct Replacement {
+  char32_t from;
+  std::string_view to;
+};
+
+// Appends the replacement of a character, or the character.
+template <size_t Size>
+void append_replaced(Token& token, char32_t c, const Replacement (&table)[Size]) {
+  const auto found = std::ranges::find(table, c, &Replacement::from);
+  found == std::end(table) ? token.push_back(c) : append(token, found->to);
+}
+
 inline void plain(Text text, Token& token, std::string_view) { token = text; }
 
 inline void drop(Text, Token&, std::string_view) {}
@@ -39,11 +52,8 @@ inline void blanks_bound(Text text, Token& token, std::string_view) {
 }
 
 inline void brackets(Text text, Token& token, std::string_view) {
-  for (char32_t c : text) {
-    if (c == '(') append(token, "-LRB-");
-    else if (c == ')') append(token, "-RRB-");
-    else token.push_back(c);
-  }
+  constexpr Replacement BRACKETS[] = {{'(', "-LRB-"}, {')', "-RRB-"}};
+  for (char32_t c : text) append_replaced(token, c, BRACKETS);
 }
 
 inline void phone(Text text, Token& token, std::string_view) {
@@ -63,37 +73,25 @@ inline void ampersand(Text text, Token& token, std::string_view) {
 inline void hyphens(Text text, Token& token, std::string_view) { token = text.size() == 3 || text.size() == 4 ? U"--" : text; }
 
 inline void fraction(Text text, Token& token, std::string_view) {
-  switch (text[0]) {
-    case 0xBC: return append(token, "1/4");
-    case 0xBD: return append(token, "1/2");
-    case 0xBE: return append(token, "3/4");
-    case 0x2153: return append(token, "1/3");
-    case 0x2154: return append(token, "2/3");
-    default: token = text;
-  }
+  constexpr Replacement FRACTIONS[] = {{0xBC, "1/4"}, {0xBD, "1/2"}, {0xBE, "3/4"}, {0x2153, "1/3"}, {0x2154, "2/3"}};
+  append_replaced(token, text[0], FRACTIONS);
 }
 
 inline void currency(Text text, Token& token, std::string_view) {
-  switch (text[0]) {
-    case 0xA2: return append(token, "cents");
-    case 0xA3: return append(token, "#");
-    case 0x80: case 0xA4: case 0x20A0: case 0x20AC: return append(token, "$");
-    default: token = text;
-  }
+  constexpr Replacement CURRENCIES[] = {{0xA2, "cents"}, {0xA3, "#"}, {0x80, "$"}, {0xA4, "$"}, {0x20A0, "$"}, {0x20AC, "$"}};
+  append_replaced(token, text[0], CURRENCIES);
 }
 
 // Straight quotes take the form that their place gives them, curved ones the form of their own shape.
 inline void quotes(Text text, Token& token, std::string_view single, std::string_view twin) {
+  constexpr Replacement CURVED[] = {{0x91, "`"},    {0x2018, "`"},  {0x201B, "`"},  {0x2039, "`"}, {0x92, "'"},
+                                    {0x2019, "'"},  {0x203A, "'"},  {0x93, "``"},   {0x201C, "``"}, {0xAB, "``"},
+                                    {0x94, "''"}, {0x201D, "''"}, {0xBB, "''"}};
   while (!text.empty()) {
     const bool is_apos = begins_with(text, "&apos;", false), is_quot = begins_with(text, "&quot;", false);
-    const char32_t c = text[0];
-    if (is_apos || c == '\'') append(token, single);
-    else if (is_quot || c == '"') append(token, twin);
-    else if (c == 0x91 || c == 0x2018 || c == 0x201B || c == 0x2039) append(token, "`");
-    else if (c == 0x92 || c == 0x2019 || c == 0x203A) append(token, "'");
-    else if (c == 0x93 || c == 0x201C || c == 0xAB) append(token, "``");
-    else if (c == 0x94 || c == 0x201D || c == 0xBB) append(token, "''");
-    else token.push_back(c);
+    if (is_apos || text[0] == '\'') append(token, single);
+    else if (is_quot || text[0] == '"') append(token, twin);
+    else append_replaced(token, text[0], CURVED);
     text.remove_prefix(is_apos || is_quot ? 6 : 1);
   }
 }

@@ -33,7 +33,6 @@ struct Start {
 
 #include "ptb_rules.inc"
 
-constexpr size_t N_NEEDS = 32;
 constexpr uint16_t NO_LIMIT = 0xFFFF;
 constexpr size_t MOST_RETRIES_KEPT = 1 << 16;
 
@@ -50,8 +49,6 @@ const Start& start_of(char32_t c) {
 }
 
 }  // namespace
-
-PtbMatcher::PtbMatcher() : needed_before_(N_NEEDS) {}
 
 void PtbMatcher::set_text(std::u32string_view text) {
   text_ = text;
@@ -79,8 +76,6 @@ size_t PtbMatcher::read_token(size_t position, std::u32string& token) {
   make_lower(token);
   return token_end;
 }
-
-bool PtbMatcher::is_abbreviation() { return match(ABBREVIATION, 0); }
 
 // Runs the program of a rule. An instruction that fails sends the program back to its last choice.
 bool PtbMatcher::match(uint16_t address, size_t start) {
@@ -136,15 +131,9 @@ bool PtbMatcher::match(uint16_t address, size_t start) {
         token_end_ = at;
         ++code;
         break;
-      case MATCH_ALL:
-        fits = !more;
-        [[fallthrough]];
       case MATCH:
-        if (fits) {
-          end_ = at;
-          return true;
-        }
-        break;
+        end_ = at;
+        return true;
     }
     if (!fits && !step_back(code, at)) return false;
   }

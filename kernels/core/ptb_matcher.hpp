@@ -12,16 +12,11 @@ namespace ck {
 
 class PtbMatcher {
  public:
-  PtbMatcher();
-
   // The text that is read next. The matcher keeps the view.
   void set_text(std::u32string_view text);
 
   // The token at a position, in lower case; empty where the text is dropped. Returns the position behind it.
   size_t read_token(size_t position, std::u32string& token);
-
-  // Whether the whole text is an abbreviation without its full stop.
-  bool is_abbreviation();
 
  private:
   // Where the matcher goes on if what follows fails: behind every character from `at` back to `lowest`.
@@ -38,7 +33,7 @@ class PtbMatcher {
   std::vector<Retry> retries_;
   size_t end_ = 0;        // of the last match, with its context
   size_t token_end_ = 0;  // of its token
-  std::vector<size_t> needed_before_;  // of each needed set: the place behind its last character in the text
+  std::vector<size_t> needed_before_ = std::vector<size_t>(32);  // of each needed set: the place behind its last character in the text
 };
 
 }  // namespace ck

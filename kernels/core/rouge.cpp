@@ -1,8 +1,8 @@
-#include "rouge.hpp"
-
-#include <algorithm>
+// ROUGE-L (Lin 2004, section 3), and scores by the best reference under relabelings.
 #include <bit>
 #include <numeric>
+
+#include "local_texts.hpp"
 
 namespace ck {
 
@@ -44,111 +44,116 @@ class Positions {
   uint64_t last_ = 0;
 };
 
-// Columns by decreasing value; equal values keep their order, undefined ones come last.
-void rank_columns(const double* values, int64_t size, int64_t* columns) {
-  std::iota(columns, columns + size, 0);
-  std::stable_sort(columns, columns + size, [values](int64_t a, int64_t b) {
-    const bool undefined = values[b] != values[b];
-    return values[a] == values[a] && (undefined || values[a] > values[b]);
-  });
-}
+// Pair scores (texts, texts), and the columns of each row by decreasing value; equal values keep their order, undefined ones come last.
+class Ranking {
+ public:
+  void read(std::vector<double> values, int64_t texts) {
+    values_ = std::move(values);
+    columns_.resize(values_.size());
+    texts_ = texts;
+    for (int64_t i = 0; i < texts; ++i) {
+      const double* row = values_.data() + i * texts;
+      const std::span<int64_t> columns = std::span(columns_).subspan(i * texts, texts);
+      std::iota(columns.begin(), columns.end(), 0);
+      std::ranges::stable_sort(columns, [row](int64_t a, int64_t b) {
+        return row[a] == row[a] && (row[b] != row[b] || row[a] > row[b]);
+      });
+    }
+  }
 
-// The first column of a ranking that is a reference.
-int64_t best_reference(const int64_t* columns, const uint8_t* is_candidate) {
-  while (is_candidate[*columns]) ++columns;
-  return *columns;
-}
+  // The best value of a row among the references.
+  double best(int64_t row, const uint8_t* is_candidate) const {
+    const int64_t* column = columns_.data() + row * texts_;
+    while (is_candidate[*column]) ++column;
+    return values_[row * texts_ + *column];
+  }
 
-// Each relabeling needs a candidate and a reference.
-void check_labels(const uint8_t* labels, int64_t texts, int64_t relabelings) {
-  for (int64_t p = 0; p < relabelings; ++p) {
-    const int64_t candidates = std::count_if(labels + p * texts, labels + (p + 1) * texts, [](uint8_t label) { return label != 0; });
-    if (candidates == 0 || candidates == texts) fail(CK_BAD_ARGUMENT);
+ private:
+  std::vector<double> values_;
+  std::vector<int64_t> columns_;
+  int64_t texts_ = 0;
+};
+
+// Writes the mean of `score(i, is_candidate)` over the candidates i of each relabeling. Scores are added in the order of the texts, or
+// `sorted`: then relabelings with equal scores have exactly equal means.
+void average(const ck_relabelings& relabelings, bool sorted, auto&& score, double* means) {
+  std::vector<double> scores;
+  for (int64_t p = 0; p < relabelings.n; ++p) {
+    const uint8_t* is_candidate = relabelings.labels + p * relabelings.texts;
+    scores.clear();
+    for (int64_t i = 0; i < relabelings.texts; ++i) {
+      if (!is_candidate[i]) continue;
+      const double value = score(i, is_candidate);
+      scores.insert(sorted ? std::ranges::find_if(scores, [value](double other) { return other > value; }) : scores.end(), value);
+    }
+    means[p] = std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
   }
 }
 
 }  // namespace
 
-void lcs_pairs(const TextIndex& index, const int64_t* hyp, const int64_t* ref, int64_t examples, int64_t n, int64_t m, int64_t* lengths) {
-  LocalNumbers numbers;
-  Positions positions;
-  std::vector<Id> words;
-  std::vector<size_t> starts;
-  const auto text = [&](int64_t t) { return std::span<const Id>(words).subspan(starts[t], starts[t + 1] - starts[t]); };
-  for (int64_t b = 0; b < examples; ++b, hyp += n, ref += m, lengths += n * m) {
-    size_t total = 0;
-    const auto row_of = [&](int64_t t) { return t < n ? hyp[t] : ref[t - n]; };
-    for (int64_t t = 0; t < n + m; ++t) {
-      if (row_of(t) < 0 || row_of(t) >= index.n_rows()) fail(CK_OUT_OF_RANGE);
-      total += static_cast<size_t>(index.length(row_of(t)));
-    }
-    numbers.reset(total);
-    words.clear();
-    starts.assign(1, 0);
-    for (int64_t t = 0; t < n + m; ++t) {
-      for (Id word : index.words(row_of(t))) words.push_back(numbers.number(word));
-      starts.push_back(words.size());
-    }
-    for (int64_t j = 0; j < m; ++j) {
-      positions.read(text(n + j), numbers.size());
-      for (int64_t i = 0; i < n; ++i) lengths[i * m + j] = positions.lcs(text(i));
-    }
-  }
-}
-
-void relabel_rouge(const int64_t* lcs, const int64_t* lengths, const uint8_t* labels, int64_t examples, int64_t texts, int64_t relabelings,
-                   double beta, double* scores) {
-  check_labels(labels, texts, relabelings);
-  const double weight = beta * beta;
-  std::vector<double> precisions(texts), recalls(texts);
-  std::vector<int64_t> by_precision(texts * texts), by_recall(texts * texts);
-  for (int64_t b = 0; b < examples; ++b, lcs += texts * texts, lengths += texts, scores += relabelings) {
-    for (int64_t i = 0; i < texts; ++i) {
-      for (int64_t j = 0; j < texts; ++j) {
-        precisions[j] = static_cast<double>(lcs[i * texts + j]);  // all over the same length: the order of the precisions
-        recalls[j] = static_cast<double>(lcs[i * texts + j]) / static_cast<double>(lengths[j]);
-      }
-      rank_columns(precisions.data(), texts, by_precision.data() + i * texts);
-      rank_columns(recalls.data(), texts, by_recall.data() + i * texts);
-    }
-    for (int64_t p = 0; p < relabelings; ++p) {
-      const uint8_t* is_candidate = labels + p * texts;
-      double total = 0.0;
-      int64_t n = 0;
-      for (int64_t i = 0; i < texts; ++i) {
-        if (!is_candidate[i]) continue;
-        ++n;
-        const int64_t precise = best_reference(by_precision.data() + i * texts, is_candidate);
-        const int64_t complete = best_reference(by_recall.data() + i * texts, is_candidate);
-        const double precision = static_cast<double>(lcs[i * texts + precise]) / static_cast<double>(lengths[i]);
-        const double recall = static_cast<double>(lcs[i * texts + complete]) / static_cast<double>(lengths[complete]);
-        if (precision != 0.0 && recall != 0.0) total += (1 + weight) * precision * recall / (recall + weight * precision);
-      }
-      scores[p] = total / static_cast<double>(n);
-    }
-  }
-}
-
-// Values are added in increasing order, so that relabelings with equal values have exactly equal means.
-void relabel_best(const double* pairs, const uint8_t* labels, int64_t examples, int64_t texts, int64_t relabelings, double* scores) {
-  check_labels(labels, texts, relabelings);
-  std::vector<int64_t> ranked(texts * texts);
-  std::vector<double> best;
-  for (int64_t b = 0; b < examples; ++b, pairs += texts * texts, scores += relabelings) {
-    for (int64_t i = 0; i < texts; ++i) rank_columns(pairs + i * texts, texts, ranked.data() + i * texts);
-    for (int64_t p = 0; p < relabelings; ++p) {
-      const uint8_t* is_candidate = labels + p * texts;
-      best.clear();
-      for (int64_t i = 0; i < texts; ++i) {
-        if (!is_candidate[i]) continue;
-        const double value = pairs[i * texts + best_reference(ranked.data() + i * texts, is_candidate)];
-        best.insert(std::find_if(best.begin(), best.end(), [value](double other) { return other > value; }), value);
-      }
-      double total = 0.0;
-      for (double value : best) total += value;
-      scores[p] = total / static_cast<double>(best.size());
-    }
-  }
-}
-
 }  // namespace ck
+
+using namespace ck;
+
+ck_status ck_lcs(const ck_index* index, ck_pairs pairs, int64_t* lengths) {
+  return guarded([&] {
+    KeyMap numbers;
+    Positions positions;
+    Runs<Id> texts;
+    for (int64_t b = 0; b < pairs.examples; ++b, lengths += pairs.n * pairs.m) {
+      const std::vector<int64_t> rows = rows_of(pairs, b);
+      size_t total = 0;
+      for (const int64_t row : rows) {
+        index->check_row(row);
+        total += index->words(row).size();
+      }
+      numbers.reset(total);
+      texts.clear();
+      for (const int64_t row : rows) {
+        for (const Id word : index->words(row)) texts.add(numbers.number(static_cast<uint64_t>(word)));
+        texts.end_run();
+      }
+      for (int64_t j = 0; j < pairs.m; ++j) {
+        positions.read(texts[pairs.n + j], numbers.size());
+        for (int64_t i = 0; i < pairs.n; ++i) lengths[i * pairs.m + j] = positions.lcs(texts[i]);
+      }
+    }
+  });
+}
+
+ck_status ck_rouge_relabel(const int64_t* lcs, const int64_t* lengths, ck_relabelings relabelings, double beta, double* scores) {
+  return guarded([&] {
+    check_labels(relabelings);
+    const int64_t texts = relabelings.texts;
+    const double weight = beta * beta;
+    Ranking precisions, recalls;
+    for (int64_t b = 0; b < relabelings.examples; ++b, lcs += texts * texts, lengths += texts, scores += relabelings.n) {
+      std::vector<double> by_candidate, by_reference;
+      for (int64_t i = 0; i < texts; ++i)
+        for (int64_t j = 0; j < texts; ++j) {
+          by_candidate.push_back(static_cast<double>(lcs[i * texts + j]) / static_cast<double>(lengths[i]));
+          by_reference.push_back(static_cast<double>(lcs[i * texts + j]) / static_cast<double>(lengths[j]));
+        }
+      precisions.read(std::move(by_candidate), texts);
+      recalls.read(std::move(by_reference), texts);
+      const auto f_measure = [&](int64_t i, const uint8_t* is_candidate) {
+        const double precision = precisions.best(i, is_candidate), recall = recalls.best(i, is_candidate);
+        return precision != 0.0 && recall != 0.0 ? (1 + weight) * precision * recall / (recall + weight * precision) : 0.0;
+      };
+      average(relabelings, false, f_measure, scores);
+    }
+  });
+}
+
+ck_status ck_best_relabel(const double* pairs, ck_relabelings relabelings, double* scores) {
+  return guarded([&] {
+    check_labels(relabelings);
+    const int64_t texts = relabelings.texts;
+    Ranking ranking;
+    for (int64_t b = 0; b < relabelings.examples; ++b, pairs += texts * texts, scores += relabelings.n) {
+      ranking.read({pairs, pairs + texts * texts}, texts);
+      average(relabelings, true, [&](int64_t i, const uint8_t* is_candidate) { return ranking.best(i, is_candidate); }, scores);
+    }
+  });
+}

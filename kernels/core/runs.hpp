@@ -1,7 +1,6 @@
 // Runs of values one after another in memory, such as the words of several texts.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,6 +12,11 @@ class Runs {
   void clear() {
     values_.clear();
     ends_.clear();
+  }
+  // Drops the runs from number `size` on, and the values of the run that is not ended.
+  void truncate(size_t size) {
+    ends_.resize(size);
+    values_.resize(size > 0 ? ends_.back() : 0);
   }
   // Appends a value to the run that is not ended.
   void add(const T& value) { values_.push_back(value); }

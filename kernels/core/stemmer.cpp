@@ -2,74 +2,80 @@
 #include "stemmer.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <memory>
-#include <span>
-#include <vector>
 
-#include "ck_text.h"
-#include "guard.hpp"
 #include "span.hpp"
-#include "utf8.hpp"
+#include "strings.hpp"
+#include "code_points.hpp"
 
 namespace ck {
 namespace {
 
-constexpr char OTHER = '\x80';  // stands for a character that is not ASCII
+using Text = std::u32string_view;
 
 struct Replacement {
-  std::string_view from, to;
+  Text from, to;
 };
 
 // Words that are not stemmed by the rules.
 constexpr Replacement WHOLE_WORDS[] = {
-    {"skis", "ski"},   {"skies", "sky"},    {"dying", "die"},    {"lying", "lie"},  {"tying", "tie"},       {"idly", "idl"},
-    {"gently", "gentl"}, {"ugly", "ugli"},  {"early", "earli"},  {"only", "onli"},  {"singly", "singl"},    {"sky", "sky"},
-    {"news", "news"},  {"howe", "howe"},    {"atlas", "atlas"},  {"cosmos", "cosmos"}, {"bias", "bias"},    {"andes", "andes"}};
+    {U"skis", U"ski"},     {U"skies", U"sky"},    {U"dying", U"die"},     {U"lying", U"lie"},   {U"tying", U"tie"},
+    {U"idly", U"idl"},     {U"gently", U"gentl"}, {U"ugly", U"ugli"},     {U"early", U"earli"}, {U"only", U"onli"},
+    {U"singly", U"singl"}, {U"sky", U"sky"},      {U"news", U"news"},     {U"howe", U"howe"},   {U"atlas", U"atlas"},
+    {U"bias", U"bias"},    {U"andes", U"andes"},  {U"cosmos", U"cosmos"}};
 // Words that are complete after step 1a.
-constexpr std::string_view COMPLETE[] = {"inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"};
+constexpr Text COMPLETE[] = {U"inning", U"outing", U"canning", U"herring", U"earring", U"proceed", U"exceed", U"succeed"};
 // Beginnings after which region R1 starts.
-constexpr std::string_view BEGINNINGS[] = {"gener", "commun", "arsen"};
+constexpr Text BEGINNINGS[] = {U"gener", U"commun", U"arsen"};
+
+// A suffix that is replaced where it lies in region R1 or R2, if one of some letters is before it.
+struct Rule {
+  Text suffix, ending;
+  int region = 1;
+  Text before = {};  // empty: any letter
+};
 
 // Suffixes, longer ones before those that they end in.
-constexpr Replacement STEP_2[] = {
-    {"ization", "ize"}, {"ational", "ate"}, {"fulness", "ful"}, {"ousness", "ous"}, {"iveness", "ive"}, {"tional", "tion"},
-    {"biliti", "ble"},  {"lessli", "less"}, {"entli", "ent"},   {"ation", "ate"},   {"alism", "al"},    {"aliti", "al"},
-    {"ousli", "ous"},   {"iviti", "ive"},   {"fulli", "ful"},   {"enci", "ence"},   {"anci", "ance"},   {"abli", "able"},
-    {"izer", "ize"},    {"ator", "ate"},    {"alli", "al"},     {"bli", "ble"},     {"ogi", "og"},      {"li", ""}};
-constexpr Replacement STEP_3[] = {{"ational", "ate"}, {"tional", "tion"}, {"alize", "al"}, {"icate", "ic"}, {"iciti", "ic"},
-                                  {"ative", ""},      {"ical", "ic"},     {"ness", ""},    {"ful", ""}};
-constexpr std::string_view STEP_4[] = {"ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism",
-                                       "ate",   "iti",  "ous",  "ive",  "ize",  "ion",  "al",  "er",  "ic"};
+constexpr Rule STEP_2[] = {
+    {U"ization", U"ize"}, {U"ational", U"ate"}, {U"fulness", U"ful"}, {U"ousness", U"ous"}, {U"iveness", U"ive"}, {U"tional", U"tion"},
+    {U"biliti", U"ble"},  {U"lessli", U"less"}, {U"entli", U"ent"},   {U"ation", U"ate"},   {U"alism", U"al"},    {U"aliti", U"al"},
+    {U"ousli", U"ous"},   {U"iviti", U"ive"},   {U"fulli", U"ful"},   {U"enci", U"ence"},   {U"anci", U"ance"},   {U"abli", U"able"},
+    {U"izer", U"ize"},    {U"ator", U"ate"},    {U"alli", U"al"},     {U"bli", U"ble"},     {U"ogi", U"og", 1, U"l"},
+    {U"li", U"", 1, U"cdeghkmnrt"}};
+constexpr Rule STEP_3[] = {{U"ational", U"ate"}, {U"tional", U"tion"}, {U"alize", U"al"}, {U"icate", U"ic"}, {U"iciti", U"ic"},
+                           {U"ative", U"", 2},   {U"ical", U"ic"},     {U"ness", U""},    {U"ful", U""}};
+constexpr Rule STEP_4[] = {{U"ement", U"", 2}, {U"ance", U"", 2}, {U"ence", U"", 2}, {U"able", U"", 2}, {U"ible", U"", 2},
+                           {U"ment", U"", 2},  {U"ant", U"", 2},  {U"ent", U"", 2},  {U"ism", U"", 2},  {U"ate", U"", 2},
+                           {U"iti", U"", 2},   {U"ous", U"", 2},  {U"ive", U"", 2},  {U"ize", U"", 2},  {U"ion", U"", 2, U"st"},
+                           {U"al", U"", 2},    {U"er", U"", 2},   {U"ic", U"", 2}};
 
-bool is_among(char letter, std::string_view letters) { return letters.find(letter) != std::string_view::npos; }
+bool is_among(char32_t letter, Text letters) { return letters.find(letter) != Text::npos; }
 
 // A y that counts as a consonant is Y.
-bool is_vowel(char letter) { return is_among(letter, "aeiouy"); }
+bool is_vowel(char32_t letter) { return is_among(letter, U"aeiouy"); }
 
-// A word on its way to its stem: ASCII, with OTHER for each other character.
+// A word on its way to its stem.
 class Stemming {
  public:
-  explicit Stemming(std::string word) : word_(std::move(word)) {}
+  explicit Stemming(std::u32string word) : word_(std::move(word)) {}
 
-  std::string stem() {
+  std::u32string stem() {
     if (word_.size() < 3) return word_;
     for (const auto& [word, result] : WHOLE_WORDS)
-      if (word_ == word) return std::string(result);
+      if (word_ == word) return std::u32string(result);
     if (word_[0] == '\'') word_.erase(0, 1);
     const bool has_consonant_y = mark_consonant_y();
     mark_regions();
     step_0();
     step_1a();
-    if (std::find(std::begin(COMPLETE), std::end(COMPLETE), word_) == std::end(COMPLETE)) {
+    if (std::ranges::find(COMPLETE, word_) == std::end(COMPLETE)) {
       step_1b();
       step_1c();
-      step_2();
-      step_3();
-      step_4();
+      replace_suffix(STEP_2);
+      replace_suffix(STEP_3);
+      replace_suffix(STEP_4);
       step_5();
     }
-    if (has_consonant_y) std::replace(word_.begin(), word_.end(), 'Y', 'y');
+    if (has_consonant_y) std::ranges::replace(word_, U'Y', U'y');
     return word_;
   }
 
@@ -88,7 +94,7 @@ class Stemming {
   // R1 is what follows the first consonant after a vowel; R2 the same within R1.
   void mark_regions() {
     r1_ = after_vowel_and_consonant(0);
-    for (const std::string_view beginning : BEGINNINGS)
+    for (const Text beginning : BEGINNINGS)
       if (word_.starts_with(beginning)) r1_ = beginning.size();
     r2_ = after_vowel_and_consonant(r1_);
   }
@@ -99,12 +105,10 @@ class Stemming {
     return std::min(from + 1, word_.size());
   }
 
-  bool ends_in(std::string_view suffix) const { return std::string_view(word_).ends_with(suffix); }
-  bool is_in_r1(std::string_view suffix) const { return word_.size() >= r1_ + suffix.size(); }
-  bool is_in_r2(std::string_view suffix) const { return word_.size() >= r2_ + suffix.size(); }
-  char before(std::string_view suffix) const { return word_.size() > suffix.size() ? word_[word_.size() - suffix.size() - 1] : '\0'; }
-
-  void replace(std::string_view suffix, std::string_view ending) { word_.replace(word_.size() - suffix.size(), suffix.size(), ending); }
+  bool ends_in(Text suffix) const { return word_.ends_with(suffix); }
+  bool is_in_region(int region, Text suffix) const { return word_.size() >= (region == 1 ? r1_ : r2_) + suffix.size(); }
+  char32_t before(Text suffix) const { return word_.size() > suffix.size() ? word_[word_.size() - suffix.size() - 1] : U'\0'; }
+  void replace(Text suffix, Text ending) { word_.replace(word_.size() - suffix.size(), suffix.size(), ending); }
 
   // Whether one of the first `size` characters is a vowel.
   bool has_vowel(size_t size) const { return std::any_of(word_.begin(), word_.begin() + static_cast<std::ptrdiff_t>(size), is_vowel); }
@@ -112,36 +116,41 @@ class Stemming {
   // Whether the first `size` characters end in a short syllable.
   bool ends_in_short_syllable(size_t size) const {
     if (size < 2 || is_vowel(word_[size - 1]) || !is_vowel(word_[size - 2])) return false;
-    if (size == 2) return true;
-    return !is_among(word_[size - 1], "wxY") && !is_vowel(word_[size - 3]);
+    return size == 2 || (!is_among(word_[size - 1], U"wxY") && !is_vowel(word_[size - 3]));
+  }
+
+  // Applies the rule of the first suffix that the word has.
+  void replace_suffix(std::span<const Rule> rules) {
+    const auto rule = std::ranges::find_if(rules, [this](const Rule& candidate) { return ends_in(candidate.suffix); });
+    if (rule == rules.end() || !is_in_region(rule->region, rule->suffix)) return;
+    if (rule->before.empty() || is_among(before(rule->suffix), rule->before)) replace(rule->suffix, rule->ending);
   }
 
   void step_0() {
-    for (const std::string_view suffix : {"'s'", "'s", "'"})
-      if (ends_in(suffix)) return replace(suffix, "");
+    for (const Text suffix : {U"'s'", U"'s", U"'"})
+      if (ends_in(suffix)) return replace(suffix, U"");
   }
 
   void step_1a() {
-    if (ends_in("sses")) return replace("sses", "ss");
-    if (ends_in("ied") || ends_in("ies")) return word_.resize(word_.size() - (word_.size() >= 5 ? 2 : 1));
-    if (ends_in("us") || ends_in("ss") || !ends_in("s")) return;
+    if (ends_in(U"sses")) return replace(U"es", U"");
+    if (ends_in(U"ied") || ends_in(U"ies")) return word_.resize(word_.size() - (word_.size() >= 5 ? 2 : 1));
+    if (ends_in(U"us") || ends_in(U"ss") || !ends_in(U"s")) return;
     if (word_.size() >= 2 && has_vowel(word_.size() - 2)) word_.pop_back();
   }
 
   void step_1b() {
-    for (const std::string_view suffix : {"eedly", "eed"})
-      if (ends_in(suffix)) return is_in_r1(suffix) ? replace(suffix, "ee") : void();
-    for (const std::string_view suffix : {"ingly", "edly", "ing", "ed"})
+    for (const Text suffix : {U"eedly", U"eed"})
+      if (ends_in(suffix)) return is_in_region(1, suffix) ? replace(suffix, U"ee") : void();
+    for (const Text suffix : {U"ingly", U"edly", U"ing", U"ed"})
       if (ends_in(suffix)) return has_vowel(word_.size() - suffix.size()) ? mend_without(suffix) : void();
   }
 
   // Removes a suffix of step 1b and restores the end of the word.
-  void mend_without(std::string_view suffix) {
-    replace(suffix, "");
-    const char last = word_.back();
-    if (ends_in("at") || ends_in("bl") || ends_in("iz")) {
+  void mend_without(Text suffix) {
+    replace(suffix, U"");
+    if (ends_in(U"at") || ends_in(U"bl") || ends_in(U"iz")) {
       word_.push_back('e');
-    } else if (word_.size() >= 2 && word_[word_.size() - 2] == last && is_among(last, "bdfgmnprt")) {
+    } else if (word_.size() >= 2 && word_[word_.size() - 2] == word_.back() && is_among(word_.back(), U"bdfgmnprt")) {
       word_.pop_back();
     } else if (word_.size() == r1_ && ends_in_short_syllable(word_.size())) {
       word_.push_back('e');
@@ -149,96 +158,27 @@ class Stemming {
   }
 
   void step_1c() {
-    if ((ends_in("y") || ends_in("Y")) && word_.size() > 2 && !is_vowel(before("y"))) word_.back() = 'i';
-  }
-
-  void step_2() {
-    for (const auto& [suffix, ending] : STEP_2) {
-      if (!ends_in(suffix)) continue;
-      if (!is_in_r1(suffix) || (suffix == "ogi" && before(suffix) != 'l')) return;
-      if (suffix == "li" && !is_among(before(suffix), "cdeghkmnrt")) return;
-      return replace(suffix, ending);
-    }
-  }
-
-  void step_3() {
-    for (const auto& [suffix, ending] : STEP_3) {
-      if (!ends_in(suffix)) continue;
-      if (!is_in_r1(suffix) || (suffix == "ative" && !is_in_r2(suffix))) return;
-      return replace(suffix, ending);
-    }
-  }
-
-  void step_4() {
-    for (const std::string_view suffix : STEP_4) {
-      if (!ends_in(suffix)) continue;
-      if (!is_in_r2(suffix) || (suffix == "ion" && !is_among(before(suffix), "st"))) return;
-      return replace(suffix, "");
-    }
+    if ((ends_in(U"y") || ends_in(U"Y")) && word_.size() > 2 && !is_vowel(before(U"y"))) word_.back() = 'i';
   }
 
   void step_5() {
-    const size_t rest = word_.empty() ? 0 : word_.size() - 1;
-    if (ends_in("e") && (is_in_r2("e") || (is_in_r1("e") && !ends_in_short_syllable(rest)))) return word_.pop_back();
-    if (ends_in("ll") && is_in_r2("l")) word_.pop_back();
+    if (ends_in(U"e") && (is_in_region(2, U"e") || (is_in_region(1, U"e") && !ends_in_short_syllable(word_.size() - 1))))
+      return word_.pop_back();
+    if (ends_in(U"ll") && is_in_region(2, U"l")) word_.pop_back();
   }
 
-  std::string word_;
+  std::u32string word_;
   size_t r1_ = 0, r2_ = 0;
 };
 
 }  // namespace
 
-std::string stem_english(std::string_view word) {
-  std::string letters, other;  // the ASCII form and the UTF-8 of its other characters
-  std::vector<size_t> ends;    // of each of these in `other`
-  while (!word.empty()) {
-    const Character first = first_character(word);
-    letters.push_back(first.code < 0x80 ? static_cast<char>(first.code) : OTHER);
-    if (first.code >= 0x80) {
-      append_encoded(first.code, other);
-      ends.push_back(other.size());
-    }
-    word.remove_prefix(first.size);
-  }
-  const std::string stem = Stemming(std::move(letters)).stem();
-  if (ends.empty()) return stem;
-  std::string out;  // the rules add and remove ASCII alone, so the other characters are still all there
-  size_t next = 0;
-  for (const char letter : stem) {
-    if (letter != OTHER) {
-      out.push_back(letter);
-      continue;
-    }
-    const size_t start = next ? ends[next - 1] : 0;
-    out.append(other, start, ends[next] - start);
-    ++next;
-  }
-  return out;
-}
+std::string stem_english(std::string_view word) { return encoded(Stemming(decoded(word)).stem()); }
 
 }  // namespace ck
 
-struct ck_stems {
-  std::vector<std::string> stems;
-};
-
-extern "C" {
-
-ck_status ck_stems_new(const ck_string* words, int64_t size, ck_stems** out) {
-  return ck::guarded([&] {
-    auto stems = std::make_unique<ck_stems>();
-    stems->stems.reserve(static_cast<size_t>(size));
-    for (const ck_string& word : std::span(words, static_cast<size_t>(size))) stems->stems.push_back(ck::stem_english(ck::view(word)));
-    *out = stems.release();
+ck_status ck_stem(const ck_string* words, int64_t n, ck_strings** out) {
+  return ck::give_strings(out, [&](ck_strings& stems) {
+    for (const ck_string& word : ck::items(words, n)) stems.add(ck::stem_english(ck::view(word)));
   });
 }
-
-ck_string ck_stems_get(const ck_stems* stems, int64_t k) {
-  const std::string& stem = stems->stems[static_cast<size_t>(k)];
-  return {stem.data(), static_cast<int64_t>(stem.size())};
-}
-
-void ck_stems_free(ck_stems* stems) { delete stems; }
-
-}  // extern "C"

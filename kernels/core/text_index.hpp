@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "key_map.hpp"
 #include "ptb.hpp"
 #include "span.hpp"
 #include "vocabulary.hpp"
@@ -27,29 +28,32 @@ struct RowGrams {
   int32_t ends[ORDERS] = {};
 };
 
-// Sizes of an index at some time.
-struct Mark {
-  int64_t rows, grams, entries, resolved;
-};
-
 // Texts are split at single blanks, as in the COCO toolkit's ROUGE-L: an empty text is one empty word. Equal word sequences share a
 // row. n-grams are made of the words between white space, as in its BLEU and CIDEr: `gram_row` is the row of these words, which is
 // another one only for texts with empty words or with white space other than blanks inside a word (a no-break space, as in "3 1/2").
 class TextIndex {
  public:
   // `ptb`: texts are raw and go through the PTB tokeniser. Otherwise they are tokenised already.
-  explicit TextIndex(bool ptb);
+  explicit TextIndex(bool ptb) {
+    if (ptb) tokenizer_.emplace(words_, false);
+  }
 
-  int64_t n_rows() const { return static_cast<int64_t>(row_starts_.size()) - 1; }
+  int64_t n_rows() const { return rows_.size(); }
   int64_t n_grams() const { return static_cast<int64_t>(gram_keys_.size()); }
   const Vocabulary& vocabulary() const { return words_; }
 
   std::span<const Id> words(int64_t row) const {
-    return {row_words_.data() + row_starts_[row], static_cast<size_t>(row_starts_[row + 1] - row_starts_[row])};
+    const std::string_view bytes = rows_[row];
+    return {reinterpret_cast<const Id*>(bytes.data()), bytes.size() / sizeof(Id)};
   }
-  int64_t length(int64_t row) const { return row_starts_[row + 1] - row_starts_[row]; }
+  int64_t length(int64_t row) const { return static_cast<int64_t>(words(row).size()); }
   // The words of a row joined by one blank.
-  std::string text(int64_t row) const;
+  std::string text(int64_t row) const {
+    std::string out;
+    for (const Id word : words(row)) out.append(words_[word]).push_back(' ');
+    if (!out.empty()) out.pop_back();
+    return out;
+  }
 
   // The row of a text, added if it is new.
   int64_t add(std::string_view text);
@@ -65,53 +69,75 @@ class TextIndex {
     return {entries_.data() + grams.first, static_cast<size_t>(grams.ends[ORDERS - 1])};
   }
   const RowGrams& grams(int64_t row) const { return row_grams_[row]; }
-  bool is_counted(int64_t row) const { return row_grams_[row].first >= 0; }
+
+  // These fail for a row beyond the index, or one whose n-grams are not counted.
+  void check_row(int64_t row) const {
+    if (row < 0 || row >= n_rows()) fail(CK_OUT_OF_RANGE);
+  }
+  void check_counted(int64_t row) const {
+    check_row(row);
+    if (row_grams_[row].first < 0) fail(CK_OUT_OF_RANGE);
+  }
 
   // The n-gram of words joined by one blank, added if it is new; fails for no words and for more than four.
   Id intern_gram(std::string_view gram);
   // The words of an n-gram joined by one blank.
   std::string gram_text(Id gram) const;
 
-  // The n-gram of a word after a prefix n-gram (-1: none), added if it is new; with gram_key, for copies of an index.
-  Id intern_gram(Id prefix, Id word);
-  // Prefix n-gram << 32 | word; the prefix of a unigram is 2^32 - 1.
-  uint64_t gram_key(Id gram) const { return gram_keys_[gram]; }
-  Id intern_word(std::string_view word) { return words_.intern(word); }
+  // Prefix n-gram << 32 | word of each n-gram; the prefix of a unigram is 2^32 - 1.
+  const std::vector<uint64_t>& gram_keys() const { return gram_keys_; }
+  // Adds the words and n-grams of another index to an empty one.
+  void restore(std::span<const ck_string> words, std::span<const uint64_t> gram_keys);
 
   // The state to which `rollback` returns: rows and n-grams that were added since are dropped, words stay.
-  Mark mark() const;
-  void rollback(const Mark& mark, bool keep_grams);
+  ck_mark mark() const {
+    return {n_rows(), n_grams(), static_cast<int64_t>(entries_.size()), static_cast<int64_t>(resolved_.size())};
+  }
+  void rollback(const ck_mark& mark, bool keep_grams);
 
  private:
-  int64_t add_words(std::span<const Id> words);
-  void drop_rows(int64_t n_rows);
-  void drop_grams(int64_t n_grams);
-  size_t row_slot(std::span<const Id> words) const;
-  void grow_row_slots();
-  void split_words(std::string_view text, std::vector<Id>& out);
+  int64_t add_words(std::span<const Id> words) {
+    reserve_more(gram_rows_, 1);
+    reserve_more(row_grams_, 1);
+    const Id row = rows_.intern({reinterpret_cast<const char*>(words.data()), words.size_bytes()});
+    gram_rows_.resize(n_rows(), -1);
+    row_grams_.resize(n_rows());
+    return row;
+  }
+  void split_words(std::string_view text);
   bool is_plain(Id word);
   void count_row(int64_t row);
-  Id extend(Id prefix, Id word);
-  Id unigram(Id word);
-  size_t gram_slot(uint64_t key) const;
-  void reserve_grams(size_t count);
+  // Room for `count` more n-grams.
+  void reserve_grams(size_t count) {
+    if (gram_keys_.size() + count > static_cast<size_t>(INT32_MAX)) fail(CK_TOO_LARGE);
+    reserve_more(gram_keys_, count);
+    reserve_more(last_entry_, count);
+    grams_.reserve(count);
+  }
+  // The n-gram of a word after a prefix, added if it is new; there is room for it.
+  Id extend(Id prefix, Id word) {
+    const uint64_t key = pair_key(prefix, word);
+    Id& gram = grams_[key];
+    if (gram < 0) {
+      gram = static_cast<Id>(n_grams());
+      gram_keys_.push_back(key);
+      last_entry_.push_back(-1);
+    }
+    return gram;
+  }
 
   Vocabulary words_;
   std::optional<PtbTokenizer> tokenizer_;
   std::vector<int8_t> plain_;  // per word: 1 if white space does not split it, 0 if it does, -1 unknown
 
-  std::vector<int64_t> row_starts_{0};
-  std::vector<Id> row_words_;
-  std::vector<Id> row_slots_;  // open addressing by the words of a row
+  Vocabulary rows_;  // a row is the bytes of its word ids
   std::vector<Id> gram_rows_;  // per row: its gram row, -1 unknown
   std::vector<RowGrams> row_grams_;
   std::vector<Entry> entries_;
   std::vector<Id> resolved_;          // rows in the order in which their gram rows were found
 
-  std::vector<Id> word_grams_;        // per word: its unigram, -1 for none
-  std::vector<uint64_t> gram_keys_;   // per n-gram: prefix n-gram << 32 | word; NO_PREFIX for unigrams
-  std::vector<uint64_t> slot_keys_;   // open addressing by key; FREE where free
-  std::vector<Id> slot_grams_;
+  KeyMap grams_;                      // by key
+  std::vector<uint64_t> gram_keys_;
   std::vector<int64_t> last_entry_;   // per n-gram: the entry that it had last, to find repeated n-grams of a text
   std::vector<Id> token_words_;       // per token id: its word, -1 unknown
 
@@ -119,29 +145,9 @@ class TextIndex {
   std::vector<Id> prefixes_;          // n-grams of the order before, while a row is counted
 };
 
-// Numbers for the few n-grams (or words) of one example, so that work arrays are short and stay in the cache.
-class LocalNumbers {
- public:
-  // Makes room for `count` ids and forgets all numbers.
-  void reset(size_t count);
-  // The number of an id, from 0 in the order of first occurrence.
-  Id number(Id id) {
-    size_t place = mix(static_cast<uint64_t>(id)) & mask_;
-    while (ids_[place] >= 0 && ids_[place] != id) place = (place + 1) & mask_;
-    if (ids_[place] < 0) {
-      ids_[place] = id;
-      numbers_[place] = size_++;
-      used_.push_back(place);
-    }
-    return numbers_[place];
-  }
-  size_t size() const { return static_cast<size_t>(size_); }
-
- private:
-  std::vector<Id> ids_, numbers_;
-  std::vector<size_t> used_;
-  size_t mask_ = 0;
-  Id size_ = 0;
-};
-
 }  // namespace ck
+
+// The handle of the C interface is the object itself under another name.
+struct ck_index : ck::TextIndex {
+  using ck::TextIndex::TextIndex;
+};

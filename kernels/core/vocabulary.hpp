@@ -1,23 +1,19 @@
 // Interned strings: each distinct string has a number, from 0 in the order of its first occurrence.
 #pragma once
 
-#include <cstring>
 #include <string_view>
 #include <vector>
 
-#include "guard.hpp"
 #include "span.hpp"
 
 namespace ck {
 
 class Vocabulary {
  public:
-  Vocabulary() : slots_(1 << 10, -1), starts_(1, 0) {}
-
-  int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
+  int64_t size() const { return static_cast<int64_t>(hashes_.size()); }
 
   // The string of a number; valid until the next string is added.
-  std::string_view operator[](Id id) const {
+  std::string_view operator[](int64_t id) const {
     return {bytes_.data() + starts_[id], static_cast<size_t>(starts_[id + 1] - starts_[id])};
   }
 
@@ -28,11 +24,26 @@ class Vocabulary {
   Id intern(std::string_view text) {
     const uint64_t hash = hash_bytes(text);
     const size_t place = slot(text, hash);
-    return slots_[place] >= 0 ? slots_[place] : add(text, hash, place);
+    return slots_[place] >= 0 ? slots_[place] : add(text, hash);
   }
 
+  // Drops the strings from number `size` on. Slots are cleared in the reverse order of insertion, so that no probe sequence of a string
+  // that stays is interrupted.
+  void truncate(int64_t size) {
+    for (int64_t id = this->size() - 1; id >= size; --id) slots_[slot((*this)[id], hashes_[id])] = -1;
+    hashes_.resize(size);
+    starts_.resize(size + 1);
+    bytes_.resize(starts_.back());
+    if (size == 0) bytes_.shrink_to_fit();  // a run that forgets its texts wants the memory back
+  }
+
+  // Bounds of all strings in their bytes, and the open-addressing table of numbers by hash_bytes, -1 free.
+  const std::vector<int64_t>& starts() const { return starts_; }
+  const std::vector<char>& bytes() const { return bytes_; }
+  const std::vector<Id>& slots() const { return slots_; }
+
  private:
-  // The slot of a string in the open-addressing table, or the free slot where it belongs.
+  // The slot of a string, or the free slot where it belongs.
   size_t slot(std::string_view text, uint64_t hash) const {
     const size_t mask = slots_.size() - 1;
     size_t place = hash & mask;
@@ -40,23 +51,21 @@ class Vocabulary {
     return place;
   }
 
-  Id add(std::string_view text, uint64_t hash, size_t place) {
-    const int64_t id = size();
+  // Makes room first, so that a failed allocation leaves the table as it was.
+  Id add(std::string_view text, uint64_t hash) {
+    const auto id = static_cast<Id>(size());
     if (id == INT32_MAX) fail(CK_TOO_LARGE);
-    // Room first, so that a failed allocation leaves the table as it was.
-    hashes_.reserve_one();
-    starts_.reserve(starts_.size() == starts_.capacity() ? 2 * starts_.size() : 0);
-    if (2 * (id + 1) > static_cast<int64_t>(slots_.size())) {
-      grow();
-      place = slot(text, hash);
-    }
+    reserve_more(hashes_, 1);
+    reserve_more(starts_, 1);
+    if (2 * (size() + 1) > static_cast<int64_t>(slots_.size())) grow();
     bytes_.insert(bytes_.end(), text.begin(), text.end());
+    slots_[slot(text, hash)] = id;
     hashes_.push_back(hash);
     starts_.push_back(static_cast<int64_t>(bytes_.size()));
-    slots_[place] = static_cast<Id>(id);
-    return static_cast<Id>(id);
+    return id;
   }
 
+  // Strings enter the new table in their order, which `truncate` relies on.
   void grow() {
     std::vector<Id> slots(2 * slots_.size(), -1);
     const size_t mask = slots.size() - 1;
@@ -68,15 +77,9 @@ class Vocabulary {
     slots_.swap(slots);
   }
 
-  struct Hashes : std::vector<uint64_t> {
-    void reserve_one() {
-      if (size() == capacity()) reserve(2 * size() + 16);
-    }
-  };
-
-  std::vector<Id> slots_;
-  Hashes hashes_;
-  std::vector<int64_t> starts_;
+  std::vector<Id> slots_ = std::vector<Id>(1 << 10, -1);
+  std::vector<uint64_t> hashes_;
+  std::vector<int64_t> starts_{0};
   std::vector<char> bytes_;
 };
 

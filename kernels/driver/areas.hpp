@@ -22,22 +22,37 @@ ck_status run_meteor(const ck_lexicon* lexicon, const Texts& texts, Random& rand
 ck_status score_rows(const ck_index* index, const Ids& rows, const Ids& grams, int64_t n, int64_t m, Random& random);
 ck_status align_texts(const ck_meteor* meteor, const Ids& ids, Random& random);
 
-// A lexicon built from invented lists in an aligned buffer; `broken` flips that many bytes of it.
+// A lexicon of the program's file; `broken` changes that many bytes of it.
 class Lexicon {
  public:
-  ck_status build(Random& random, int broken = 0);
-  ~Lexicon();
-  const ck_lexicon* handle() const { return handle_; }
+  ck_status open(Random& random, int broken = 0);
+  const ck_lexicon* handle() const { return handle_.get(); }
+  static void read_file(const char* path);
 
  private:
   std::vector<uint64_t> buffer_;
-  ck_lexicon* handle_ = nullptr;
+  Handle<ck_lexicon> handle_;
 };
 
-// Opens, verifies and uses damaged and cut lexicons; builds lexicons of damaged lists.
+// Reads an invented paraphrase table, perhaps damaged, in blocks that end anywhere.
+ck_status read_paraphrases(Random& random, bool damaged);
+
+// Opens and uses damaged and cut lexicons; reads damaged tables.
 ck_status run_damaged_lexicons(const Texts& texts, Random& random, int64_t rounds);
 
+// The strings that a call of the library made.
+Texts strings_of(const Handle<ck_strings>& made);
+
 }  // namespace driver
+
+// Makes a handle of the library by `call`, which writes it to `made`; returns from the caller when it fails.
+#define MAKE(type, name, call)                         \
+  driver::Handle<type> name;                           \
+  do {                                                 \
+    type* made = nullptr;                              \
+    CHECK(call);                                       \
+    name.reset(made);                                  \
+  } while (false)
 
 // Calls a function of the library, whose allocations may be made to fail; returns from the caller when it fails.
 #define CHECK(call)                         \

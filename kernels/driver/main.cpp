@@ -1,9 +1,9 @@
 // Runs all functions of the C interface for the sanitizers:
 //
-//   driver texts COUNT         generated texts, and lexicons of which bytes are damaged
-//   driver files FILE...       texts of files: vectors, findings of the fuzzer
-//   driver threads COUNT       the same work in four threads that share handles
-//   driver memory              each allocation in turn fails
+//   driver LEXICON texts COUNT         generated texts, and lexicons of which bytes are damaged
+//   driver LEXICON files FILE...       texts of files: vectors, findings of the fuzzer
+//   driver LEXICON threads COUNT       the same work in four threads that share handles
+//   driver LEXICON memory              each allocation in turn fails
 #include <cstring>
 #include <thread>
 
@@ -39,7 +39,7 @@ int run_texts(int64_t count) {
   for (int64_t done = 0; done < count; done += BATCH) {
     const Texts texts = make_texts(random, std::min(BATCH, count - done));
     Lexicon lexicon;
-    require_ok(lexicon.build(random), "lexicon");
+    require_ok(lexicon.open(random), "lexicon");
     run_all(lexicon.handle(), texts, random);
     require_ok(run_damaged_lexicons(Texts(texts.begin(), texts.begin() + static_cast<int64_t>(texts.size()) / 10), random, 4), "damage");
   }
@@ -50,7 +50,7 @@ int run_texts(int64_t count) {
 int run_files(int n_files, char** files) {
   Random random(SEED);
   Lexicon lexicon;
-  require_ok(lexicon.build(random), "lexicon");
+  require_ok(lexicon.open(random), "lexicon");
   int64_t count = 0;
   for (int k = 0; k < n_files; ++k) {
     const Texts texts = read_texts(files[k]);
@@ -67,7 +67,7 @@ int run_files(int n_files, char** files) {
 int run_threads(int64_t count) {
   Random random(SEED);
   Lexicon lexicon;
-  require_ok(lexicon.build(random), "lexicon");
+  require_ok(lexicon.open(random), "lexicon");
   for (int64_t done = 0; done < count; done += BATCH) {
     const Texts texts = make_texts(random, BATCH);
     std::vector<std::thread> threads;
@@ -124,7 +124,7 @@ int run_memory() {
   Random random(SEED);
   const Texts texts = make_texts(random, 24);
   Lexicon lexicon;
-  require_ok(lexicon.build(random), "lexicon");
+  require_ok(lexicon.open(random), "lexicon");
   fail_each("tokeniser and stemmer", [&] { return run_text(texts); });
   fail_each("index", [&] {
     Random own(SEED);
@@ -134,10 +134,9 @@ int run_memory() {
     Random own(SEED);
     return run_meteor(lexicon.handle(), texts, own);
   });
-  fail_each("lexicon", [&] {
+  fail_each("paraphrases", [&] {
     Random own(SEED);
-    Lexicon made;
-    return made.build(own);
+    return read_paraphrases(own, false);
   });
   recover(lexicon.handle(), texts, random);
   return 0;
@@ -148,12 +147,13 @@ int run_memory() {
 }  // namespace driver
 
 int main(int n, char** arguments) {
-  const std::string mode = n > 1 ? arguments[1] : "";
-  const int64_t count = n > 2 ? std::atoll(arguments[2]) : 0;
+  const std::string mode = n > 2 ? arguments[2] : "";
+  const int64_t count = n > 3 ? std::atoll(arguments[3]) : 0;
+  if (n > 2) driver::Lexicon::read_file(arguments[1]);
   if (mode == "texts") return driver::run_texts(count);
-  if (mode == "files") return driver::run_files(n - 2, arguments + 2);
+  if (mode == "files") return driver::run_files(n - 3, arguments + 3);
   if (mode == "threads") return driver::run_threads(count);
   if (mode == "memory") return driver::run_memory();
-  std::fprintf(stderr, "driver texts COUNT | files FILE... | threads COUNT | memory\n");
+  std::fprintf(stderr, "driver LEXICON texts COUNT | files FILE... | threads COUNT | memory\n");
   return 2;
 }

@@ -32,58 +32,29 @@ ck_status run_math(Random& random) {
   return CK_OK;
 }
 
-namespace {
-
-struct FreeTokenizer {
-  void operator()(ck_tokenizer* tokenizer) const { ck_tokenizer_free(tokenizer); }
-};
-struct FreeStems {
-  void operator()(ck_stems* stems) const { ck_stems_free(stems); }
-};
-
-ck_status read_tokens(const ck_tokenizer* tokenizer, const ck_tokens& tokens, std::vector<std::string>& words) {
-  require(tokens.bounds[0] == 0, "bounds of tokens begin with 0");
-  for (int64_t k = 0; k < tokens.bounds[tokens.n_texts]; ++k) {
-    ck_string word;
-    CHECK(ck_tokenizer_word(tokenizer, tokens.ids[k], &word));
-    words.emplace_back(word.data, static_cast<size_t>(word.size));
-  }
-  return CK_OK;
+Texts strings_of(const Handle<ck_strings>& made) {
+  const ck_strings_view view = ck_strings_read(made.get());
+  Texts texts;
+  for (int64_t k = 0, start = 0; k < view.size; start = view.ends[k++]) texts.emplace_back(view.bytes + start, view.ends[k] - start);
+  return texts;
 }
-
-}  // namespace
 
 ck_status run_text(const Texts& texts) {
   const std::vector<ck_string> in = views(texts);
   const int64_t size = static_cast<int64_t>(in.size());
-  ck_tokenizer* made = nullptr;
-  CHECK(ck_tokenizer_new(&made));
-  const std::unique_ptr<ck_tokenizer, FreeTokenizer> tokenizer(made);
-  std::vector<std::string> first, second, raw;
-  ck_tokens tokens;
-  CHECK(ck_tokenizer_tokenize(made, in.data(), size, &tokens));
-  if (const ck_status status = read_tokens(made, tokens, first); status != CK_OK) return status;
-  CHECK(ck_tokenizer_tokenize_raw(made, in.data(), size, &tokens));
-  if (const ck_status status = read_tokens(made, tokens, raw); status != CK_OK) return status;
-  CHECK(ck_tokenizer_tokenize(made, in.data(), size, &tokens));
-  if (const ck_status status = read_tokens(made, tokens, second); status != CK_OK) return status;
-  require(first == second, "a tokeniser gives the same tokens twice");
-  require(first.size() <= raw.size(), "punctuation is only removed");
-  ck_string word;
-  require(ck_tokenizer_word(made, -1, &word) == CK_OUT_OF_RANGE, "a negative word number is out of range");
-  require(ck_tokenizer_word(made, ck_tokenizer_n_words(made), &word) == CK_OUT_OF_RANGE, "a word number beyond the table is out of range");
-
-  raw.insert(raw.end(), texts.begin(), texts.end());
-  const std::vector<ck_string> words = views(raw);
-  ck_stems* stemmed = nullptr;
-  CHECK(ck_stems_new(words.data(), static_cast<int64_t>(words.size()), &stemmed));
-  const std::unique_ptr<ck_stems, FreeStems> stems(stemmed);
-  int64_t bytes = 0;
-  for (size_t k = 0; k < words.size(); ++k) {
-    const ck_string stem = ck_stems_get(stemmed, static_cast<int64_t>(k));
-    for (int64_t b = 0; b < stem.size; ++b) bytes += stem.data[b] != 0;
-  }
-  require(bytes >= 0, "stems can be read");
+  MAKE(ck_tokenizer, tokenizer, ck_tokenizer_new(&made));
+  MAKE(ck_strings, first, ck_tokenize(tokenizer.get(), in.data(), size, 0, &made));
+  MAKE(ck_strings, raw, ck_tokenize(tokenizer.get(), in.data(), size, 1, &made));
+  MAKE(ck_strings, second, ck_tokenize(tokenizer.get(), in.data(), size, 0, &made));
+  require(strings_of(first) == strings_of(second), "a tokeniser gives the same tokens twice");
+  Texts words = strings_of(raw);
+  for (size_t k = 0; k < texts.size(); ++k) require(strings_of(first)[k].size() <= words[k].size(), "punctuation is only removed");
+  words.insert(words.end(), texts.begin(), texts.end());
+  const std::vector<ck_string> stemmed = views(words);
+  MAKE(ck_strings, stems, ck_stem(stemmed.data(), static_cast<int64_t>(stemmed.size()), &made));
+  require(strings_of(stems).size() == words.size(), "each word has a stem");
+  ck_strings* none = nullptr;
+  require(ck_stem(stemmed.data(), -1, &none) == CK_BAD_ARGUMENT, "a negative number of words is refused");
   return CK_OK;
 }
 

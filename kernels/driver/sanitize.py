@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parent.parent
@@ -31,6 +32,7 @@ OPTIONS = {
     "TSAN_OPTIONS": "halt_on_error=1",
 }
 TESTS = ("tests/kernels", "tests/plugins/ngram", "tests/plugins/meteor")
+PHRASES = ("a dog", "the dog", "dog", "dogs", "next to", "beside", "in front of", "a", "runs", "running quickly", "cat")
 FINDINGS = ("metrics", "tokenisers")
 """Folders of the fuzzer's findings that hold texts."""
 
@@ -41,27 +43,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=100_000, help="number of generated texts")
     parser.add_argument("--only", nargs="+", choices=STEPS, default=STEPS, help="some of the steps")
     args = parser.parse_args(argv)
-    for step in args.only:
-        start = time.perf_counter()
-        if step == "python":
-            run_python(build_extension())
-        elif step == "thread":
-            run([build_driver("thread", "thread"), "threads", str(args.count // 10)])
-        else:
-            driver = build_driver("address", "address,undefined")
-            run_address(driver, args.count) if step == "address" else run([driver, "memory"])
-        print(f"{step}: no finding ({time.perf_counter() - start:.0f} s)", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        lexicon = Path(folder, "lexicon")
+        lexicon.write_bytes(small_lexicon())
+        for step in args.only:
+            start = time.perf_counter()
+            if step == "python":
+                run_python(build_extension())
+            elif step == "thread":
+                run([build_driver("thread", "thread"), str(lexicon), "threads", str(args.count // 10)])
+            else:
+                driver = [build_driver("address", "address,undefined"), str(lexicon)]
+                run_address(driver, args.count) if step == "address" else run([*driver, "memory"])
+            print(f"{step}: no finding ({time.perf_counter() - start:.0f} s)", flush=True)
     return 0
 
 
-def run_address(driver: str, count: int) -> None:
+def small_lexicon() -> bytes:
+    """Return a lexicon with invented content, for the driver."""
+    from caption_kernels.lexicon_format import finished
+    from caption_kernels.lexicon_lists import read_lists
+    from caption_kernels.reference import ParaphraseReader
+
+    table = ParaphraseReader()
+    for one, other in permutations(PHRASES, 2):
+        table.feed(f"0.5\n{one}\n{other}\n".encode())
+    lists = read_lists(
+        function_words=b"a\nthe\nof\nto\nin\non\n",
+        prefixes=b"# words\nMr\nSt\nNo #NUMERIC_ONLY#\n",
+        exceptions=b"dog\ndogges\nrun\nran running\n",
+        synsets=b"dog\n10 20\nhound\n10\ncat\n20 30\nrun\n5\n",
+    )
+    return bytes(finished(table, lists))
+
+
+def run_address(driver: Sequence[str], count: int) -> None:
     """Run the driver on generated texts and on those of files."""
-    run([driver, "texts", str(count)])
+    run([*driver, "texts", str(count)])
     with tempfile.TemporaryDirectory() as folder:
         collected = Path(folder, "texts")
         collected.write_bytes(b"\n".join(text.encode("utf-8", "surrogatepass") for text in known_texts()))
         findings = [str(file) for name in FINDINGS for file in sorted((ROOT / "tests/fuzz/findings" / name).rglob("*"))]
-        run([driver, "files", str(collected), *(name for name in findings if Path(name).is_file())])
+        run([*driver, "files", str(collected), *(name for name in findings if Path(name).is_file())])
 
 
 def known_texts() -> Iterator[str]:

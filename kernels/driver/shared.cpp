@@ -10,8 +10,7 @@ Shared::~Shared() {
 
 ck_status Shared::build(const ck_lexicon* lexicon, const Texts& texts) {
   lexicon_ = lexicon;
-  index_ = ck_index_new(1);
-  if (!index_) return CK_NO_MEMORY;
+  CHECK(ck_index_new(1, &index_));
   rows_.resize(texts.size()), grams_.resize(texts.size()), ids_.resize(texts.size());
   texts_ = texts;
   CHECK(ck_meteor_new(lexicon, &meteor_));
@@ -29,11 +28,8 @@ ck_status Shared::add() {
 }
 
 ck_status Shared::read(Random& random) const {
-  for (const std::string& text : texts_) {
-    ck_words* words = nullptr;
-    CHECK(ck_normalise(lexicon_, view(text), &words));
-    ck_words_free(words);
-  }
+  const std::vector<ck_string> in = views(texts_);
+  MAKE(ck_strings, lines, ck_normalise(lexicon_, in.data(), static_cast<int64_t>(in.size()), &made));
   if (const ck_status status = score_rows(index_, rows_, grams_, 1, 3, random); status != CK_OK) return status;
   return align_texts(meteor_, ids_, random);
 }

@@ -4,12 +4,25 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "caption_kernels.h"
 
 namespace driver {
+
+// Ends a handle of the library.
+struct Free {
+  void operator()(ck_strings* strings) const { ck_strings_free(strings); }
+  void operator()(ck_tokenizer* tokenizer) const { ck_tokenizer_free(tokenizer); }
+  void operator()(ck_index* index) const { ck_index_free(index); }
+  void operator()(ck_paraphrases* table) const { ck_paraphrases_free(table); }
+  void operator()(ck_lexicon* lexicon) const { ck_lexicon_free(lexicon); }
+  void operator()(ck_meteor* meteor) const { ck_meteor_free(meteor); }
+};
+template <class T>
+using Handle = std::unique_ptr<T, Free>;
 
 // splitmix64 (Steele et al. 2014)
 class Random {

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.clipcap import authors as clipcap_authors
-from harness.adapters.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode, forced_scores
-from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
-from harness.adapters.vlp import authors as vlp_authors
-from harness.adapters.vlp.bert import BertSizes
-from harness.adapters.vlp.model import Vlp, VlpSizes, VlpStep
 from harness.contracts import Decoding
+from harness_models.clipcap import authors as clipcap_authors
+from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
+from harness_models.shared.decoding.decode import DecodingBatch, decode, forced_scores
+from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.vlp import authors as vlp_authors
+from harness_models.vlp.bert import BertSizes
+from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 
 COUNT, LIMIT, STOP = 64, 14, 3
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import harness
-from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.contracts import Decoding, Example
 from harness.registry import resolve
-from harness.tasks.a3ds.render import render
-from harness.tasks.a3ds.scene import captions
+from harness_models.shared.training.recipe import load_trainer, read_recipe
+from harness_tasks.a3ds.render import render
+from harness_tasks.a3ds.scene import captions
 
 EPOCHS = 5
 """Epochs of training, of the eight of the recipes; all models together take four minutes."""
@@ -53,7 +53,7 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
 def test_a_trained_model_describes_unseen_scenes(name: str, examples: list[Example], root: Path, tmp_path: Path):
     system = name.partition("-")[0]
     trainer = load_trainer(system)
-    recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", trainer.recipe)
+    recipe = read_recipe(root / "tasks" / "harness_tasks" / "studies" / "recipes" / f"{name}.yaml", trainer.recipe)
     started = time.process_time()
     recipe = replace(recipe, epochs=min(recipe.epochs, EPOCHS))
     trainer.train(recipe, tmp_path)

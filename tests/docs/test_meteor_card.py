@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 
-from harness.plugins.meteor.metric import Meteor
 from harness.registry import current, parameters
+from harness_metrics.meteor.metric import Meteor
 
 
 @pytest.fixture(scope="module")

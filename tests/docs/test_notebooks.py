@@ -24,7 +24,7 @@ def test_notebooks_hold_no_outputs(root):
 def test_a_notebook_runs(root, name):
     pytest.importorskip("nbclient", reason="nbclient is not installed (extra docs)")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed (extra docs)")
-    from documentation.notebooks import execute
+    from tools.documentation.notebooks import execute
 
     notebook = execute(root / "docs" / "notebooks" / f"{name}.ipynb")
     assert any(cell.get("outputs") for cell in notebook.cells)

@@ -30,7 +30,7 @@ def entries(papers):
 def test_every_published_item_is_in_the_index(entries, root):
     published = {
         (path.stem, str(item["id"]))
-        for path in (root / "tasks/studies/published").glob("*20*.yaml")
+        for path in (root / "tasks/harness_tasks/studies/published").glob("*20*.yaml")
         for item in yaml.safe_load(path.read_text(encoding="utf-8"))["items"]
     }
     assert {(entry.paper, entry.id) for entry in entries} == published
@@ -65,6 +65,7 @@ def test_differences_of_the_published_table_of_pregen(papers, entries, monkeypat
     assert measured["Tanti et al. 2018, section 4"] == "0 of 20 names"
 
 
+@pytest.mark.slow
 def test_the_page_has_the_lines_of_the_benchmark(entries, papers, root):
     page = (root / "docs/studies/papers.md").read_text(encoding="utf-8")
     assert page == papers.page(papers.lines(entries, {}))

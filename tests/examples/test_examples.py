@@ -12,6 +12,7 @@ import pytest
 PACKAGES = {
     "readability": ["reading-ease", "word-recall", "shared-words", "trigrams"],
     "subtitles": ["srt", "lead-words", "subtitles-sample"],
+    "browser": [],
 }
 
 
@@ -41,6 +42,11 @@ def test_the_components_are_listed_without_failures(installed):
     for name, components in PACKAGES.items():
         for component in components:
             assert f"{name}/{component}" in done.stdout
+
+
+def test_a_verb_is_one_of_the_command_line(installed):
+    assert "inspect " in installed("harness", "--help").stdout
+    assert "words, and conditions" in installed("harness", "inspect", "--help").stdout
 
 
 def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):

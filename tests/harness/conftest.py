@@ -135,7 +135,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 CAPTIONS_SPEC = {
     "task": "sample",
-    "dataset": {"reader": "coco", "path": str(Path(__file__).parents[2] / "tasks" / "sample" / "captions.json")},
+    "dataset": {"reader": "coco", "path": str(Path(__file__).parents[2] / "tasks" / "harness_tasks" / "sample" / "captions.json")},
     "references": 5,
     "limit": 16,
     "models": [

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from caption_kernels.lexicon_format import finished
+from caption_kernels.lexicon_lists import read_lists
+
 PARAPHRASES = [
     ("a dog", "the dog"),
     ("a dog", "dog"),
@@ -33,15 +36,16 @@ def new_meteor_texts() -> Callable[[ModuleType], Any]:
 
     def make(engine: ModuleType) -> Any:
         if engine.__name__ not in buffers:
-            builder = engine.LexiconBuilder()
+            table = engine.ParaphraseReader()
             for one, other in PARAPHRASES:
-                builder.feed(f"0.5\n{one}\n{other}\n".encode())
-            buffers[engine.__name__] = builder.finish(
+                table.feed(f"0.5\n{one}\n{other}\n".encode())
+            lists = read_lists(
                 function_words=b"a\nthe\n.\nin\nof\n",
                 prefixes=b"# titles\nMr\nNo #NUMERIC_ONLY#\n",
                 exceptions=b"go\nwent gone\nbe\nwent is\n",
                 synsets=b"go\n7 100\ndog\n30\nhound\n30 31\nbe\n8\nlady\n9\nlove\n5\npuppy\n31\nrun\n7 12\npark\n40\n",
             )
+            buffers[engine.__name__] = finished(table, lists)
         return engine.MeteorTexts(engine.Lexicon(buffers[engine.__name__]))
 
     return make

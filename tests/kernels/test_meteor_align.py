@@ -12,6 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
+from caption_kernels.lexicon_format import finished
+from caption_kernels.lexicon_lists import read_lists
 from caption_kernels.reference.meteor import aligner
 
 compiled = pytest.importorskip("caption_kernels._compiled")
@@ -217,10 +219,10 @@ def test_alignment_goes_on_while_another_thread_adds_texts(new_meteor_texts):
 
 
 def test_a_table_keeps_its_lexicon():
-    builder = compiled.LexiconBuilder()
-    builder.feed(b"0.5\na dog\nthe dog\n")
-    buffer = builder.finish(function_words=b"a\n", prefixes=b"Mr\n", exceptions=b"go\nwent\n", synsets=b"go\n7\n")
+    paraphrases = compiled.ParaphraseReader()
+    paraphrases.feed(b"0.5\na dog\nthe dog\n")
+    buffer = finished(paraphrases, read_lists(b"a\n", b"Mr\n", b"go\nwent\n", b"go\n7\n"))
     table = compiled.MeteorTexts(compiled.Lexicon(buffer))
-    del builder, buffer
+    del paraphrases, buffer
     gc.collect()
     assert all_pairs(table, ["a dog", "the dog"]).statistics[1][16:18] == [1, 2]

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from caption_kernels import reference
 from caption_kernels.lexicon import MissingSources, build, find_sources
+from caption_kernels.lexicon_format import finished
+from caption_kernels.lexicon_lists import read_lists
 from caption_kernels.reference.meteor.java_hash import java_hash
 from caption_kernels.reference.meteor.normaliser import _without_runs_of_dots, is_plain
 
@@ -32,9 +34,9 @@ texts = (
 @pytest.fixture(scope="module")
 def lexicons():
     """A lexicon with two prefixes, for each engine."""
-    builder = compiled.LexiconBuilder()
-    builder.feed(b"1\na\nb\n")
-    data = builder.finish(b"a\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n")
+    table = compiled.ParaphraseReader()
+    table.feed(b"1\na\nb\n")
+    data = finished(table, read_lists(b"a\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"))
     return {compiled: compiled.Lexicon(data), reference: reference.Lexicon(data)}
 
 

@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Any
 
 from harness.contracts import CaptionSet, TokenScores
-from harness.plugins.judges import judge
-from harness.plugins.judges.replies import Reply
 from harness.registry import current, parameters
-from harness.tasks.readers.a3ds import ReferenceGames
 from harness.testing.metric_subject import token_scores
 from harness.testing.sample_captions import SCENES, caption_sets
+from harness_metrics.judges import judge
+from harness_metrics.judges.replies import Reply
+from harness_tasks.readers.a3ds import ReferenceGames
 
 CANNOT_RUN = {
     "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",

@@ -16,7 +16,7 @@ from harness.run.shard_grid import Part
 from harness.rundir.rundir import RunDir
 from harness.spec.loading import load_specs
 
-TASKS = Path(__file__).resolve().parents[2] / "tasks" / "choices"
+TASKS = Path(__file__).resolve().parents[2] / "tasks" / "harness_tasks" / "choices"
 NAMES = sorted(path.stem for path in TASKS.glob("*.yaml"))
 COLUMNS = {"sugarcrepe": 3 + 3 * 2, "foil": 3, "winoground": 6, "pope": 5, "amber": 5 + 5 * 5}
 

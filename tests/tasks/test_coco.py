@@ -24,7 +24,7 @@ def p_values(run, metric: str) -> dict[str, float]:
 def sample(root):
     """The sample with the metrics that need no network weights but METEOR's and MiniLM's."""
     os.environ.pop("HARNESS_DATA", None)
-    return harness.evaluate(root / "tasks" / "coco.yaml", overrides=["bootstrap.samples=100"])
+    return harness.evaluate(root / "tasks" / "harness_tasks" / "coco.yaml", overrides=["bootstrap.samples=100"])
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_without_the_embeddings_the_task_has_its_text_metrics_and_says_so(root, 
 
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     monkeypatch.setattr(conditions, "_installed", lambda name: False)
-    (plan,) = plans(root / "tasks" / "coco.yaml")
+    (plan,) = plans(root / "tasks" / "harness_tasks" / "coco.yaml")
     assert [metric.label for metric in plan.metrics] == [
         "bleu4",
         "meteor",
@@ -74,7 +74,9 @@ def real(root, golden):
     """The first 60 images of the real test split."""
     os.environ["HARNESS_DATA"] = str(golden / "data")
     try:
-        return harness.evaluate(root / "tasks" / "coco.yaml", limit=60, overrides=["bootstrap.samples=100"])
+        return harness.evaluate(
+            root / "tasks" / "harness_tasks" / "coco.yaml", limit=60, overrides=["bootstrap.samples=100"]
+        )
     finally:
         del os.environ["HARNESS_DATA"]
 

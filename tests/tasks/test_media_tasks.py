@@ -24,7 +24,7 @@ FEW = ["metrics=[bleu1]", "views=[]", "significance=none", "decoding.options={mi
 def results(root, task: str, model: dict, *overrides: str):
     """Return the finished run of a shipped task with one model of transformers."""
     models = [{"transformers": {"max_length": 5, "label": "mine", **model}}]
-    (loaded,) = load_specs(root / "tasks" / task, [*FEW, *overrides], limit=3, models=models)
+    (loaded,) = load_specs(root / "tasks" / "harness_tasks" / task, [*FEW, *overrides], limit=3, models=models)
     return run(make_plan(loaded))
 
 

@@ -10,11 +10,11 @@ from harness.run.execute import execute as run
 from harness.run.plan import make_plan
 from harness.spec.loading import load_specs
 
-TASKS = Path(__file__).resolve().parents[2] / "tasks"
+TASKS = Path(__file__).resolve().parents[2] / "tasks" / "harness_tasks"
 SPECS = sorted(
     path.relative_to(TASKS).as_posix()
     for path in TASKS.rglob("*.yaml")
-    if path.parent.name not in ("parts", "recipes", "published")
+    if path.parent.name not in ("parts", "recipes", "published") and path.name != "registry.yaml"
 )
 """Parts, recipes and published values are no specs by themselves; those that name them are here."""
 OF_MODELS = [name for name in SPECS if not name.startswith("judgments/")]

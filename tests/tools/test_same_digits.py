@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from tools.same_digits import compare, main, units_between
+from tools.same_digits import compare, main, moved_fields, units_between
 
 
 @pytest.fixture
@@ -74,3 +74,12 @@ def test_a_number_is_infinitely_far_from_none():
     assert units_between(0.0, -0.0) == 0
     assert units_between(5e-324, -5e-324) == 2
     assert units_between(1.0, math.nextafter(1.0, 0.0)) == 1
+
+
+def test_kinds_of_numbers_that_moved_are_counted(runs, capsys):
+    edited(runs / "new", lambda content: content["results"][0].update(value=content["results"][0]["value"] + 0.5))
+    (moved,) = moved_fields(runs / "new", runs / "old")
+    assert (moved.field, moved.count) == ("results.json value", 1)
+    assert moved.units > 1 and moved.largest == pytest.approx(0.5)
+    assert main([str(runs / "new"), str(runs / "old"), "--fields"]) == 1
+    assert capsys.readouterr().out.startswith("results.json value ")

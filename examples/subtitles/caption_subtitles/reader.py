@@ -44,7 +44,7 @@ class SubRip:
             missing = [number for number in first if number not in cues]
             if missing:
                 raise InputError(
-                    f"lacks {len(missing)} cues of {self.paths[0].name}: {captions.listed(missing)}", str(path)
+                    f"lacks {len(missing)} cues of {self.paths[0].name}: {captions.quote_list(missing)}", str(path)
                 )
         for number, text in first.items():
             references = (text, *(cues[number] for cues in others))

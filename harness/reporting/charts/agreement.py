@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from harness.reporting.charts.build import finished, padded, panels
+from harness.reporting.charts.build import finish_chart, pad_ends, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
 from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
-from harness.reporting.league import League, LeagueSet, PublishedRow, cluster, hundred, interval_text
+from harness.reporting.league import League, LeagueSet, PublishedValues, cluster, interval_text, percent_text
 
 BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
 MARKS = {BEST: ("circle", BETTER), OTHER: ("square", NEUTRAL), PUBLISHED: ("diamond", WORSE)}
@@ -22,7 +22,7 @@ MARKS = {BEST: ("circle", BETTER), OTHER: ("square", NEUTRAL), PUBLISHED: ("diam
 def agreement(sets: Sequence[LeagueSet]) -> list[Chart]:
     """Return the chart of judgment sets; an empty list where no set has a defined agreement of two metrics."""
     league = League(tuple(sets))
-    rows = [row for one in sets for row in _rows(one, league)]
+    rows = [row for judged in sets for row in _rows(judged, league)]
     if len({row["metric"] for row in rows}) < 2:
         return []
     caption = (
@@ -34,28 +34,28 @@ def agreement(sets: Sequence[LeagueSet]) -> list[Chart]:
     return [Chart("agreement", "Agreement of metrics with people", caption, "agreement", partial(_build, rows))]
 
 
-def _rows(one: LeagueSet, league: League) -> list[dict[str, Any]]:
+def _rows(judged: LeagueSet, league: League) -> list[dict[str, Any]]:
     """Return a row per metric of a set, and one per published value of these metrics."""
     rows: list[dict[str, Any]] = []
     for metric in league.metrics:
-        record = one.headlines.get(metric)
+        record = judged.headlines.get(metric)
         if record is None or not math.isfinite(record.value):
             continue
         low, high = record.ci95 or (math.nan, math.nan)
         kind = BEST if cluster(record) == 1 else OTHER
-        common = {"set": one.name, "statistic": one.statistic, "metric": metric}
-        text = f"{hundred(record.value)} ({interval_text(record)})"
+        common = {"set": judged.name, "statistic": judged.statistic, "metric": metric}
+        text = f"{percent_text(record.value)} ({interval_text(record)})"
         rows.append(
             {**common, "kind": kind, "value": 100 * record.value, "low": 100 * low, "high": 100 * high, "text": text}
         )
-        for source in one.published():
+        for source in judged.published_values():
             for value in _numbers(source, metric):
                 text = f"{value:g}, {source.reference}"
                 rows.append({**common, "kind": PUBLISHED, "value": value, "low": None, "high": None, "text": text})
     return rows
 
 
-def _numbers(source: PublishedRow, metric: str) -> list[float]:
+def _numbers(source: PublishedValues, metric: str) -> list[float]:
     """Return the published numbers of a metric: none, one, or both ends of a range."""
     value = source.values.get(metric)
     values = value if isinstance(value, (list, tuple)) else [value]
@@ -70,11 +70,11 @@ def _build(rows: Sequence[dict[str, Any]], layout: Layout) -> Spec:
         _panel([row for row in rows if row["set"] == name], metrics, layout, width, k % columns == 0)
         for k, name in enumerate(sets)
     ]
-    return finished(panels(charts, columns), rows=rows)
+    return finish_chart(panels(charts, columns), rows=rows)
 
 
 def _panel(rows: Sequence[dict[str, Any]], metrics: Sequence[str], layout: Layout, width: float, first: bool) -> Spec:
-    ends = padded(row[end] for row in rows for end in ("value", "low", "high"))
+    ends = pad_ends(row[end] for row in rows for end in ("value", "low", "high"))
     ticks = max(2, min(5, int(width // (4 * layout.font))))
     across = {
         "scale": {"domain": ends, "nice": False, "zero": False},

@@ -11,13 +11,12 @@ from harness.reporting.charts.chart import Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import DASHES, SEQUENTIAL, SHAPES
 from harness.reporting.charts.vega import SCHEMA, quantitative
-from harness.reporting.numbers import ARROWS
 from harness.rundir.records import ResultRecord, decoding_text
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def finished(chart: Spec, **data: Rows) -> Spec:
+def finish_chart(chart: Spec, **data: Rows) -> Spec:
     """Return a chart whose parts refer to data by name, with the rows of each name."""
     return {
         "$schema": SCHEMA,
@@ -38,17 +37,12 @@ def panels(charts: Sequence[Spec], columns: int) -> Spec:
     return charts[0] if len(charts) == 1 else {"concat": list(charts), "columns": columns}
 
 
-def padded(values: Iterable[float | None], share: float = 0.05) -> list[float]:
+def pad_ends(values: Iterable[float | None], share: float = 0.05) -> list[float]:
     """Return the ends of an axis: smallest and largest finite value with a margin; [0, 1] without any."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     margin = share * (high - low) or 0.05 * abs(high) or 0.05
     return [low - margin, high + margin]
-
-
-def heading(metric: str, higher_is_better: bool | None) -> str:
-    """Return a metric with the arrow of its direction."""
-    return f"{metric} {ARROWS[higher_is_better]}".strip()
 
 
 def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
@@ -59,8 +53,8 @@ def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
     varying = [name for name in fields if len({repr(decoding.get(name)) for decoding in decodings}) > 1]
     names = {}
     for key, record in systems.items():
-        part = {name: record.decoding[name] for name in varying if name in record.decoding}
-        names[key] = f"{record.model} {decoding_text(part)}".strip()
+        varying_fields = {name: record.decoding[name] for name in varying if name in record.decoding}
+        names[key] = f"{record.model} {decoding_text(varying_fields)}".strip()
     return names
 
 
@@ -71,17 +65,17 @@ def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
 
 def shape_scale(names: Sequence[str]) -> Spec:
     """Return a scale of point shapes for the names, repeated where there are more names than shapes."""
-    return {"domain": list(names), "range": _shifted(SHAPES, len(names))}
+    return {"domain": list(names), "range": _shift_rounds(SHAPES, len(names))}
 
 
-def _shifted(values: Sequence[Any], count: int) -> list[Any]:
+def _shift_rounds(values: Sequence[Any], count: int) -> list[Any]:
     """Return ``count`` values; each round begins one later, so that shape and colour together name up to 49 series."""
     return [values[(k + k // len(values)) % len(values)] for k in range(count)]
 
 
 def dash_scale(names: Sequence[str]) -> Spec:
     """Return a scale of line dashes for the names."""
-    return {"domain": list(names), "range": _shifted(DASHES, len(names))}
+    return {"domain": list(names), "range": _shift_rounds(DASHES, len(names))}
 
 
 def color_scale(names: Sequence[str]) -> Spec:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.analysis.compare import ComparedRun, Pair, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
-from harness.contracts import Values
+from harness.analysis.comparisons import Comparison
 from harness.run.finished import Run
 
 
@@ -17,7 +17,7 @@ from harness.run.finished import Run
 class Compared:
     """Comparisons of the systems of a run."""
 
-    rows: Sequence[Values]
+    rows: Sequence[Comparison]
     """One per pair and metric, as :func:`harness.analysis.compare.compare_runs` returns them."""
     base: str = ""
     """Label of the system with which the others are compared; empty where all pairs are."""
@@ -32,15 +32,17 @@ def compared_systems(run: Run, budget: float | None = BUDGET) -> Compared:
     """
     side = ComparedRun(run, name=str(run.path or ""))
     remedy = f"{f'harness compare {run.path}' if run.path else 'harness.compare'} computes and keeps them"
-    few = _comparable([Pair(side, side.systems[0], side, other) for other in side.systems[1:]])
+    # Two choices, the better one first: all pairs, in those metrics whose tests are stored or cheap; else every system against the
+    # first one, whose tests are fewer by half the number of systems.
+    few = _comparable([Pair(side, side.systems[0], side, system) for system in side.systems[1:]])
     if math.comb(len(side.systems), 2) <= MAX_PAIRS:
-        every = _comparable([Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)])
-        if not every:
+        all_pairs = _comparable([Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)])
+        if not all_pairs:
             return Compared([])
-        plan = affordable(every, budget)
+        plan = affordable(all_pairs, budget)
         if plan.metrics:
             missing = ", ".join(plan.postponed)
-            return Compared(_rows(every, plan), note=f"not compared: {missing}; {remedy}" if missing else "")
+            return Compared(_rows(all_pairs, plan), note=f"not compared: {missing}; {remedy}" if missing else "")
     note = f"not all pairs of the {len(side.systems)} systems are compared; {remedy}"
     rows = _rows(few, affordable(few, budget)) if few else []
     return Compared(rows, side.label(side.systems[0]), note) if rows else Compared([], note=note)
@@ -51,6 +53,6 @@ def _comparable(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.metrics and pair.shares_examples]
 
 
-def _rows(pairs: Sequence[Pair], plan: Affordable) -> list[Values]:
+def _rows(pairs: Sequence[Pair], plan: Affordable) -> list[Comparison]:
     """Return the adjusted rows of the metrics that are stored or within the budget."""
     return adjusted([row for _, row in compare_affordable(pairs, plan.metrics)])

@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from harness.analysis.compare import DRAWS, LEVEL
-from harness.contracts import Values
-from harness.reporting.charts.build import finished, heading, padded, panels
+from harness.analysis.compare import DRAWS
+from harness.analysis.comparisons import LEVEL, Comparison
+from harness.reporting.charts.build import finish_chart, pad_ends, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.comparisons import compared_systems
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import BETTER, NEUTRAL, WORSE
 from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
-from harness.reporting.numbers import number, p_text
+from harness.reporting.numbers import heading, number, p_text
 from harness.run.finished import Run
 
 ALL_PAIRS = 4
@@ -41,7 +41,7 @@ def differences(run: Run) -> list[Chart]:
     return [replace(chart, caption=chart.caption + note)]
 
 
-def forest(rows: Sequence[Values], base: str = "") -> Chart | None:
+def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
     """Return the forest plot of comparisons; None without a difference to draw, or with more systems than a plot holds.
 
     Parameters
@@ -52,6 +52,8 @@ def forest(rows: Sequence[Values], base: str = "") -> Chart | None:
         System with which the others are compared; empty: all pairs where they are few, else the first system.
     """
     systems = list(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
+    # Pairs grow with the square of the systems; a plot that can be read shows few. The system that all rows have in common is the one
+    # that the comparisons were made against.
     if not base and len(systems) > ALL_PAIRS:
         common = [name for name in systems if all(name in (row["system_a"], row["system_b"]) for row in rows)]
         base = [*common, *systems][0]
@@ -68,10 +70,12 @@ def forest(rows: Sequence[Values], base: str = "") -> Chart | None:
     return Chart("differences", title, caption, "differences", partial(_build, lines))
 
 
-def _line(row: Values, base: str) -> dict[str, Any] | None:
+def _line(row: Comparison, base: str) -> dict[str, Any] | None:
     """Return the row of the chart; None without a comparable difference. ``base`` becomes the second system."""
     if row["difference"] is None or row["sizes_differ"]:
         return None
+    # Comparisons know no baseline: it may stand on either side. Turned round, the base is always the second system, and the interval
+    # changes its ends with the sign.
     flip = bool(base) and row["system_a"] == base
     sign = -1.0 if flip else 1.0
     a, b = (row["system_b"], row["system_a"]) if flip else (row["system_a"], row["system_b"])
@@ -91,7 +95,7 @@ def _build(lines: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     names = list(dict.fromkeys(line["pair"] for line in lines))
     stacked = layout.label_space(names) > 0.45 * layout.width  # names of the two systems below each other
     labels = (
-        layout.label_space(part for name in names for part in name.split(MINUS))
+        layout.label_space(name_of_system for name in names for name_of_system in name.split(MINUS))
         if stacked
         else layout.label_space(names)
     )
@@ -101,14 +105,14 @@ def _build(lines: Sequence[dict[str, Any]], layout: Layout) -> Spec:
         _panel([line for line in lines if line["metric"] == metric], names, layout, width, k % columns == 0, stacked)
         for k, metric in enumerate(metrics)
     ]
-    return finished(panels(charts, columns), differences=lines)
+    return finish_chart(panels(charts, columns), differences=lines)
 
 
 def _panel(
     lines: Sequence[dict[str, Any]], names: Sequence[str], layout: Layout, width: float, first: bool, stacked: bool
 ) -> Spec:
     metric, direction = lines[0]["metric"], lines[0]["direction"]
-    ends = padded([0.0, *(line[end] for line in lines for end in ("low", "high", "difference"))])
+    ends = pad_ends([0.0, *(line[end] for line in lines for end in ("low", "high", "difference"))])
     ticks = max(2, min(5, int(width // (4 * layout.font))))
     across = {
         "scale": {"domain": ends, "reverse": direction is False, "nice": False, "zero": False},

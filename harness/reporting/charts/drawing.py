@@ -30,13 +30,13 @@ def svg(spec: Spec, style: Name, layout: Layout) -> str:
     text: str = converter().vegalite_to_svg(
         spec, vl_version=VEGA_LITE, config=config(style, layout), allowed_base_urls=NO_URLS
     )
-    return _numbered(text)
+    return _number_ids(text)
 
 
-def _numbered(text: str) -> str:
+def _number_ids(text: str) -> str:
     """Return an SVG with the ids of clips and gradients counted from 0; those of the renderer go on from chart to chart."""
     names = dict.fromkeys(re.findall(r'id="((?:clip|gradient_?)\d+)"', text))
-    table = {name: f"part{place}" for place, name in enumerate(names)}
+    table = {name: f"part{position}" for position, name in enumerate(names)}
     return re.sub(
         r'(id="|url\(#)((?:clip|gradient_?)\d+)', lambda match: match[1] + table.get(match[2], match[2]), text
     )
@@ -47,12 +47,14 @@ def fitted_svg(chart: Chart, layout: Layout, style: Name = "paper") -> str:
 
     A chart whose labels alone are wider than the layout stays wider.
     """
+    # Vega gives the panels their width and puts labels and legends beside them; how wide those are is known once they are drawn. Each
+    # attempt takes the excess of the last one off the panels, until it is small, or labels alone fill the width.
     text = svg(chart.build(layout), style, layout)
     for _ in range(ATTEMPTS):
         excess = width_of(text) - layout.width
         if excess <= CLOSE:
             break
-        layout = layout.trimmed(width_of(text))
+        layout = layout.trim_to(width_of(text))
         narrower = svg(chart.build(layout), style, layout)
         if width_of(narrower) >= width_of(text):
             break
@@ -66,8 +68,8 @@ def width_of(text: str) -> float:
     >>> width_of('<svg class="marks" width="234.5" height="10">')
     234.5
     """
-    _, _, rest = text[: text.index(">")].partition(' width="')
-    return float(rest[: rest.index('"')])
+    _, _, tail = text[: text.index(">")].partition(' width="')
+    return float(tail[: tail.index('"')])
 
 
 def pdf(text: str) -> bytes:

@@ -50,7 +50,7 @@ class Layout:
         wide = sum(character.isupper() or ord(character) > 0x2E80 for character in text)
         return self.font * (0.5 * len(text) + 0.2 * wide)
 
-    def trimmed(self, width: float) -> Layout:
+    def trim_to(self, width: float) -> Layout:
         """Return the layout after a figure of this one turned out ``width`` wide."""
         return replace(self, trim=self.trim + width - self.width)
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from harness.reporting.charts.build import finished, heading, position_color, system_names
+from harness.reporting.charts.build import finish_chart, position_color, system_names
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import WHITE_TEXT
 from harness.reporting.charts.vega import layer, mark, nominal, when
-from harness.reporting.console import divided_metrics, grouped
-from harness.reporting.numbers import interval_text, number, size_text
+from harness.reporting.numbers import heading, interval_text, number, size_text
+from harness.reporting.result_groups import divided_metrics, group_records
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -38,7 +38,7 @@ def overview(run: Run) -> list[Chart]:
 def oriented_cells(records: Sequence[ResultRecord]) -> list[dict[str, Any]]:
     """Return a row per record with ``position``: 0 for the worst and 1 for the best value of its metric (and set size)."""
     names = system_names(records)
-    groups = grouped(records)
+    groups = group_records(records)
     divided = divided_metrics(groups)
     cells: list[dict[str, Any]] = []
     for group in groups:
@@ -54,7 +54,7 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[dict[str, Any]]:
                 "position": math.nan if direction is None else share if direction else 1 - share,
                 "value": record.value, "text": number(record.value), "interval": interval_text(record.ci95),
             })  # fmt: skip
-    order = {name: place for place, name in enumerate(names.values())}
+    order = {name: index for index, name in enumerate(names.values())}
     return sorted(cells, key=lambda cell: order[cell["system"]])
 
 
@@ -67,20 +67,20 @@ def build(cells: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
     width = layout.panel_width(1, layout.label_space(down))
-    places: Spec = {
+    channels: Spec = {
         "x": nominal(
             x, sort=across, title=None, axis={"orient": "top", "labelAngle": -35, "ticks": False, "domain": False}
         ),
         "y": nominal(y, sort=down, title=None, axis={"ticks": False, "domain": False}),
     }
     squares = mark(
-        "rect", {"stroke": "white", "strokeWidth": 1}, **places,
+        "rect", {"stroke": "white", "strokeWidth": 1}, **channels,
         color=when("isValid(datum.position)", position_color(layout), {"value": "#eeeeee"}),
         tooltip=[nominal(name) for name in ("system", "metric", "text", "interval")],
     )  # fmt: skip
     texts = mark(
-        "text", {"fontSize": 0.92 * layout.font}, **places,
+        "text", {"fontSize": 0.92 * layout.font}, **channels,
         text=nominal("text"), color=when(WHITE_TEXT, {"value": "white"}, {"value": "black"}),
     )  # fmt: skip
     chart = layer(squares, texts, data="cells", width=width, height={"step": 2 * layout.font})
-    return finished(chart, cells=cells)
+    return finish_chart(chart, cells=cells)

@@ -13,17 +13,16 @@ from harness.errors import HarnessError
 from harness.registry import current
 from harness.reporting.charts.build import (
     color_scale,
-    finished,
-    heading,
+    finish_chart,
     legend_columns,
-    padded,
+    pad_ends,
     shape_scale,
     system_names,
 )  # fmt: skip
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.vega import layer, mark, nominal, quantitative, source
-from harness.reporting.numbers import interval_text, number
+from harness.reporting.numbers import heading, interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -70,14 +69,14 @@ def _small(question: str) -> str:
     return f"{question[:1].lower()}{question[1:].rstrip('?')}?"
 
 
-def _plane(run: Run, across: str, up: str, asked: str, question: str) -> Chart | None:
+def _plane(run: Run, across: str, up: str, label_count: str, question: str) -> Chart | None:
     points = plane_points(run.records, across, up)
     if len(points) < 2:
         return None
     directions = {record.metric: record.higher_is_better for record in run.records}
     titles = (heading(across, directions[across]), heading(up, directions[up]))
     caption = (
-        f"Across, {across}: {_small(asked)} Up, {up}: {_small(question)} Better is to the right and up. Bars are 95 % intervals; the "
+        f"Across, {across}: {_small(label_count)} Up, {up}: {_small(question)} Better is to the right and up. Bars are 95 % intervals; the "
         "line joins the systems that no other one surpasses in both."
     )
     build = partial(build_plane, points, titles, (directions[across], directions[up]))
@@ -100,9 +99,9 @@ def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[
             point[f"{axis}_text"] = f"{number(record.value)} ({interval_text(record.ci95)})"
         points.append(point)
     best = -math.inf
-    for place, point in enumerate(sorted(points, key=lambda point: (-point["sx"], -point["sy"]))):
+    for position, point in enumerate(sorted(points, key=lambda point: (-point["sx"], -point["sy"]))):
         if point["sy"] > best:
-            point["frontier"], best = place, point["sy"]
+            point["frontier"], best = position, point["sy"]
     return points
 
 
@@ -116,7 +115,9 @@ def build_plane(
     """Return the plane; axes of metrics of which less is better are reversed."""
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
-    ends = [padded((point[f"{axis}{end}"] for point in points for end in ("", "_low", "_high")), 0.08) for axis in "xy"]
+    ends = [
+        pad_ends((point[f"{axis}{end}"] for point in points for end in ("", "_low", "_high")), 0.08) for axis in "xy"
+    ]
     across, up = (
         {
             "scale": {"zero": False, "nice": False, "domain": domain, "reverse": direction is False},
@@ -146,10 +147,10 @@ def build_plane(
     if labels:
         look = {"fontSize": layout.font, "baseline": "middle"}
         names = mark("text", look, data="labels", x=x, y=y, text=nominal("system"))
-        chart = layer(*({**source("points"), **part} for part in layers), names, width=width, height=height)
+        chart = layer(*({**source("points"), **segment} for segment in layers), names, width=width, height=height)
     else:
         chart = layer(*layers, data="points", width=width, height=height)
-    return finished(chart, points=points, labels=labels)
+    return finish_chart(chart, points=points, labels=labels)
 
 
 def _labels(
@@ -157,10 +158,10 @@ def _labels(
     size: tuple[float, float], layout: Layout,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return the centre of the name of each point in the units of the axes; points without room for their name have none."""
-    places = np.array([[point["x"], point["y"]] for point in points])
+    positions = np.array([[point["x"], point["y"]] for point in points])
     low, high = np.array(ends).T
     flip = np.array([direction is False for direction in directions])
-    share = (places - low) / (high - low)
+    share = (positions - low) / (high - low)
     share = np.where(flip, 1 - share, share)
     boxes = label_places(
         share * size, [layout.text_width(point["system"]) for point in points], 1.1 * layout.font, size
@@ -209,12 +210,12 @@ def label_places(
         choice = None
         for ox, oy in offsets:
             box = (x + ox - width / 2, y + oy - height / 2, x + ox + width / 2, y + oy + height / 2)
-            inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+            in_panel = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
             margin = 0.3 * height
             hit = any(box[0] - margin < px < box[2] + margin and box[1] - margin < py < box[3] + margin
                       for j, (px, py) in enumerate(points) if j != k)  # fmt: skip
             overlap = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in placed)
-            if inside and not hit and not overlap:
+            if in_panel and not hit and not overlap:
                 choice = (x + ox, y + oy)
                 placed.append(box)
                 break

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from harness.reporting.captions import system_heads
-from harness.reporting.charts.build import directions, finished, heading, label_list, padded, panels
+from harness.reporting.charts.build import directions, finish_chart, label_list, pad_ends, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import DIVERGING, MILD, WHITE_TEXT_OF_R
 from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative, source, when
-from harness.reporting.numbers import number
+from harness.reporting.numbers import heading, number
 from harness.run.finished import Run
 from harness.rundir.samples import System
 from harness.stats.correlation import average_ranks
@@ -89,10 +89,10 @@ def _quartiles(metric: str, row: int, name: str, values: np.ndarray) -> dict[str
 
 def _systems(run: Run) -> tuple[list[System], list[str], str]:
     """Return the systems to draw, their names, and a sentence on those that are left out."""
-    every = list(run.samples.systems)
-    names = list(system_heads(every))
-    note = f" The first {MOST_SYSTEMS} of {len(every)} systems." if len(every) > MOST_SYSTEMS else ""
-    return every[:MOST_SYSTEMS], names[:MOST_SYSTEMS], note
+    all_systems = list(run.samples.systems)
+    names = list(system_heads(all_systems))
+    note = f" The first {MOST_SYSTEMS} of {len(all_systems)} systems." if len(all_systems) > MOST_SYSTEMS else ""
+    return all_systems[:MOST_SYSTEMS], names[:MOST_SYSTEMS], note
 
 
 def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[dict[str, Any]]:
@@ -116,10 +116,12 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[dict[str, Any]]:
     ]
 
 
-def density(values: np.ndarray, grid: np.ndarray, least: float) -> np.ndarray:
-    """Return the Gaussian kernel density of values (B,) at grid points (P,), by Silverman's rule, bandwidth at least ``least``."""
+def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.ndarray:
+    """Return the Gaussian kernel density of values (B,) at grid points (P,), by Silverman's rule, bandwidth at least ``smallest_width``."""
+    # Silverman's rule takes the smaller of standard deviation and scaled quartile distance, so that a few outliers do not smooth the
+    # rest away; a quartile distance of 0 (most scores equal) says nothing and is left out.
     spread = min(float(values.std()), float(np.subtract(*np.quantile(values, [0.75, 0.25]))) / 1.34 or np.inf)
-    width = max(0.9 * spread * len(values) ** -0.2, least)
+    width = max(0.9 * spread * len(values) ** -0.2, smallest_width)
     edges = np.linspace(grid[0], grid[-1], 8 * len(grid) + 1)
     counts, _ = np.histogram(values, edges)  # binned: the cost does not grow with the number of examples
     centres = (edges[1:] + edges[:-1]) / 2
@@ -144,12 +146,12 @@ def _build_scores(
             names,
             layout,
             width,
-            padded((curve["x"] for curve in curves if curve["metric"] == metric), 0.02),
+            pad_ends((curve["x"] for curve in curves if curve["metric"] == metric), 0.02),
             k % columns == 0,
         )
         for k, metric in enumerate(metrics)
     ]
-    return finished(panels(charts, columns), curves=curves, marks=marks)
+    return finish_chart(panels(charts, columns), curves=curves, marks=marks)
 
 
 def _score_panel(
@@ -229,7 +231,7 @@ def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [metrics[start : start + columns] for start in range(0, len(metrics), columns)]
     charts = [_histogram_row(row, systems, layout, width) for row in rows]
-    return finished(charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars)
+    return finish_chart(charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars)
 
 
 def _histogram_row(metrics: Sequence[str], systems: Sequence[str], layout: Layout, width: float) -> Spec:
@@ -300,17 +302,19 @@ def mean_rank_correlation(
 ) -> np.ndarray:
     """Return the mean over systems of the Spearman correlations (M, M) of oriented scores; NaN where none is defined."""
     total, count = np.zeros((len(metrics), len(metrics))), np.zeros((len(metrics), len(metrics)))
+    # Ranks are those among the examples where a metric is defined. They are computed once per metric; only a pair of metrics with
+    # different gaps ranks again, over the examples that both define.
     for system in systems:
         scores = np.stack([system.scores(metric) * (-1 if direction[metric] is False else 1) for metric in metrics])
         finite = np.isfinite(scores)
         ranks = [average_ranks(row[present, None])[:, 0] for row, present in zip(scores, finite)]
         for i in range(len(metrics)):
             for j in range(i + 1):
-                both = finite[i] & finite[j]
-                if both.sum() < LEAST:
+                defined = finite[i] & finite[j]
+                if defined.sum() < LEAST:
                     continue
                 a, b = (
-                    ranks[k] if both.sum() == len(ranks[k]) else average_ranks(scores[k][both, None])[:, 0]
+                    ranks[k] if defined.sum() == len(ranks[k]) else average_ranks(scores[k][defined, None])[:, 0]
                     for k in (i, j)
                 )
                 if np.ptp(a) > 0 and np.ptp(b) > 0:
@@ -334,7 +338,7 @@ def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout
     room = layout.panel_width(1, layout.label_space(labels))
     side = min(room, 3.4 * layout.font * len(labels))
     show_text = side / len(labels) >= 2.2 * layout.font
-    places: Spec = {
+    channels: Spec = {
         "x": nominal("x", sort=list(labels), title=None, axis={"labelAngle": -45, "ticks": False, "domain": False}),
         "y": nominal("y", sort=list(labels), title=None, axis={"ticks": False, "domain": False}),
     }
@@ -345,11 +349,11 @@ def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout
     scale = {"domain": [-1, 1], "range": list(DIVERGING), "interpolate": "lab"}
     layers = [
         mark(
-            "rect", {"stroke": "white", "strokeWidth": 0.5}, **places, color=quantitative("r", scale=scale, legend=legend),
+            "rect", {"stroke": "white", "strokeWidth": 0.5}, **channels, color=quantitative("r", scale=scale, legend=legend),
             tooltip=[nominal("y", title="metric"), nominal("x", title="with"), nominal("text", title="r")],
         )
     ]  # fmt: skip
     if show_text:
         color = when(WHITE_TEXT_OF_R, {"value": "white"}, {"value": "black"})
-        layers.append(mark("text", {"fontSize": 0.9 * layout.font}, **places, text=nominal("text"), color=color))
-    return finished(layer(*layers, data="cells", width=side, height=side), cells=cells)
+        layers.append(mark("text", {"fontSize": 0.9 * layout.font}, **channels, text=nominal("text"), color=color))
+    return finish_chart(layer(*layers, data="cells", width=side, height=side), cells=cells)

@@ -15,8 +15,8 @@ def with_font(svg: str) -> str:
     """Return an SVG with the weights of the font that it uses embedded as ``@font-face`` rules."""
     weights = ["normal", *(["bold"] if 'font-weight="bold"' in svg else [])]
     rules = "".join(_rule(weight) for weight in weights)
-    head, tag, rest = svg.partition(">")
-    return f"{head}{tag}<style>{rules}</style>{rest}"
+    head, tag, tail = svg.partition(">")
+    return f"{head}{tag}<style>{rules}</style>{tail}"
 
 
 @cache

@@ -11,8 +11,7 @@ from harness.reporting.charts.build import (
     color_scale,
     dash_scale,
     directions,
-    finished,
-    heading,
+    finish_chart,
     legend_columns,
     panels,
     shape_scale,
@@ -20,7 +19,7 @@ from harness.reporting.charts.build import (
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.vega import equal, layer, mark, nominal, quantitative
-from harness.reporting.numbers import interval_text, number
+from harness.reporting.numbers import heading, interval_text, number
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, decoding_text, lookup
 
@@ -54,10 +53,10 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[dict[str, Any
         x = _number(record, axis)
         if x is None or not math.isfinite(record.value):
             continue
-        rest = decoding_text({name: value for name, value in record.decoding.items() if name in varying})
+        remaining = decoding_text({name: value for name, value in record.decoding.items() if name in varying})
         low, high = record.ci95 or (None, None)
         rows.append({
-            "metric": record.metric, "line": f"{record.model} {rest}".strip(), "x": x, "y": record.value, "low": low, "high": high,
+            "metric": record.metric, "line": f"{record.model} {remaining}".strip(), "x": x, "y": record.value, "low": low, "high": high,
             "text": number(record.value), "interval": interval_text(record.ci95),
         })  # fmt: skip
     return rows
@@ -77,7 +76,7 @@ def build_lines(
     columns = layout.columns(len(metrics))
     width = layout.panel_width(columns, 0, layout.gap + 4 * layout.font) - 4 * layout.font / columns
     charts = [_panel(metric, direction.get(metric), lines, x_title, layout, width) for metric in metrics]
-    return finished(panels(charts, columns), rows=rows)
+    return finish_chart(panels(charts, columns), rows=rows)
 
 
 def _panel(

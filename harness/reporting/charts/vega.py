@@ -61,9 +61,9 @@ def mark(kind: str, look: Spec, *, data: str = "", where: str | Spec = "", **cha
     return {**source(data, where), "mark": {"type": kind, **look}, "encoding": channels}
 
 
-def layer(*parts: Spec, data: str = "", where: str | Spec = "", **options: Any) -> Spec:
+def layer(*layers: Spec, data: str = "", where: str | Spec = "", **options: Any) -> Spec:
     """Return marks on top of each other, with ``data`` and ``where`` for all of them; options are ``width``, ``height``, ``title``."""
-    return {**source(data, where), "layer": list(parts), **options}
+    return {**source(data, where), "layer": list(layers), **options}
 
 
 def source(data: str, where: str | Spec = "") -> Spec:

@@ -11,8 +11,7 @@ from harness.reporting.charts.build import (
     color_scale,
     dash_scale,
     directions,
-    finished,
-    heading,
+    finish_chart,
     legend_columns,
     position_color,
     shape_scale,
@@ -22,7 +21,7 @@ from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.planes import build_plane, plane_points
 from harness.reporting.charts.style import WHITE_TEXT
 from harness.reporting.charts.vega import layer, mark, nominal, quantitative, when
-from harness.reporting.numbers import number
+from harness.reporting.numbers import heading, number
 from harness.reporting.views import Series, series, split_quantity
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
@@ -143,7 +142,7 @@ def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
         mark("line", {"strokeWidth": 0.14 * layout.font}, x=x, y=y, color=color, strokeDash=dash),
         mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=_tooltip()),
     ]  # fmt: skip
-    return finished(layer(*layers, data="rows", **_size(layout)), rows=rows)
+    return finish_chart(layer(*layers, data="rows", **_size(layout)), rows=rows)
 
 
 def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
@@ -158,26 +157,26 @@ def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
         ),
         mark("point", look, x=x, y=quantitative("y", **up), color=color, shape=shape, tooltip=_tooltip()),
     ]  # fmt: skip
-    return finished(layer(*layers, data="rows", **_size(layout)), rows=rows)
+    return finish_chart(layer(*layers, data="rows", **_size(layout)), rows=rows)
 
 
 def _bars(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     names, legend = _legend(rows, layout)
     for row in rows:
         row["x"] = str(row["x"])
-    places: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": nominal("series", sort=names)}
+    channels: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": nominal("series", sort=names)}
     up = _up(view, {"domain": _bar_ends(rows), "nice": True})
     bars = mark(
-        "bar", {"opacity": 0.85}, **places, y=quantitative("y", **up),
+        "bar", {"opacity": 0.85}, **channels, y=quantitative("y", **up),
         color=nominal("series", scale=color_scale(names), legend=legend), tooltip=_tooltip(),
     )  # fmt: skip
     ends = mark(
         "rule", {"strokeWidth": 0.1 * layout.font}, where="isValid(datum.low)",
-        **places, y=quantitative("low", **up), y2={"field": "high"},
+        **channels, y=quantitative("low", **up), y2={"field": "high"},
     )  # fmt: skip
     size = _size(layout)
     size["width"] = min(size["width"], WIDEST_BAR * layout.font * (len(rows) + 1))
-    return finished(layer(bars, ends, data="rows", **size), rows=rows)
+    return finish_chart(layer(bars, ends, data="rows", **size), rows=rows)
 
 
 def _up(view: ViewSpec, scale: Spec) -> Spec:
@@ -200,15 +199,15 @@ def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bo
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
     angle = 0 if len(across) < 9 else -35
     axis = {"title": _titles(view)[0] or None, "labelAngle": angle, "ticks": False, "domain": False}
-    places: Spec = {
+    channels: Spec = {
         "x": nominal("x", sort=across, axis=axis),
         "y": nominal("series", sort=down, axis={"title": None, "ticks": False, "domain": False}),
     }
-    squares = mark("rect", {"stroke": "white"}, **places, color=position_color(layout), tooltip=_tooltip())
+    squares = mark("rect", {"stroke": "white"}, **channels, color=position_color(layout), tooltip=_tooltip())
     color = when(WHITE_TEXT, {"value": "white"}, {"value": "black"})
-    texts = mark("text", {"fontSize": 0.92 * layout.font}, **places, text=nominal("text"), color=color)
+    texts = mark("text", {"fontSize": 0.92 * layout.font}, **channels, text=nominal("text"), color=color)
     width = layout.panel_width(1, layout.label_space(down))
-    return finished(layer(squares, texts, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
+    return finish_chart(layer(squares, texts, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
 
 
 def _orient(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None]) -> None:

@@ -32,20 +32,20 @@ LEVEL = 6
 
 
 @dataclass(frozen=True)
-class Block:
+class DataBlock:
     """A compressed data block: gzip in base64, read by the script under its name."""
 
     name: str
     data: str
 
     @classmethod
-    def of(cls, name: str, content: bytes) -> Block:
+    def of(cls, name: str, content: bytes) -> DataBlock:
         """Return the block of some bytes; the same for the same bytes."""
-        packed = gzip.compress(content, LEVEL, mtime=0)
+        packed = gzip.compress(content, LEVEL, mtime=0)  # without the time, the same runs give the same page
         return cls(name, base64.b64encode(packed).decode("ascii"))
 
     @classmethod
-    def of_json(cls, name: str, value: object) -> Block:
+    def of_json(cls, name: str, value: object) -> DataBlock:
         """Return the block of a JSON value."""
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return cls.of(name, text.encode("utf-8", "replace"))
@@ -60,9 +60,10 @@ def style() -> str:
 @cache
 def script() -> str:
     """Return the script of the page: the library of tables and the scripts of the package in one function."""
-    parts = [(HERE / "vendor" / "tables.js").read_text(encoding="utf-8"), '(() => {\n"use strict";']
-    parts += [(HERE / "assets" / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return _inline("\n".join([*parts, "})();"]))
+    # One function around all scripts keeps their names out of the page, where a plugin's section may have elements with such ids.
+    sources = [(HERE / "vendor" / "tables.js").read_text(encoding="utf-8"), '(() => {\n"use strict";']
+    sources += [(HERE / "assets" / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return _inline("\n".join([*sources, "})();"]))
 
 
 @cache

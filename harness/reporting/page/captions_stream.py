@@ -16,7 +16,7 @@ COLUMNS = ("example", "candidates", "references")
 
 
 @dataclass(frozen=True, slots=True)
-class Captions:
+class ExampleCaptions:
     """Captions of one example."""
 
     example: str
@@ -24,14 +24,15 @@ class Captions:
     references: tuple[str, ...]
 
 
-def stream(run: Run, system: System) -> Iterator[Captions]:
+def stream(run: Run, system: System) -> Iterator[ExampleCaptions]:
     """Yield the captions of a system, in the order of its rows; raise :class:`InputError` for a damaged file."""
     path = None if run.path is None else run.path / SAMPLES
     if path is None or not path.is_file():
         for item in system.caption_sets():
-            yield Captions(item.id, item.candidates, item.references)
+            yield ExampleCaptions(item.id, item.candidates, item.references)
         return
     parquet: Any = importlib.import_module("pyarrow.parquet")
+    # The rows of a system lie together, in the order of the run: row groups before the first and behind the last one are not decoded.
     first, last = int(system.rows.min()), int(system.rows.max())
     rows = set(system.rows.tolist())
     start = 0
@@ -45,7 +46,7 @@ def stream(run: Run, system: System) -> Iterator[Captions]:
                     columns = table.to_pydict()
                     for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
                         if start + k in rows:
-                            yield Captions(example, tuple(candidates), tuple(references))
+                            yield ExampleCaptions(example, tuple(candidates), tuple(references))
                 start += length
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None

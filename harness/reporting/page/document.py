@@ -12,14 +12,14 @@ from harness.analysis.comparison_budget import BUDGET
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.reporting.captions import texts_table
 from harness.reporting.charts import PAGE, PHONE, Chart, charts_for
 from harness.reporting.charts.style import config
-from harness.reporting.console import SIZE_NOTE
+from harness.reporting.export import table_of_view
+from harness.reporting.formats.delimited import delimit
 from harness.reporting.interval_notes import interval_notes
 from harness.reporting.numbers import ARROWS, interval_text, number, p_text, size_text
 from harness.reporting.page import assets
-from harness.reporting.page.assets import Block
+from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.dataset import examples_of
 from harness.reporting.page.examples import example_blocks
 from harness.reporting.page.explanations import explanations
@@ -29,13 +29,10 @@ from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.notices import notices_of
 from harness.reporting.page.provenance import command, listings
 from harness.reporting.page.significance import clusters_of
-from harness.reporting.tables import to_csv
-from harness.reporting.verdicts import METHOD_NOTE, verdict_table
-from harness.reporting.views import view_table
+from harness.reporting.result_groups import SIZE_NOTE
 from harness.run.finished import Run
 from harness.rundir.format import write_atomically
 from harness.rundir.records import decoding_text
-from harness.spec.models import ViewSpec
 
 TEMPLATES = Path(__file__).parent / "templates"
 TABLE_VIEWS = ("table", "verdicts", "texts")
@@ -45,7 +42,7 @@ STATIC_EXAMPLES = 6
 
 
 @dataclass(frozen=True)
-class Options:
+class PageOptions:
     """Options of the page."""
 
     title: str = ""
@@ -59,7 +56,7 @@ class Options:
     """Compute all comparisons of systems, however long they take."""
 
 
-def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
+def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> str:
     """Return the HTML of a report on finished runs; raise :class:`InputError` for a run that is not finished.
 
     The same runs give the same text.
@@ -67,19 +64,19 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
     require("jinja2", needed_by="harness report")
     import jinja2
 
-    options = options or Options()
-    for name, value, least in (("examples", options.examples, 1), ("explain", options.explain, 0)):
-        if value is not None and value < least:
-            raise HarnessError(f"{name} is {value}; expected at least {least}", parameter=name, value=value)
+    options = options or PageOptions()
+    for name, value, minimum in (("examples", options.examples, 1), ("explain", options.explain, 0)):
+        if value is not None and value < minimum:
+            raise HarnessError(f"{name} is {value}; expected at least {minimum}", parameter=name, value=value)
     names = list(dict.fromkeys(str(path) for path in paths))
     groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
-    blocks: list[Block] = []
-    parts = [_group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)]
+    blocks: list[DataBlock] = []
+    group_values = [_group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)]
     charts = charts_for(runs)
-    blocks.append(Block.of_json("charts", _charts(charts)))
-    blocks.append(Block.of("charts-library", assets.charts_library().encode("utf-8")))
-    blocks.append(Block.of("licences", assets.licences().encode("utf-8")))
+    blocks.append(DataBlock.of_json("charts", _charts(charts)))
+    blocks.append(DataBlock.of("charts-library", assets.charts_library().encode("utf-8")))
+    blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -89,13 +86,13 @@ def build(paths: Sequence[str | Path], options: Options | None = None) -> str:
     environment.globals.update(decoding_text=decoding_text, size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
         title=options.title or ", ".join(dict.fromkeys(group.title for group in groups)),
-        groups=parts, charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks,
+        groups=group_values, charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), blocks=blocks,
         style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
         policy=assets.policy([assets.HEAD_SCRIPT, assets.script(), assets.charts_library()]),
     )  # fmt: skip
 
 
-def write(paths: Sequence[str | Path], output: Path | None = None, options: Options | None = None) -> Path:
+def write(paths: Sequence[str | Path], output: Path | None = None, options: PageOptions | None = None) -> Path:
     """Write the report (default: ``report.html`` in the first run) and return its path.
 
     Raises :class:`InputError` where the folder cannot be written.
@@ -113,6 +110,8 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Opti
 
 def _charts(charts: Sequence[Chart]) -> dict[str, object]:
     """Return specifications and styles of the charts for the script: those of narrow screens without the data of the others."""
+    # A chart is laid out twice, for wide and for narrow screens, because Vega-Lite cannot wrap its panels to the width of the window.
+    # The rows of data are most of a specification and the same in both: the narrow one goes without them.
     narrow: dict[str, dict[str, Any]] = {}
     for chart in charts:
         spec = chart.build(PHONE)
@@ -129,7 +128,7 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
     }
 
 
-def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> dict[str, object]:
+def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock]) -> dict[str, object]:
     """Return the template's values of one group, and add its blocks."""
     clusters = clusters_of(group, None if options.compare else BUDGET)
     matrix = matrix_of(group, clusters)
@@ -138,7 +137,7 @@ def _group(group: Group, name: str, options: Options, blocks: list[Block]) -> di
     pictures = thumbnails(examples.ids, data) if options.images else Thumbnails()
     explained = explanations(group, examples.ids, data, options.explain)
     blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
-    blocks.append(Block.of(f"{name}-csv", to_csv(table_rows(group)).encode("utf-8", "replace")))
+    blocks.append(DataBlock.of(f"{name}-csv", delimit(table_rows(group)).encode("utf-8", "replace")))
     return {
         "name": name,
         "group": group,
@@ -161,25 +160,14 @@ def _run(name: str, run: Run) -> dict[str, object]:
     return {
         "name": name,
         "run": run,
-        "views": [_view(view, run) for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records],
-        "sections": [item for part in sections for item in part],
+        "views": [
+            table_of_view(view, run) for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records
+        ],
+        "sections": [item for plugin_sections in sections for item in plugin_sections],
         "listings": listings(run),
         "command": command(run),
         "json": json.dumps(content, indent=1, ensure_ascii=False),
     }
-
-
-def _view(view: ViewSpec, run: Run) -> dict[str, Any]:
-    """Return the template's values of a view that is a table."""
-    values: dict[str, Any] = {"title": view.heading, "note": view.remark, "table": None, "texts": None}
-    if view.plot == "table":
-        values["table"] = view_table(view, run.records)
-    elif view.plot == "verdicts":
-        values["table"] = verdict_table(view, run)
-        values["note"] = f"{view.remark} ({METHOD_NOTE})".strip()
-    else:
-        values["texts"] = texts_table(view, run.samples)
-    return values
 
 
 def _static_examples(group: Group) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.reporting.page.assets import Block
+from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.captions_stream import stream
 from harness.reporting.page.groups import Group
 from harness.rundir.records import decoding_text
@@ -26,7 +26,7 @@ PART = 500
 class ExampleBlocks:
     """Blocks of one group, and its examples."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[DataBlock, ...]
     count: int
     """Number of examples of the runs."""
     ids: tuple[str, ...] = ()
@@ -46,29 +46,29 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         Maximum number of examples, evenly spread over the data; default: all.
     """
     systems = [system for _, system in group.systems]
-    every = list(dict.fromkeys(example for system in systems for example in system.examples))
-    ids = every
-    if limit is not None and limit < len(every):
-        ids = [every[(2 * k + 1) * len(every) // (2 * limit)] for k in range(limit)]
+    all_ids = list(dict.fromkeys(example for system in systems for example in system.examples))
+    ids = all_ids
+    if limit is not None and limit < len(all_ids):
+        ids = [all_ids[(2 * k + 1) * len(all_ids) // (2 * limit)] for k in range(limit)]
     if not ids:
         return ExampleBlocks((), 0)
-    place = {example: k for k, example in enumerate(ids)}
+    row_of = {example: k for k, example in enumerate(ids)}
     metrics = [m for m in group.metrics if any(m in system.table.metrics for system in systems)]
     directions = {record.metric: record.higher_is_better for _, record in group.records}
     tested = [m for m in metrics if any(f"{P_PREFIX}{m}" in system.table.names for system in systems)]
     index = {
         "ids": ids,
-        "total": len(every),
+        "total": len(all_ids),
         "part": PART,
         "systems": [_entry(group, number) for number in range(len(systems))],
         "metrics": [{"name": m, "higher": directions.get(m), "p": m in tested} for m in metrics],
     }
-    blocks = [Block.of_json(f"{name}-index", index)]
+    blocks = [DataBlock.of_json(f"{name}-index", index)]
     for k, metric in enumerate(metrics):
-        blocks.append(_numbers(f"{name}-score-{k}", metric, systems, place))
+        blocks.append(_numbers(f"{name}-score-{k}", metric, systems, row_of))
         if metric in tested:
-            blocks.append(_numbers(f"{name}-p-{k}", f"{P_PREFIX}{metric}", systems, place))
-    return ExampleBlocks((*blocks, *_texts(group, name, ids, place)), len(every), tuple(ids))
+            blocks.append(_numbers(f"{name}-p-{k}", f"{P_PREFIX}{metric}", systems, row_of))
+    return ExampleBlocks((*blocks, *_texts(group, name, ids, row_of)), len(all_ids), tuple(ids))
 
 
 def _entry(group: Group, number: int) -> dict[str, object]:
@@ -82,33 +82,38 @@ def _entry(group: Group, number: int) -> dict[str, object]:
     }
 
 
-def _numbers(name: str, column: str, systems: Sequence[System], place: dict[str, int]) -> Block:
+def _numbers(name: str, column: str, systems: Sequence[System], row_of: dict[str, int]) -> DataBlock:
     """Return a column of all systems, float32, shape (systems, examples), NaN where undefined, bytes grouped by significance."""
-    values = np.full((len(systems), len(place)), np.nan, dtype="<f4")
+    # Four digits are shown, so float32 halves the page; little-endian, as every browser's Float32Array reads them.
+    values = np.full((len(systems), len(row_of)), np.nan, dtype="<f4")
     for row, system in enumerate(systems):
         if column not in system.table.names:
             continue
         numbers = system.table.numbers(column)[system.rows]
-        targets = np.array([place.get(example, -1) for example in system.examples], dtype=np.int64)
+        targets = np.array([row_of.get(example, -1) for example in system.examples], dtype=np.int64)
         present = targets >= 0
         with np.errstate(over="ignore"):
             values[row, targets[present]] = numbers[present]
+    # The first bytes of all numbers, then the second ones, ...: signs and exponents of scores are alike, and gzip finds runs of
+    # equal bytes only where they lie side by side. The script puts the four planes together again (data.js, blockNumbers).
     planes = np.ascontiguousarray(values.reshape(-1).view(np.uint8).reshape(-1, 4).T)
-    return Block.of(name, planes.tobytes())
+    return DataBlock.of(name, planes.tobytes())
 
 
-def _texts(group: Group, name: str, ids: Sequence[str], place: dict[str, int]) -> Iterator[Block]:
+def _texts(group: Group, name: str, ids: Sequence[str], row_of: dict[str, int]) -> Iterator[DataBlock]:
     """Yield the blocks of captions and references; captions of one system at a time are in memory."""
+    # Systems share most references. They are stored once, from the system with most of them; a system whose references of an
+    # example differ (held-out people, whose own captions left the set) has them in its block of captions.
     references: list[tuple[str, ...] | None] = [None] * len(ids)
     numbers = sorted(range(len(group.systems)), key=lambda k: -_reference_count(group, k))
     for number in numbers:
         side, system = group.systems[number]
         rows: dict[int, int] = {}
-        part: list[object] = []
+        chunk: list[object] = []
         own_references: dict[int, tuple[str, ...]] = {}
         count = 0
         for item in stream(side.run, system):
-            target = place.get(item.example)
+            target = row_of.get(item.example)
             if target is None or target in rows:
                 continue
             rows[target] = count
@@ -116,19 +121,21 @@ def _texts(group: Group, name: str, ids: Sequence[str], place: dict[str, int]) -
             if references[target] is None:
                 references[target] = item.references
             elif references[target] != item.references:
-                own_references[len(part)] = item.references
-            part.append(item.candidates)
-            if len(part) == PART:
-                yield _captions(name, number, count // PART - 1, part, own_references)
-                part, own_references = [], {}
-        if part:
-            yield _captions(name, number, count // PART, part, own_references)
+                own_references[len(chunk)] = item.references
+            # A block goes out as soon as it is full: one block of one system is in memory, however many examples there are.
+            chunk.append(item.candidates)
+            if len(chunk) == PART:
+                yield _captions(name, number, count // PART - 1, chunk, own_references)
+                chunk, own_references = [], {}
+        if chunk:
+            yield _captions(name, number, count // PART, chunk, own_references)
+        # Blocks follow the order of the system's own file. A map from examples to rows is needed only where this is another order.
         if list(rows.items()) != [(k, k) for k in range(len(ids))]:
             order = np.full(len(ids), -1, dtype="<i4")
             order[list(rows)] = list(rows.values())
-            yield Block.of(f"{name}-rows-{number}", order.tobytes())
+            yield DataBlock.of(f"{name}-rows-{number}", order.tobytes())
     for k in range(0, len(ids), PART):
-        yield Block.of_json(f"{name}-refs-{k // PART}", [texts or () for texts in references[k : k + PART]])
+        yield DataBlock.of_json(f"{name}-refs-{k // PART}", [texts or () for texts in references[k : k + PART]])
 
 
 def _reference_count(group: Group, number: int) -> int:
@@ -141,7 +148,7 @@ def _reference_count(group: Group, number: int) -> int:
 
 
 def _captions(
-    name: str, system: int, part: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]
-) -> Block:
+    name: str, system: int, chunk: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]
+) -> DataBlock:
     """Return the block of one part of a system: captions, and references where they are not those of the list."""
-    return Block.of_json(f"{name}-caps-{system}-{part}", {"c": candidates, **({"r": own} if own else {})})
+    return DataBlock.of_json(f"{name}-caps-{system}-{chunk}", {"c": candidates, **({"r": own} if own else {})})

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Example, Explains, Metric
 from harness.registry import current
-from harness.reporting.page.assets import Block
+from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.captions_stream import stream
 from harness.reporting.page.groups import Group
 from harness.run import score as scoring
@@ -30,9 +30,9 @@ class Explained:
     data: dict[str, list[list[dict[str, object]]]] = field(default_factory=dict[str, list[list[dict[str, object]]]])
     note: str = ""
 
-    def blocks(self, name: str) -> list[Block]:
+    def blocks(self, name: str) -> list[DataBlock]:
         """Return the block of a group's explanations; none without explanations."""
-        return [Block.of_json(f"{name}-explain", self.data)] if self.data else []
+        return [DataBlock.of_json(f"{name}-explain", self.data)] if self.data else []
 
 
 def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], count: int | None = None) -> Explained:
@@ -56,7 +56,7 @@ def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], 
         amount = count if count is not None else 0 if "embeddings" in metric.spec.needs else DEFAULT_EXAMPLES
         if not isinstance(metric, Explains) or not amount:
             continue
-        selected = _selected(group, entry.label, ids, amount)
+        selected = _select_examples(group, entry.label, ids, amount)
         if selected and _explain(group, metric, entry.label, selected, examples, data):
             lines.append(f"{entry.label} ({len(selected)})")
     note = f"Explained, for the examples with the largest scores: {', '.join(lines)}." if lines else ""
@@ -69,7 +69,7 @@ def _entries(group: Group) -> list[MetricEntry]:
     return [entry for entry in entries.values() if entry.label in group.metrics]
 
 
-def _selected(group: Group, label: str, ids: Sequence[str], count: int) -> list[str]:
+def _select_examples(group: Group, label: str, ids: Sequence[str], count: int) -> list[str]:
     """Return the examples with the largest score of any system."""
     largest = dict.fromkeys(ids, -np.inf)
     for _, system in group.systems:
@@ -86,7 +86,7 @@ def _explain(
     data: dict[str, list[list[dict[str, object]]]],
 ) -> bool:  # fmt: skip
     """Add the explanations of one metric; return False where its scores are not those of the run."""
-    parts: list[tuple[str, int, dict[str, object]]] = []
+    found_rows: list[tuple[str, int, dict[str, object]]] = []
     corpus = [example.references for example in examples]
     members = set(selected)
     features: FeatureCache | None = FeatureCache(corpus) if corpus else None
@@ -104,10 +104,10 @@ def _explain(
         explained = _of_system(metric, label, system, [sets[name] for name in selected if name in sets], features)
         if explained is None:
             return False
-        parts += [(example, number, part) for example, part in explained.items()]
-    for example, number, part in parts:
-        data.setdefault(example, [[] for _ in group.systems])[number].append(part)
-    return bool(parts)
+        found_rows += [(example, number, explanation) for example, explanation in explained.items()]
+    for example, number, explanation in found_rows:
+        data.setdefault(example, [[] for _ in group.systems])[number].append(explanation)
+    return bool(found_rows)
 
 
 def _of_system(

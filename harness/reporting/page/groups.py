@@ -78,7 +78,7 @@ def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
     for name, run in runs:
         side = ComparedRun(run, name=name)
         for group in groups:
-            if all(not _differences(other, side) for other in group):
+            if all(not _differences(member, side) for member in group):
                 group.append(side)
                 break
         else:
@@ -86,16 +86,16 @@ def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
     return [Group(tuple(group)) for group in groups]
 
 
-def _differences(one: ComparedRun, other: ComparedRun) -> list[str]:
+def _differences(left: ComparedRun, right: ComparedRun) -> list[str]:
     """Return the differences that make the numbers of two runs incomparable."""
-    theirs: dict[str, list[ResultRecord]] = {}
-    for record in other.run.records:
-        theirs.setdefault(record.metric, []).append(record)
-    pairs: list[RecordPair] = [(x, y) for x in one.run.records for y in theirs.get(x.metric, ())]
+    records_by_metric: dict[str, list[ResultRecord]] = {}
+    for record in right.run.records:
+        records_by_metric.setdefault(record.metric, []).append(record)
+    pairs: list[RecordPair] = [(x, y) for x in left.run.records for y in records_by_metric.get(x.metric, ())]
     if not pairs:
         return ["no common metric"]
     comparable = [(x, y) for x, y in pairs if _references(x) == _references(y)]
-    return differences_of_runs([one.run, other.run], [one.name, other.name], comparable or pairs)
+    return differences_of_runs([left.run, right.run], [left.name, right.name], comparable or pairs)
 
 
 def _references(record: ResultRecord) -> object:

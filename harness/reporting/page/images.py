@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.contracts import Example
-from harness.reporting.page.assets import Block
+from harness.reporting.page.assets import DataBlock
 
 SIDE = 224
 """Longest side of a thumbnail in pixels."""
@@ -34,11 +34,11 @@ class Thumbnails:
     note: str = ""
     """Remark on images that are not embedded."""
 
-    def blocks(self, name: str) -> list[Block]:
+    def blocks(self, name: str) -> list[DataBlock]:
         """Return the block of the images of a group; none without images."""
         if not self.data and not self.links:
             return []
-        return [Block.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
+        return [DataBlock.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
 
 
 def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BUDGET) -> Thumbnails:
@@ -64,16 +64,16 @@ def thumbnails(ids: Sequence[str], examples: Sequence[Example], budget: int = BU
         return Thumbnails(
             note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]')."
         )
-    data = _embedded(present, budget)
+    data = _embed_images(present, budget)
     links = {example: file.resolve().as_uri() for example, file in present.items() if example not in data}
     return Thumbnails(data, links, _note(len(ids), len(files) - len(present), len(data), len(links)))
 
 
 def _note(total: int, missing: int, embedded: int, linked: int) -> str:
-    parts = [f"Images of {total:,} examples: {embedded:,} as thumbnails"] if linked or missing else []
-    parts += [f"{linked:,} linked to their files"] if linked else []
-    parts += [f"{missing:,} missing"] if missing else []
-    return f"{', '.join(parts)}." if parts else ""
+    counts = [f"Images of {total:,} examples: {embedded:,} as thumbnails"] if linked or missing else []
+    counts += [f"{linked:,} linked to their files"] if linked else []
+    counts += [f"{missing:,} missing"] if missing else []
+    return f"{', '.join(counts)}." if counts else ""
 
 
 def _files(ids: Sequence[str], examples: Sequence[Example]) -> dict[str, Path]:
@@ -86,13 +86,13 @@ def _files(ids: Sequence[str], examples: Sequence[Example]) -> dict[str, Path]:
     }
 
 
-def _embedded(files: dict[str, Path], budget: int) -> dict[str, str]:
+def _embed_images(files: dict[str, Path], budget: int) -> dict[str, str]:
     """Return example id -> data URL for as many images as the budget allows, in the order of the examples."""
     order = sorted(range(len(files)), key=lambda k: (k * GOLDEN) % 1)
     names = list(files)
     urls: dict[str, str] = {}
     spent = 0
-    for name, content in _encoded([(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]):
+    for name, content in _encode_image([(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]):
         if spent + len(content) > budget:
             break
         spent += len(content)
@@ -100,7 +100,7 @@ def _embedded(files: dict[str, Path], budget: int) -> dict[str, str]:
     return {name: urls[name] for name in names if name in urls}
 
 
-def _encoded(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, bytes]]:
+def _encode_image(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, bytes]]:
     """Yield names and thumbnails as WebP; files that are no images are left out."""
     from PIL import Image, ImageOps
 

@@ -57,23 +57,23 @@ class Cell:
     def hint(self) -> str:
         """Text of the tooltip: interval, p-values, counts."""
         record = self.record
-        parts = [f"{record.metric} {number(record.value)}"]
+        texts = [f"{record.metric} {number(record.value)}"]
         if record.ci95:
-            parts.append(f"95 % interval {interval_text(record.ci95)}")
+            texts.append(f"95 % interval {interval_text(record.ci95)}")
         elif record.interval_note:
-            parts.append(f"no interval: {record.interval_note}")
+            texts.append(f"no interval: {record.interval_note}")
         if record.p_value is not None:
-            parts.append(f"p {p_text(record.p_value)}" + (f" ({record.p_method})" if record.p_method else ""))
+            texts.append(f"p {p_text(record.p_value)}" + (f" ({record.p_method})" if record.p_method else ""))
         elif record.p_note:
-            parts.append(f"no p-value: the metric {record.p_note}")
+            texts.append(f"no p-value: the metric {record.p_note}")
         if record.harmonic_p is not None:
-            parts.append(f"harmonic p {number(record.harmonic_p)}")
-        parts.append(f"{record.n} examples" + (f", {record.skipped} without a score" if record.skipped else ""))
+            texts.append(f"harmonic p {number(record.harmonic_p)}")
+        texts.append(f"{record.n} examples" + (f", {record.skipped} without a score" if record.skipped else ""))
         if self.share is not None:
-            parts.append(f"{self.share_text} of the way from shuffled captions to people")
+            texts.append(f"{self.share_text} of the way from shuffled captions to people")
         if self.letters:
-            parts.append(f"cluster {self.letters}")
-        return " · ".join(parts)
+            texts.append(f"cluster {self.letters}")
+        return " · ".join(texts)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _columns(group: Group) -> tuple[Column, ...]:
     entries = {metric: _entry(group.runs[index].provenance, record) for index, record in group.records
                for metric in [record.metric]}  # fmt: skip
     ordered = dict.fromkeys(entry.question for manifest in current().manifests for entry in manifest.entries)
-    places = {question: place for place, question in enumerate(question for question in ordered if question)}
+    ranks = {question: rank for rank, question in enumerate(question for question in ordered if question)}
     first = {record.metric: record for _, record in reversed(group.records)}
     tested = {record.metric for _, record in group.records if record.p_value is not None}
     columns = [
@@ -199,7 +199,7 @@ def _columns(group: Group) -> tuple[Column, ...]:
         )
         for metric, entry in ((metric, entries[metric]) for metric in group.metrics)
     ]
-    return tuple(sorted(columns, key=lambda column: places.get(column.question, len(places))))
+    return tuple(sorted(columns, key=lambda column: ranks.get(column.question, len(ranks))))
 
 
 def _entry(provenance: Provenance, record: ResultRecord) -> Entry | None:
@@ -213,14 +213,14 @@ def _entry(provenance: Provenance, record: ResultRecord) -> Entry | None:
 def _systems(group: Group) -> dict[str, dict[str, ResultRecord]]:
     """Return system -> metric -> record; results of token scores, which have no decoding, join the first system of their model."""
     systems: dict[str, dict[str, ResultRecord]] = {}
-    rest: list[tuple[int, ResultRecord]] = []
+    model_records: list[tuple[int, ResultRecord]] = []
     for index, record in group.records:
         if record.level == "model":
-            rest.append((index, record))
+            model_records.append((index, record))
         else:
             key = system_key(index, record.model, record.decoding_key)
             systems.setdefault(key, {})[record.metric] = record
-    for index, record in rest:
+    for index, record in model_records:
         prefix = f"{index}|{record.model}|"
         key = next((key for key in systems if key.startswith(prefix)), prefix + record.decoding_key)
         systems.setdefault(key, {})[record.metric] = record
@@ -260,7 +260,7 @@ def _cells(
         cells[key] = Cell(
             record=record,
             letters=letters,
-            best=_leads(letters) and not all(_leads(clusters.of(column.metric, other)) for other in records),
+            best=_leads(letters) and not all(_leads(clusters.of(column.metric, system)) for system in records),
             low=left,
             width=round(right - left, 1),
             dot=place(record.value),

@@ -42,31 +42,31 @@ def _of_run(run: Run) -> list[Notice]:
     if not run.records:
         notices.append(Notice("The run has no results.", severe=True))
     if run.failed:
-        notices.append(_failed(run))
+        notices.append(_failure_notice(run))
     undefined = list(dict.fromkeys(record.metric for record in run.records if math.isnan(record.value)))
     if undefined:
         notices.append(Notice(f"Undefined for some model: {', '.join(undefined)}.", severe=True))
     skipped = Counter(record.metric for record in run.records if record.skipped)
     if skipped:
-        most = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
+        largest_share = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
         notices.append(
             Notice(
-                f"Some examples have no score and are left out (up to {100 * most:.0f} % of a model): {', '.join(skipped)}."
+                f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a model): {', '.join(skipped)}."
             )
         )
     return [*notices, *(Notice(note) for note in run.notes)]
 
 
-def _failed(run: Run) -> Notice:
+def _failure_notice(run: Run) -> Notice:
     """Return the warning about examples that models could not process."""
     models = Counter(_model(name, run) for name in run.failed)
     total = int(run.provenance.data.get("examples") or 0)
-    parts = ", ".join(f"{model} {count}{' (all)' if count == total else ''}" for model, count in models.items())
+    counts = ", ".join(f"{model} {count}{' (all)' if count == total else ''}" for model, count in models.items())
     details = list(run.failed.items())[:MAX_LISTED]
     if len(run.failed) > MAX_LISTED:
         details.append(("…", f"{len(run.failed) - MAX_LISTED} more"))
     return Notice(
-        f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {parts}.", severe=True, details=details
+        f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {counts}.", severe=True, details=details
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from harness.files.json_text import parse_json
 from harness.reporting.numbers import number
+from harness.reporting.table import Table
 from harness.run.finished import Run
 from harness.rundir.format import LOG
 
@@ -17,16 +17,7 @@ DELIMITER = "SPEC"
 """Word that ends the spec in the command."""
 
 
-@dataclass(frozen=True)
-class Listing:
-    """One table of the provenance."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def listings(run: Run) -> list[Listing]:
+def listings(run: Run) -> list[Table]:
     """Return the tables of a run; those without rows are left out."""
     content, data = run.provenance.content, run.provenance.data
     facts = {
@@ -47,19 +38,18 @@ def listings(run: Run) -> list[Listing]:
     metrics = [(m.label, m.name, _json(m.params), m.signature) for m in run.provenance.metrics]
     versions = cast("Mapping[str, object]", content.get("versions") or {})
     local = cast("Sequence[Mapping[str, object]]", content.get("local_code") or ())
-    tables = [
-        Listing("Run", ("", "value"), tuple((k, str(v)) for k, v in facts.items() if v not in (None, ""))),
-        Listing("Models", ("model", "adapter", "parameters", "fingerprint"), tuple(models)),
-        Listing("Metrics", ("metric", "component", "parameters", "signature"), tuple(metrics)),
-        Listing("Time per stage", ("stage", "seconds"), tuple(_times(run))),
-        Listing("Versions", ("package", "version"), tuple((k, str(v)) for k, v in versions.items())),
-        Listing(
-            "Local code", ("registry", "provider", "modules"),
-            tuple((str(x.get("registry")), str(x.get("provider")), _json(x.get("modules"))) for x in local),
-        ),
-        Listing("Failures", ("model and example", "reason"), tuple((k, v) for k, v in run.failed.items())),
-    ]  # fmt: skip
-    return [table for table in tables if table.rows]
+    tables = {
+        ("Run", "", "value"): [(k, str(v)) for k, v in facts.items() if v not in (None, "")],
+        ("Models", "model", "adapter", "parameters", "fingerprint"): models,
+        ("Metrics", "metric", "component", "parameters", "signature"): metrics,
+        ("Time per stage", "stage", "seconds"): _times(run),
+        ("Versions", "package", "version"): [(k, str(v)) for k, v in versions.items()],
+        ("Local code", "registry", "provider", "modules"): [
+            (str(x.get("registry")), str(x.get("provider")), _json(x.get("modules"))) for x in local
+        ],
+        ("Failures", "model and example", "reason"): list(run.failed.items()),
+    }
+    return [Table(headers, rows, "l" * len(headers), title) for (title, *headers), rows in tables.items() if rows]
 
 
 def command(run: Run) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.analysis.clusters import rankings
-from harness.analysis.compare import DRAWS, LEVEL, Pair, adjusted
+from harness.analysis.compare import DRAWS, Pair, adjusted
 from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
-from harness.contracts import Values
+from harness.analysis.comparisons import LEVEL, Comparison
 from harness.reporting.page.groups import Group
 from harness.rundir.records import ResultRecord
 
@@ -49,7 +49,7 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
             warning=f"No significance clusters, and no value marked as best: {len(group.systems)} systems are {count:,} pairs, more than "
             f"the {MAX_PAIRS:,} that a page compares; --compare compares them all the same."
         )
-    pairs = [Pair(*one, *other) for one, other in itertools.combinations(group.systems, 2)]
+    pairs = [Pair(*first, *second) for first, second in itertools.combinations(group.systems, 2)]
     pairs = [pair for pair in pairs if pair.metrics and pair.shares_examples]
     if not pairs:
         return Clusters()
@@ -61,10 +61,10 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
         f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
         f"randomisation, {DRAWS:,} draws). Marked values share the letter a with the best one."
     )
-    return Clusters(letters, note if letters else "", _postponed(group, plan))
+    return Clusters(letters, note if letters else "", _postponed_note(group, plan))
 
 
-def _postponed(group: Group, plan: Affordable) -> str:
+def _postponed_note(group: Group, plan: Affordable) -> str:
     """Return the warning about metrics without tests; empty where all are tested."""
     if not plan.postponed:
         return ""
@@ -80,22 +80,22 @@ def _postponed(group: Group, plan: Affordable) -> str:
     )
 
 
-def _letters(group: Group, compared: list[Pair], rows: list[Values]) -> dict[str, dict[str, str]]:
+def _letters(group: Group, compared: list[Pair], rows: list[Comparison]) -> dict[str, dict[str, str]]:
     """Return metric -> system -> letters; systems of one set size are ranked among themselves."""
     number = {id(side): index for index, side in enumerate(group.sides)}
-    by_size: dict[tuple[str, str], list[Values]] = {}
+    by_size: dict[tuple[str, str], list[Comparison]] = {}
     for pair, row in zip(compared, rows):
-        record = pair.one.record(pair.a, row["metric"])
-        if record is None or row["sizes_differ"]:
+        record = pair.one.record(pair.a, row.metric)
+        if record is None or row.sizes_differ:
             continue
         keys = [
             system_key(number[id(side)], system.model, system.decoding_key)
             for side, system in ((pair.one, pair.a), (pair.other, pair.b))
         ]
-        entry = {**row, "system_a": keys[0], "system_b": keys[1]}
-        by_size.setdefault((row["metric"], size_key(record)), []).append(entry)
+        entry = replace(row, system_a=keys[0], system_b=keys[1])
+        by_size.setdefault((row.metric, size_key(record)), []).append(entry)
     letters: dict[str, dict[str, str]] = {}
-    for (metric, _), part in by_size.items():
-        for system in rankings(part).get(metric, ()):
+    for (metric, _), size_rows in by_size.items():
+        for system in rankings(size_rows).get(metric, ()):
             letters.setdefault(metric, {})[system.system] = system.letters
     return letters

@@ -8,8 +8,9 @@ from __future__ import annotations
 from caption_kernels.reference.bleu import bleu_relabel, bleu_scores, clip_all, clip_pairs
 from caption_kernels.reference.cider import cider_idf, cider_pairs, cider_repetition
 from caption_kernels.reference.math import exp, log, power
-from caption_kernels.reference.meteor.lexicon import Lexicon, LexiconBuilder
+from caption_kernels.reference.meteor.lexicon import Lexicon
 from caption_kernels.reference.meteor.normaliser import normalise
+from caption_kernels.reference.meteor.paraphrases import ParaphraseReader
 from caption_kernels.reference.meteor.score import meteor_score
 from caption_kernels.reference.meteor.texts import MeteorTexts
 from caption_kernels.reference.rouge import best_relabel, lcs_pairs, rouge_relabel
@@ -19,8 +20,8 @@ from caption_kernels.reference.tokenizer import Tokenizer
 
 __all__ = [
     "Lexicon",
-    "LexiconBuilder",
     "MeteorTexts",
+    "ParaphraseReader",
     "TextIndex",
     "Tokenizer",
     "best_relabel",

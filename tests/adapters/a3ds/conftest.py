@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.tasks.a3ds import pixels
-from harness.tasks.a3ds.scene import SIZES, indices
+from harness_tasks.a3ds import pixels
+from harness_tasks.a3ds.scene import SIZES, indices
 
 
 class OneHot:

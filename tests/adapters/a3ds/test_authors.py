@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.authors import joined_listener_state, read_state, save_state, stored_vocabulary
-from harness.adapters.a3ds.model import Listener, Speaker, SpeakerSizes
-from harness.adapters.a3ds.vocabulary import WORDS, Vocabulary
 from harness.errors import InputError
+from harness_models.a3ds.authors import joined_listener_state, read_state, save_state, stored_vocabulary
+from harness_models.a3ds.model import Listener, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import WORDS, Vocabulary
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.a3ds.drift import TrigramModel, semantic_drift, structural_drift
-from harness.adapters.a3ds.model import Speaker, SpeakerSizes
-from harness.tasks.a3ds.scene import captions
+from harness_models.a3ds.drift import TrigramModel, semantic_drift, structural_drift
+from harness_models.a3ds.model import Speaker, SpeakerSizes
+from harness_tasks.a3ds.scene import captions
 
 
 @pytest.fixture(scope="module")

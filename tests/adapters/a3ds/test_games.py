@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.a3ds.games import batches, draw_games, encode, similar_scenes
-from harness.adapters.a3ds.vocabulary import END, PAD, START, UNK
 from harness.errors import HarnessError
-from harness.tasks.a3ds.scene import indices
+from harness_models.a3ds.games import batches, draw_games, encode, similar_scenes
+from harness_models.a3ds.vocabulary import END, PAD, START, UNK
+from harness_tasks.a3ds.scene import indices
 
 
 def test_games_depend_on_the_seed_only(one_hot):

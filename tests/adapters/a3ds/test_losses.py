@@ -7,9 +7,9 @@ import math
 import pytest
 import torch
 
-from harness.adapters.a3ds.losses import play, sample_messages, structural_loss
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness.adapters.a3ds.vocabulary import END, PAD
+from harness_models.a3ds.losses import play, sample_messages, structural_loss
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import END, PAD
 
 
 def test_policy_gradient_equals_its_formula():

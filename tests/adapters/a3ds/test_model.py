@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness.adapters.a3ds.vocabulary import END, START
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.vocabulary import END, START
+from harness_models.shared.decoding.decode import DecodingBatch, decode
 
 
 @pytest.fixture(scope="module")

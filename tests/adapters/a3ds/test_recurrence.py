@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.a3ds.recurrence import Recurrence, hidden_states
+from harness_models.a3ds.recurrence import Recurrence, hidden_states
 
 
 @pytest.mark.parametrize("bfloat16", [False, True])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.a3ds.adapter import A3DS
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness.adapters.a3ds.rsa import literal_listener
-from harness.adapters.shared.decoding.decode import DecodingBatch, Hypothesis, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_models.a3ds.adapter import A3DS
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.rsa import literal_listener
+from harness_models.shared.decoding.decode import DecodingBatch, Hypothesis, decode
+from harness_tasks.readers.a3ds import ReferenceGames
 
 GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
 

@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from harness.adapters.a3ds import train_cli
+from harness_models.a3ds import train_cli
 
 
 def test_command_line(one_hot, tmp_path, capsys):

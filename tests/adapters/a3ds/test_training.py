@@ -9,10 +9,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from harness.adapters.a3ds.games import draw_games
-from harness.adapters.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
-from harness.adapters.a3ds.training import TrainingPlan, train
 from harness.errors import HarnessError, InputError
+from harness_models.a3ds.games import draw_games
+from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
+from harness_models.a3ds.training import TrainingPlan, train
 
 SMALL = {"images": 60, "captions": 4, "hidden": 32, "visual": 16, "embed": 8, "batch": 32}
 
@@ -41,7 +41,7 @@ def test_the_baseline_learns_and_writes_its_files(one_hot, tmp_path):
 def test_the_saved_speaker_takes_unstandardised_features(one_hot, tmp_path):
     """The game continues with the same function, although it standardises the features."""
     path = train(plan(tmp_path / "base", epochs=1))
-    from harness.adapters.a3ds.training import _A3dsTraining
+    from harness_models.a3ds.training import _A3dsTraining
 
     games = draw_games(images=20, captions=1, pairing="random", source=one_hot, seed=9)
     trainer = _A3dsTraining(plan(tmp_path / "rp", stage="rp", speaker=str(path)), games, one_hot.name, None)
@@ -49,7 +49,7 @@ def test_the_saved_speaker_takes_unstandardised_features(one_hot, tmp_path):
     with torch.no_grad():
         inside = trainer.speaker((raw - trainer.mean) / trainer.deviation, games.captions[:3, :-1])
         outside = Speaker.load(path)(raw, games.captions[:3, :-1])
-        with trainer._folded():
+        with trainer._fold_features():
             assert torch.allclose(trainer.speaker(raw, games.captions[:3, :-1]), outside, atol=1e-4)
     assert torch.allclose(inside, outside, atol=1e-4)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.a3ds.vocabulary import END, PAD, START, WORDS, Vocabulary
 from harness.errors import HarnessError
+from harness_models.a3ds.vocabulary import END, PAD, START, WORDS, Vocabulary
 
 
 def test_vocabulary_is_the_published_one(golden):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.baselines.shuffled import Shuffled
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.baselines.shuffled import Shuffled
 
 
 def shuffled(examples, seeds=None, decoding=None, **params):

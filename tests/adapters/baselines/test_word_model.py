@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from harness.adapters.baselines.word_model import END, WordModel, words_of
 from harness.contracts import Decoding, Example, Scorer
 from harness.errors import HarnessError
+from harness_models.baselines.word_model import END, WordModel, words_of
 
 LINES = ["A dog runs.", "A dog sleeps.", "The cat sleeps on a mat."]
 

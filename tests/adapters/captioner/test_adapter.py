@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from harness.adapters.captioner.adapter import TrainedCaptioner
-from harness.adapters.captioner.model import ARCHITECTURES, load
-from harness.adapters.captioner.recipe import CaptionerRecipe
-from harness.adapters.captioner.training import train
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
-from harness.tasks.a3ds.scene import captions
+from harness_models.captioner.adapter import TrainedCaptioner
+from harness_models.captioner.model import ARCHITECTURES, load
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.training import train
+from harness_tasks.a3ds.scene import captions
 
 SMALL = {"images": 40, "captions": 2, "kind": "short", "epochs": 4, "width": 12, "batch": 16, "save_at": [3, 8]}
 SCENES = (5, 123_456, 479_999)

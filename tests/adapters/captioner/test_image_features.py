@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.captioner.image_features import image_features
 from harness.errors import HarnessError
-from harness.tasks.a3ds.scene import SIZES, indices
+from harness_models.captioner.image_features import image_features
+from harness_tasks.a3ds.scene import SIZES, indices
 
 SCENES = (5, 123_456, 479_999)
 

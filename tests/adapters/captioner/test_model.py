@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.captioner.image_features import image_features
-from harness.adapters.captioner.model import ARCHITECTURES, Captioner, check_architecture
 from harness.errors import HarnessError
+from harness_models.captioner.image_features import image_features
+from harness_models.captioner.model import ARCHITECTURES, Captioner, check_architecture
 
 SCENES = (5, 123_456, 479_999)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.captioner.recipe import CaptionerRecipe, recipe_from
 from harness.errors import HarnessError
+from harness_models.captioner.recipe import CaptionerRecipe, recipe_from
 
 
 def test_stages_of_a_recipe():

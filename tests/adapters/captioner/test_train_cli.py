@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from harness.adapters.captioner import train_cli
-from harness.adapters.captioner.model import load
 from harness.errors import HarnessError
+from harness_models.captioner import train_cli
+from harness_models.captioner.model import load
 
 SMALL = {"images": 40, "captions": 2, "kind": "short", "epochs": 4, "width": 12, "batch": 16, "save_at": [3, 8]}
 

@@ -7,10 +7,10 @@ import json
 import pytest
 import torch
 
-from harness.adapters.captioner.model import ARCHITECTURES, Captioner
-from harness.adapters.captioner.recipe import CaptionerRecipe
-from harness.adapters.captioner.training import caption_loss, stage_folder, train
 from harness.errors import HarnessError, InputError
+from harness_models.captioner.model import ARCHITECTURES, Captioner
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.training import caption_loss, stage_folder, train
 
 SMALL = {"images": 40, "captions": 2, "kind": "short", "epochs": 4, "width": 12, "batch": 16, "save_at": [3, 8]}
 

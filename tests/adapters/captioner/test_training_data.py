@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.captioner.model import END
-from harness.adapters.captioner.recipe import CaptionerRecipe
-from harness.adapters.captioner.training_data import training_data
 from harness.errors import HarnessError
+from harness_models.captioner.model import END
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.captioner.training_data import training_data
 
 SMALL = {"images": 40, "captions": 2, "kind": "short", "epochs": 4, "width": 12, "batch": 16, "save_at": [3, 8]}
 

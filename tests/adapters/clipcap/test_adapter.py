@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.clipcap.adapter import ClipCapAdapter
-from harness.adapters.clipcap.model import ClipCap, ClipCapSizes
-from harness.adapters.shared.layers.gpt2 import Gpt2Sizes
-from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.clipcap.adapter import ClipCapAdapter
+from harness_models.clipcap.model import ClipCap, ClipCapSizes
+from harness_models.shared.layers.gpt2 import Gpt2Sizes
+from harness_models.shared.tokenisers.bpe import Gpt2Bpe
 
 TEXTS = ["a red ball on the floor.", "the dog runs.", "a small green pill in the corner.", "two people ride horses."]
 
@@ -123,7 +123,7 @@ def test_images_through_open_clip(folder, tmp_path):
     open_clip = pytest.importorskip("open_clip")
     from PIL import Image
 
-    from harness.adapters.shared.inputs.clip_images import ClipImages
+    from harness_models.shared.inputs.clip_images import ClipImages
 
     torch.manual_seed(0)
     name = "ViT-S-32-alt"

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.clipcap.authors import STRATEGIES, tied_tensors
-from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
+from harness_models.clipcap.authors import STRATEGIES, tied_tensors
+from harness_models.clipcap.model import ClipCap, ClipCapStep
+from harness_models.shared.decoding.decode import DecodingBatch, decode
 
 KINDS = ("mlp", "transformer")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.clipcap.image_vectors import open_vectors
-from harness.adapters.shared.inputs.a3ds_inputs import SceneVectors
 from harness.contracts import Example
 from harness.errors import HarnessError
+from harness_models.clipcap.image_vectors import open_vectors
+from harness_models.shared.inputs.a3ds_inputs import SceneVectors
 
 
 def test_a_path_opens_a_feature_file(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.adapters.clipcap.mappers import MlpMapper, TransformerMapper
+from harness_models.clipcap.mappers import MlpMapper, TransformerMapper
 
 
 def test_mlp_mapper_equals_its_formula():

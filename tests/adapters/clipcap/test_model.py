@@ -7,9 +7,9 @@ import json
 import pytest
 import torch
 
-from harness.adapters.clipcap.model import ClipCap, ClipCapStep
-from harness.adapters.shared.decoding.filters import filtered_probabilities
 from harness.errors import InputError
+from harness_models.clipcap.model import ClipCap, ClipCapStep
+from harness_models.shared.decoding.filters import filtered_probabilities
 
 KINDS = ("mlp", "transformer")
 

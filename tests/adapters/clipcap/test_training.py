@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.clipcap.adapter import ClipCapAdapter
-from harness.adapters.clipcap.training import ClipCapRecipe, train
-from harness.adapters.shared.layers.standardise import Standardiser
-from harness.adapters.shared.training.loop import load_state
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.contracts import Decoding, Example, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.clipcap.adapter import ClipCapAdapter
+from harness_models.clipcap.training import ClipCapRecipe, train
+from harness_models.shared.layers.standardise import Standardiser
+from harness_models.shared.training.loop import load_state
+from harness_models.shared.weights.checkpoints import load_checkpoint
 
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mapper", ["mlp", "transformer"])
 def test_training_learns_and_resumes(tmp_path, mapper):
     random = np.random.default_rng(0)

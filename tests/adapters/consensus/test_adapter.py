@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.consensus.adapter import Consensus
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError
-from harness.plugins.judges.replies import Reply
 from harness.testing import check_adapter
+from harness_metrics.judges.replies import Reply
+from harness_models.consensus.adapter import Consensus
 
 EXAMPLES = [Example(str(k), ("a dog", "the dog", "one dog", "dogs")) for k in range(4)]
 

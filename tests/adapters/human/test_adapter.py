@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.human.adapter import Human
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
+from harness_models.human.adapter import Human
 
 references = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), min_size=4, max_size=8).map(tuple)
 seeds = st.integers(0, 2**63 - 1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.lines.adapter import LinesOfCorpus
 from harness.contracts import Decoding, Example, TaskView
 from harness.errors import InputError
+from harness_models.lines.adapter import LinesOfCorpus
 
 EXAMPLES = [Example("x", ("r",)), Example("y", ("r",))]
 

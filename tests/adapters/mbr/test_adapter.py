@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.adapters.mbr.adapter import Mbr, chosen
 from harness.contracts import Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError
+from harness_models.mbr.adapter import Mbr, rank_captions
 
 POOL = ("a dog runs", "a red bus", "a dog runs", "a dog sits", "the dog runs fast")
 
@@ -46,9 +46,9 @@ EXAMPLE = Example("x", ("a dog", "a cat"))
 
 def test_the_smallest_risk_first_and_repeated_captions_last():
     # sums of missing words: 4 ("a dog runs", twice), 9, 6 and 11
-    (order,) = chosen([(EXAMPLE, POOL)], Words(), [EXAMPLE.references])
+    (order,) = rank_captions([POOL], Words(), [EXAMPLE.references])
     assert order == [0, 3, 1, 4, 2]
-    assert chosen([(EXAMPLE, ("one",)), (EXAMPLE, ("a", "b"))], Words(), [("x",)]) == [[0], [0, 1]]
+    assert rank_captions([("one",), ("a", "b")], Words(), [("x",)]) == [[0], [0, 1]]
 
 
 def test_all_fields_follow_and_failures_pass():

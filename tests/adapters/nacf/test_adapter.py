@@ -11,10 +11,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from harness.adapters.nacf.adapter import NacfAdapter
-from harness.adapters.nacf.iterative_refinement import Refinement, Refiner
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.nacf.adapter import NacfAdapter
+from harness_models.nacf.iterative_refinement import Refinement, Refiner
 
 WORDS = ["<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>", *(f"w{i}" for i in range(41))]
 EXAMPLES = [Example(f"video{i}", ("w1 w2 w3 w4.", "w5 w6 w7 w8 w9"), meta={"category": i % 4}) for i in range(7)]
@@ -92,7 +92,7 @@ def test_reference_scores_are_exact_for_arb_and_pseudo_for_nacf(build):
     assert {s.likelihood for scores in pseudo for s in scores} == {"pseudo"}
     assert pseudo[0][0].tokens[-1] == "<length>"
     with torch.inference_mode():
-        encoded = adapter.encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
+        encoded = adapter.encode_videos(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
         ids = adapter.words.encode("w1 w2 w3 w4.")
         rows = torch.tensor([[4 if j == 2 else w for j, w in enumerate(ids)]])
         expected = adapter.model.logits(rows, encoded).log_softmax(-1)[0, 2, ids[2]]
@@ -103,7 +103,7 @@ def test_reference_scores_are_exact_for_arb_and_pseudo_for_nacf(build):
 def test_fixed_words_stay_in_their_slots(build):
     adapter = build("NAB")
     with torch.inference_mode():
-        encoded = adapter.encoded(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
+        encoded = adapter.encode_videos(adapter.model, adapter.inputs(EXAMPLES[:1]), EXAMPLES[:1])
         words = torch.tensor([[0, 20, 0, 0, 30, 0]])
         for order in ("mp", "l2r", "ef"):
             slots = Refiner(adapter.model, encoded, Refinement(order=order, more=2)).fill(torch.tensor([6]), words)
@@ -128,7 +128,7 @@ def test_invalid_input_is_refused(build):
         build("NAB").prepare(TaskView(EXAMPLES, Decoding("beam")))
     with pytest.raises(HarnessError, match="only NACF models"):
         build("NAB").prepare(TaskView(EXAMPLES, Decoding("refine", options={"templates": True})))
-    with pytest.raises(HarnessError, match="unknown options lenghts"):
+    with pytest.raises(HarnessError, match="unknown option 'lenghts'; did you mean 'lengths'"):
         build("NAB").prepare(TaskView(EXAMPLES, Decoding("refine", options={"lenghts": 3})))
     with pytest.raises(HarnessError, match="a teacher is an ARB model"):
         build("ARB", taught=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.nacf.authors import STRATEGIES, method_of, settings_of
-from harness.adapters.nacf.layers import BOS, EOS
-from harness.adapters.nacf.model import ArbStep, Nacf
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.contracts import Decoding
 from harness.errors import InputError
+from harness_models.nacf.authors import STRATEGIES, method_of, settings_of
+from harness_models.nacf.layers import BOS, EOS
+from harness_models.nacf.model import ArbStep, Nacf
+from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.shared.weights.checkpoints import load_checkpoint
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.nacf.iterative_refinement import Refinement, Refiner, Slots, sampled_words
-from harness.adapters.nacf.lengths import most_likely_lengths
-from harness.adapters.nacf.model import Nacf
-from harness.adapters.shared.decoding.types import select_rows
 from harness.contracts import Decoding
 from harness.errors import HarnessError
+from harness_models.nacf.iterative_refinement import Refinement, Refiner, Slots, sampled_words
+from harness_models.nacf.lengths import most_likely_lengths
+from harness_models.nacf.model import Nacf
+from harness_models.shared.decoding.types import select_rows
 
 
 @pytest.fixture(scope="module")

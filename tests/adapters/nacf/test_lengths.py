@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
 from harness.errors import HarnessError
+from harness_models.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
 
 
 def test_most_likely_lengths_are_ordered_and_clamped():

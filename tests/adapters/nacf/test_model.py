@@ -7,7 +7,7 @@ import json
 import pytest
 import torch
 
-from harness.adapters.nacf.model import ArbStep, Nacf
+from harness_models.nacf.model import ArbStep, Nacf
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import harness
-from harness.adapters.baselines.shuffled import Shuffled
-from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import resolve
-from harness.tasks.a3ds import pixels
-from harness.tasks.a3ds.scene import captions
+from harness_models.baselines.shuffled import Shuffled
+from harness_models.shared.training.recipe import load_trainer, read_recipe
+from harness_tasks.a3ds import pixels
+from harness_tasks.a3ds.scene import captions
 
 LESS = {"kind": "short", "scenes": 200, "captions_each": 9, "epochs": 6}
 """Fewer data than the recipes name (600 scenes, exhaustive captions, 10 epochs)."""
@@ -56,7 +56,7 @@ def baseline(examples) -> tuple[float, float]:
 def test_it_describes_unseen_scenes(name, examples, baseline, root, tmp_path):
     system = "o2na" if name == "o2na" else "nacf"
     generated = load_trainer(system)
-    recipe = read_recipe(root / "tasks" / "studies" / "recipes" / f"{name}.yaml", generated.recipe)
+    recipe = read_recipe(root / "tasks" / "harness_tasks" / "studies" / "recipes" / f"{name}.yaml", generated.recipe)
     recipe = replace(recipe, **LESS)
     assert not {example.id for example in examples} & {scene for scene, _ in recipe.pairs()}
     started = time.process_time()

@@ -12,13 +12,13 @@ import pytest
 import torch
 import yaml
 
-from harness.adapters.nacf import training
-from harness.adapters.nacf.adapter import NacfAdapter
-from harness.adapters.nacf.model import Nacf
-from harness.adapters.nacf.training import METHODS, NacfRecipe, NacfTraining, train
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.contracts import Decoding, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.nacf import training
+from harness_models.nacf.adapter import NacfAdapter
+from harness_models.nacf.model import Nacf
+from harness_models.nacf.training import METHODS, NacfRecipe, NacfTraining, train
+from harness_models.shared.weights.checkpoints import load_checkpoint
 from tests.support.toy_videos import SMALL, toy_recipe, toy_videos
 
 
@@ -72,7 +72,7 @@ def test_saved_weights_take_unstandardised_features(data, tmp_path):
     adapter = NacfAdapter(checkpoint=str(tmp_path))
     with torch.inference_mode():
         expected = session.model.encode([x[:9] for x in session.features]).memory
-        memory = adapter.encoded(adapter.model, adapter.inputs(data[1][:9]), data[1][:9]).memory
+        memory = adapter.encode_videos(adapter.model, adapter.inputs(data[1][:9]), data[1][:9]).memory
     torch.testing.assert_close(memory, expected, atol=1e-4, rtol=1e-4)
 
 

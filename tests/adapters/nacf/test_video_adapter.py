@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.nacf.adapter import NacfAdapter
-from harness.adapters.nacf.layers import NacfSizes
-from harness.adapters.nacf.model import Nacf
-from harness.adapters.nacf.video_adapter import weight_files
-from harness.adapters.nacf.word_list import SPECIAL
-from harness.adapters.shared.weights.checkpoints import save_checkpoint
 from harness.contracts import Decoding, Example
 from harness.errors import HarnessError, InputError
+from harness_models.nacf.adapter import NacfAdapter
+from harness_models.nacf.layers import NacfSizes
+from harness_models.nacf.model import Nacf
+from harness_models.nacf.video_adapter import weight_files
+from harness_models.nacf.word_list import SPECIAL
+from harness_models.shared.weights.checkpoints import save_checkpoint
 
 
 @pytest.fixture

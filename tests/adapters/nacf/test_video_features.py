@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.nacf.video_features import SceneVideos, VideoFeatureFiles, open_videos, sampled_frames
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
+from harness_models.nacf.video_features import SceneVideos, VideoFeatureFiles, open_videos, sampled_frames
 
 
 def test_frames_are_the_middles_of_equal_spans():

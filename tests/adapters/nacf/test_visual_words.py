@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.adapters.nacf.visual_words import DETERMINERS, FUNCTION_WORDS, is_visual
+from harness_models.nacf.visual_words import DETERMINERS, FUNCTION_WORDS, is_visual
 
 
 def test_function_words_and_numbers_are_not_visual():

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness.adapters.nacf.word_list import SPECIAL, WordList, split_words, vocabulary
 from harness.errors import InputError
+from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness_models.nacf.word_list import SPECIAL, WordList, split_words, vocabulary
 
 WORDS = WordList([*SPECIAL, "a", "dog", "runs"])
 
@@ -22,7 +22,7 @@ def test_special_words_have_their_ids():
 
 
 def test_rare_words_and_special_words_are_left_out():
-    assert vocabulary([["dog", "<eos>", "a"], ["dog"]], least=2) == [*SPECIAL, "dog"]
+    assert vocabulary([["dog", "<eos>", "a"], ["dog"]], minimum=2) == [*SPECIAL, "dog"]
 
 
 @given(st.lists(st.sampled_from(["a", "dog", "runs"])))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.o2na.adapter import O2naAdapter
-from harness.adapters.o2na.training import O2naRecipe, train
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.o2na.adapter import O2naAdapter
+from harness_models.o2na.training import O2naRecipe, train
 from tests.support.toy_videos import COLOURS, SHAPES, toy_recipe, toy_videos
 
 
@@ -86,7 +86,7 @@ def test_lengths_are_sampled_with_their_probabilities(data, adapter):
     )
     texts = next(iter(adapter.generate([example], decoding, [5]))).candidates
     with torch.inference_mode():
-        encoded = adapter.encoded(adapter.model, adapter.inputs([example]), [example])
+        encoded = adapter.encode_videos(adapter.model, adapter.inputs([example]), [example])
         expected = (encoded.lengths[0] / 3.0).softmax(0).numpy()
     expected = np.array([0, 0, 0, expected[:4].sum(), *expected[4:]])  # 3 is the shortest of the training set
     expected = np.array([*expected[:6], expected[6:].sum()])  # and 6 the longest

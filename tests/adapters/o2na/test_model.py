@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.nacf.layers import NacfSizes
-from harness.adapters.nacf.model import Nacf
-from harness.adapters.o2na.model import O2na, ObjectPredictor
-from harness.adapters.shared.weights.checkpoints import load_checkpoint, looks_like, save_checkpoint
 from harness.errors import InputError
+from harness_models.nacf.layers import NacfSizes
+from harness_models.nacf.model import Nacf
+from harness_models.o2na.model import O2na, ObjectPredictor
+from harness_models.shared.weights.checkpoints import load_checkpoint, looks_like, save_checkpoint
 
 SIZES = NacfSizes(
     method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7

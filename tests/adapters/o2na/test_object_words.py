@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from harness.adapters.o2na.object_words import noun_positions, object_words, read_object_words, scene_objects
 from harness.errors import InputError
-from harness.tasks.a3ds.scene import captions
+from harness_models.o2na.object_words import noun_positions, object_words, read_object_words, scene_objects
+from harness_tasks.a3ds.scene import captions
 
 
 def test_nouns_are_the_last_words_of_runs_after_determiners():
@@ -23,7 +23,7 @@ def test_object_words_are_nouns_in_half_of_their_occurrences():
         for text in ("a red ball", "the ball is red", "a dog", "the red", "red is a cat", "a ball", "a dog")
     ]
     assert object_words(texts) == ["ball", "dog"]
-    assert object_words(texts, least=1) == ["ball", "dog", "cat"]
+    assert object_words(texts, minimum=1) == ["ball", "dog", "cat"]
 
 
 def test_object_words_of_scene_captions_are_the_scene_objects():

@@ -7,16 +7,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.nacf.layers import VIS, NacfSizes
-from harness.adapters.o2na.model import O2na
-from harness.adapters.o2na.three_step_decoding import (
+from harness.errors import HarnessError, InputError
+from harness_models.nacf.layers import VIS, NacfSizes
+from harness_models.o2na.model import O2na
+from harness_models.o2na.three_step_decoding import (
     ObjectRefiner,
     ThreeSteps,
     least_length,
     place_objects,
     read_objects,
 )
-from harness.errors import HarnessError, InputError
 
 SIZES = NacfSizes(
     method="O2NA", features={"m": 6, "i": 5}, width=32, layers=1, heads=4, inner=64, vocabulary=17, max_len=7

@@ -10,10 +10,10 @@ import pytest
 import torch
 import yaml
 
-from harness.adapters.o2na import training
-from harness.adapters.o2na.training import O2naRecipe, O2naTraining, train
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
 from harness.errors import HarnessError
+from harness_models.o2na import training
+from harness_models.o2na.training import O2naRecipe, O2naTraining, train
+from harness_models.shared.weights.checkpoints import load_checkpoint
 from tests.support.toy_videos import toy_recipe, toy_videos
 
 

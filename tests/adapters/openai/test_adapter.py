@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from harness.adapters.openai.adapter import OpenAI
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.openai.adapter import OpenAI
 from tests.support.chat_server import captions
 
 pytest.importorskip("httpx2")

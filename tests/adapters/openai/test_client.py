@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.openai.client import ChatClient, Unanswered, Usage, retry_after
 from harness.errors import HarnessError
 from harness.files.http_client import RequestFailed
+from harness_models.openai.client import ChatClient, Unanswered, Usage, retry_after
 from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
@@ -161,7 +161,7 @@ def test_a_server_that_does_not_exist():
 
 
 def test_a_reply_without_end(raw, monkeypatch):
-    monkeypatch.setattr("harness.adapters.openai.client.MAX_REPLY", 2**20)
+    monkeypatch.setattr("harness_models.openai.client.MAX_REPLY", 2**20)
 
     def play(server, connection, number):
         read_request(connection)

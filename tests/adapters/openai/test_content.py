@@ -7,8 +7,8 @@ import io
 
 import pytest
 
-from harness.adapters.openai.content import frame_parts, image_file_part, image_part, sound_part, video_file_part
 from harness.errors import InputError
+from harness_models.openai.content import frame_parts, image_file_part, image_part, sound_part, video_file_part
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.openai.messages import Messages
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness.files.http_client import RequestFailed
+from harness_models.openai.messages import Messages
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -37,7 +37,7 @@ def test_images_come_before_the_prompt(tmp_path):
 
 def test_a_cell_of_a_data_set_is_sent(tmp_path):
     datasets = pytest.importorskip("datasets")
-    from harness.tasks.readers.hf import HuggingFaceDataset
+    from harness_tasks.readers.hf import HuggingFaceDataset
 
     Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     cells = [{"bytes": (tmp_path / "a.png").read_bytes(), "path": "a.png"}]
@@ -96,7 +96,7 @@ def test_sound_is_sent_as_wav(tmp_path):
 def test_columns_of_videos_and_sound_are_sent(tmp_path, monkeypatch, streaming, kind, part):
     pytest.importorskip("av")
     datasets = pytest.importorskip("datasets")
-    from harness.tasks.readers.hf import HuggingFaceDataset
+    from harness_tasks.readers.hf import HuggingFaceDataset
     from tests.support.media_files import write_sound, write_video
 
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.openai.replies import generation, read_choices, token_log_probs
 from harness.files.http_client import RequestFailed
+from harness_models.openai.replies import generation, read_choices, token_log_probs
 
 
 def choice(content="a dog", **values):

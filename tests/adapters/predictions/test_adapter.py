@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.adapters.predictions.adapter import Predictions
-from harness.adapters.predictions.tables import detect
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
+from harness_models.predictions.adapter import Predictions
+from harness_models.predictions.tables import detect
 
 
 def example(key: str) -> Example:
@@ -275,7 +275,7 @@ WHERE_IMAGE = [f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for r
 
 
 def test_files_of_real_captioners(golden):
-    from harness.tasks.readers.jsonl import TableReader
+    from harness_tasks.readers.jsonl import TableReader
 
     folder = golden / "data/coco_karpathy_test"
     examples = list(TableReader(path=str(folder / "references.jsonl.gz")))
@@ -291,7 +291,7 @@ def test_files_of_real_captioners(golden):
 
 # --------------------------------------------------------------------------- records without ids
 def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
-    from harness.tasks.readers.jsonl import TableReader
+    from harness_tasks.readers.jsonl import TableReader
 
     path = save([{"id": "x", "references": ["a", "b"], "said": "one"}, {"id": "y", "references": ["c"], "said": "two"}])
     examples = list(TableReader(path=path, columns={"id": None}))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.predictions.tables import Choice, Table, detect, read_table
 from harness.errors import InputError
+from harness_models.predictions.tables import Choice, Table, detect, read_table
 
 
 def write(folder: Path, content: Any) -> Path:
@@ -75,23 +75,23 @@ def test_a_mapping_must_be_an_object(tmp_path: Path):
 
 def test_records_with_one_caption_form_a_set():
     table = Table(Path("f"))
-    table.add("1", ("a",), single=True, where="f:1")
-    table.add("1", ("b",), single=True, where="f:2")
+    table.add("1", ("a",), single=True, location="f:1")
+    table.add("1", ("b",), single=True, location="f:2")
     assert table.captions == {"1": ("a", "b")}
     with pytest.raises(InputError, match="f:3: the id '1' occurs twice"):
-        table.add("1", ("c", "d"), single=False, where="f:3")
+        table.add("1", ("c", "d"), single=False, location="f:3")
 
 
 def test_a_list_of_captions_is_complete():
     table = Table(Path("f"))
-    table.add("1", ("a", "b"), single=False, where="f:1")
+    table.add("1", ("a", "b"), single=False, location="f:1")
     with pytest.raises(InputError, match="f:2: the id '1' occurs twice"):
-        table.add("1", ("c",), single=True, where="f:2")
+        table.add("1", ("c",), single=True, location="f:2")
 
 
 def test_null_is_replaced_by_a_later_caption():
     table = Table(Path("f"))
-    table.add("1", None, single=True, where="f:1")
+    table.add("1", None, single=True, location="f:1")
     assert list(table.null) == ["1"] and not table.captions
-    table.add("1", ("a",), single=True, where="f:2")
+    table.add("1", ("a",), single=True, location="f:2")
     assert not table.null and table.captions == {"1": ("a",)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.rnnlm.adapter import RnnLanguageModel
-from harness.adapters.rnnlm.model import load
-from harness.adapters.rnnlm.training import RnnLmRecipe, train
 from harness.contracts import Decoding, Example
 from harness.errors import HarnessError, InputError
+from harness_models.rnnlm.adapter import RnnLanguageModel
+from harness_models.rnnlm.model import load
+from harness_models.rnnlm.training import RnnLmRecipe, train
 
 LINES = [f"a {animal} {verb} ." for animal in ("dog", "cat", "bird") for verb in ("runs", "sits", "sleeps")] * 12
 EXAMPLES = [Example(str(i), ("x",)) for i in range(30)]

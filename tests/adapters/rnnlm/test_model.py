@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.rnnlm.model import START, STOP, RnnLm, load
 from harness.errors import InputError
+from harness_models.rnnlm.model import START, STOP, RnnLm, load
 
 
 @pytest.fixture

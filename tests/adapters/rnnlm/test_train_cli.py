@@ -6,8 +6,8 @@ import argparse
 
 import pytest
 
-from harness.adapters.rnnlm import train_cli
 from harness.errors import HarnessError
+from harness_models.rnnlm import train_cli
 
 LINES = [f"a {animal} {verb} ." for animal in ("dog", "cat", "bird") for verb in ("runs", "sits", "sleeps")] * 12
 

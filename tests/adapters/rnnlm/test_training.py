@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.rnnlm.model import RnnLm
-from harness.adapters.rnnlm.training import RnnLmRecipe, perplexity, train
 from harness.errors import InputError
+from harness_models.rnnlm.model import RnnLm
+from harness_models.rnnlm.training import RnnLmRecipe, perplexity, train
 
 LINES = [f"a {animal} {verb} ." for animal in ("dog", "cat", "bird") for verb in ("runs", "sits", "sleeps")] * 12
 SMALL = {"epochs": 12, "size": 16, "learning_rate": 0.02, "batch_size": 8}

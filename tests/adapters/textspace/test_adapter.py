@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.textspace.adapter import LstmOracle, ParetoOptimum, optimum
 from harness.contracts import Decoding, Example, Scorer
 from harness.errors import HarnessError, InputError
-from harness.plugins.discrepancy.frontier import PAIRS, pareto
-from harness.tasks.readers.synthetic_texts import SyntheticTexts
+from harness_metrics.discrepancy.frontier import PAIRS, pareto
+from harness_models.textspace.adapter import LstmOracle, ParetoOptimum, optimum
+from harness_tasks.readers.synthetic_texts import SyntheticTexts
 
 EXAMPLES = list(SyntheticTexts())
 

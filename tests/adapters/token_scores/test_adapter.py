@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.adapters.token_scores import TokenScoresFile
-from harness.adapters.token_scores.adapter import read_token_scores
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
-from harness.plugins.pregen.metric import Pregen
+from harness_metrics.pregen.metric import Pregen
+from harness_models.token_scores import TokenScoresFile
+from harness_models.token_scores.adapter import read_token_scores
 
 GOOD = [
     {"id": "a", "probabilities": [0.5, 0.25], "ranks": [0, 3], "tokens": ["cat", "END"]},

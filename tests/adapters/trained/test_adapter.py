@@ -15,15 +15,15 @@ import torch
 import yaml
 
 import harness
-from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
-from harness.adapters.shared.training.recipe import load_trainer
-from harness.adapters.trained.adapter import Trained
-from harness.adapters.trained.cache_key import model_key
-from harness.adapters.tvt.adapter import TvtAdapter
-from harness.adapters.tvt.training import train
 from harness.contracts import Adapter, Decoding, Example, Prepares, Scorer
 from harness.errors import HarnessError, InputError
 from harness.registry import current
+from harness_models.shared.training.model_cache import cache_folder, get_or_train
+from harness_models.shared.training.recipe import load_trainer
+from harness_models.trained.adapter import Trained
+from harness_models.trained.cache_key import model_key
+from harness_models.tvt.adapter import TvtAdapter
+from harness_models.tvt.training import train
 
 SMALL = {"width": 16, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "inner": 16, "dropout": 0.1}
 SAMPLE = Decoding("sample", candidates=3)
@@ -164,12 +164,12 @@ def test_a_killed_training_is_resumed(recipe, cache, tmp_path):
     assert 0 < epochs < 4000
     epochs_run: list[int] = []
 
-    def resume(folder):
+    def resume(folder, advance):
         assert folder == partial
         short = load_trainer("tvt").recipe(**{**recipe, "epochs": epochs + 2})  # the number of epochs may differ
         train(short, folder, resume=True, report=lambda row: epochs_run.append(row["epoch"]))
 
-    get_or_train("trained-tvt", partial.name.removesuffix(".partial"), resume, resumable=True)
+    get_or_train("trained-tvt", partial.name.removesuffix(".partial"), "tvt", 1, resume, resumable=True)
     assert epochs_run == [epochs + 1, epochs + 2]
     assert cache_folder("trained-tvt") == cache
 

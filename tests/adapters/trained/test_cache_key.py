@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.shared.training.recipe import Trainer
-from harness.adapters.trained.cache_key import model_key
-from harness.tasks.a3ds import render
+from harness_models.shared.training.recipe import Trainer
+from harness_models.trained.cache_key import model_key
+from harness_tasks.a3ds import render
 
 
 @dataclass(frozen=True, kw_only=True)

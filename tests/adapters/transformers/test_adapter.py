@@ -16,7 +16,7 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 transformers = pytest.importorskip("transformers")
 
-from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from harness_models.transformers.adapter import Transformers  # noqa: E402
 from tests.support import tiny_models  # noqa: E402
 
 IMAGES = ("ved", "blip", "git", "llava", "qwen2_vl", "blip2", "blip2_t5")
@@ -275,7 +275,7 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     whole = captions(adapter, decoding)
     scores = [s.log_probs for item in adapter.score_references(EXAMPLES) for s in item]
     monkeypatch.setattr(adapter, "_batches", None)
-    monkeypatch.setattr("harness.adapters.shared.decoding.batches.AUTO_START", 4)
+    monkeypatch.setattr("harness_models.shared.decoding.batches.AUTO_START", 4)
     sizes, prefix = [], adapter.prefix
 
     def small(inputs, examples):

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from harness.adapters.transformers import devices
-from harness.adapters.transformers.devices import devices_of, number_format, visible_devices
 from harness.errors import HarnessError
+from harness_models.transformers import devices
+from harness_models.transformers.devices import devices_of, number_format, visible_devices
 
 
 def accelerator(kind: str | None, count: int = 0) -> SimpleNamespace:

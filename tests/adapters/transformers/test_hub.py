@@ -8,16 +8,16 @@ import sys
 
 import pytest
 
-from harness.adapters.transformers.hub import model_folder
 from harness.contracts import Decoding, Example
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.transformers.hub import model_folder
 
 guard_torchvision()
 pytest.importorskip("transformers")
 constants = pytest.importorskip("huggingface_hub").constants
 
-from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from harness_models.transformers.adapter import Transformers  # noqa: E402
 from tests.support import tiny_models  # noqa: E402
 from tests.support.hub_server import COMMIT, hub  # noqa: E402
 
@@ -95,7 +95,7 @@ def test_pickled_weights_and_paths_are_refused(published):
 
 def test_the_message_of_a_missing_name_comes_from_a_fresh_process(tmp_path):
     """The hub's package loads its parts on first use."""
-    code = "from harness.adapters.transformers.hub import model_folder; model_folder('owner/nothing')"
+    code = "from harness_models.transformers.hub import model_folder; model_folder('owner/nothing')"
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert "InputError: owner/nothing: no such folder; HF_HUB_OFFLINE is set" in result.stderr

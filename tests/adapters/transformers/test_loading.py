@@ -14,7 +14,7 @@ from harness.registry.torchvision_guard import guard_torchvision
 guard_torchvision()
 pytest.importorskip("transformers")
 
-from harness.adapters.transformers.loading import load_model  # noqa: E402
+from harness_models.transformers.loading import load_model  # noqa: E402
 from tests.support import tiny_models  # noqa: E402
 
 

@@ -16,7 +16,7 @@ guard_torchvision()
 pytest.importorskip("transformers")
 pytest.importorskip("av")
 
-from harness.adapters.transformers.adapter import Transformers  # noqa: E402
+from harness_models.transformers.adapter import Transformers  # noqa: E402
 from tests.support import tiny_media_models, tiny_models  # noqa: E402
 from tests.support.media_files import write_sound, write_video  # noqa: E402
 
@@ -138,7 +138,7 @@ def test_frames_are_images_for_models_that_place_images_in_the_prompt(folders):
 
 def test_cells_of_data_sets_are_read(folders, tmp_path):
     datasets = pytest.importorskip("datasets")
-    from harness.tasks.readers.hf import HuggingFaceDataset
+    from harness_tasks.readers.hf import HuggingFaceDataset
 
     cells = [{"bytes": (folders / f"{i}.mp4").read_bytes(), "path": f"{i}.mp4"} for i in range(2)]
     rows = {"id": ["a", "b"], "captions": [["a dog runs", "the cat"]] * 2, "media": cells}

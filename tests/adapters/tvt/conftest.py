@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from harness.adapters.tvt.training import TvtRecipe, train
+from harness_models.tvt.training import TvtRecipe, train
 
 SMALL = {"width": 32, "heads": 4, "encoder_layers": 1, "decoder_layers": 1, "inner": 64, "dropout": 0.1}
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from harness.adapters.tvt.adapter import TvtAdapter
-from harness.adapters.tvt.training import TvtRecipe, train
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.tvt.adapter import TvtAdapter
+from harness_models.tvt.training import TvtRecipe, train
 
 SMALL = {"width": 32, "heads": 4, "encoder_layers": 1, "decoder_layers": 1, "inner": 64, "dropout": 0.1}
 

@@ -8,8 +8,8 @@ import shutil
 import pytest
 import torch
 
-from harness.adapters.tvt.model import Fusion, Tvt, TvtSizes, TvtStep, sinusoids
 from harness.errors import HarnessError, InputError
+from harness_models.tvt.model import Fusion, Tvt, TvtSizes, TvtStep, sinusoids
 
 SMALL = {"width": 32, "heads": 4, "encoder_layers": 1, "decoder_layers": 1, "inner": 64, "dropout": 0.1}
 

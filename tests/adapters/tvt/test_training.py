@@ -8,11 +8,11 @@ import pytest
 import torch
 import yaml
 
-from harness.adapters.tvt import training
-from harness.adapters.tvt.adapter import TvtAdapter
-from harness.adapters.tvt.model import Tvt
-from harness.adapters.tvt.training import train
 from harness.errors import HarnessError, InputError
+from harness_models.tvt import training
+from harness_models.tvt.adapter import TvtAdapter
+from harness_models.tvt.model import Tvt
+from harness_models.tvt.training import train
 
 SMALL = {"width": 32, "heads": 4, "encoder_layers": 1, "decoder_layers": 1, "inner": 64, "dropout": 0.1}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.shared.inputs.a3ds_inputs import SceneViews
-from harness.adapters.tvt.views import FileViews, SemSynAnViews, collate, open_views
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
+from harness_models.shared.inputs.a3ds_inputs import SceneViews
+from harness_models.tvt.views import FileViews, SemSynAnViews, collate, open_views
 
 
 def test_the_published_feature_layout_is_read(tmp_path):
@@ -52,7 +52,7 @@ def test_files_that_are_not_in_the_published_layout_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such feature file"):
         SemSynAnViews(tmp_path / "none.h5")
     (tmp_path / "text.h5").write_text("no file")
-    with pytest.raises(InputError, match="not a readable h5 file"):
+    with pytest.raises(InputError, match="not a readable HDF5 file"):
         SemSynAnViews(tmp_path / "text.h5")
     with h5py.File(tmp_path / "f.h5", "w") as file:
         file["cnn_features"] = np.ones((1, 1, 1))

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.tvt.model import BOS, EOS, PAD, SPECIAL, UNK
-from harness.adapters.tvt.word_list import WordList
 from harness.errors import InputError
+from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, UNK
+from harness_models.tvt.word_list import WordList
 
 WORDS = WordList([*SPECIAL, "a", "dog", "runs"])
 
 
 def test_words_are_ordered_by_frequency_then_spelling():
     assert WordList.of(["B a", "c b", "c"]).words[4:] == ["b", "c", "a"]
-    assert WordList.of(["B a", "c b", "c"], least=2).words[4:] == ["b", "c"]
+    assert WordList.of(["B a", "c b", "c"], minimum=2).words[4:] == ["b", "c"]
 
 
 @given(st.lists(st.sampled_from(["a", "dog", "runs"])))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.vlp.adapter import VlpAdapter
-from harness.adapters.vlp.model import VlpStep
 from harness.contracts import Adapter, Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.vlp.adapter import VlpAdapter
+from harness_models.vlp.model import VlpStep
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "##s", "runs", ".", *(f"w{i}" for i in range(43))]
 

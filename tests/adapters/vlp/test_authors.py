@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
-from harness.adapters.vlp.authors import STRATEGIES, renamed_tensors, resized_positions, search
-from harness.adapters.vlp.model import Vlp, VlpStep
-from harness.adapters.vlp.regions import RegionFiles
 from harness.contracts import Decoding, Example
 from harness.errors import HarnessError
+from harness_models.shared.decoding.decode import DecodingBatch, decode
+from harness_models.vlp.authors import STRATEGIES, renamed_tensors, resized_positions, search
+from harness_models.vlp.model import Vlp, VlpStep
+from harness_models.vlp.regions import RegionFiles
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.vlp.bert import BertSizes
-from harness.adapters.vlp.model import Vlp, VlpSizes, VlpStep
+from harness_models.vlp.bert import BertSizes
+from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 
 SIZES = BertSizes(vocabulary=40, width=24, layers=3, heads=3, inner=32, positions=60, segments=6)
 SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.vlp.model import Vlp, VlpStep
-from harness.adapters.vlp.regions import RegionFiles
 from harness.contracts import Example
 from harness.errors import InputError
+from harness_models.vlp.model import Vlp, VlpStep
+from harness_models.vlp.regions import RegionFiles
 
 
 @pytest.fixture(scope="module")

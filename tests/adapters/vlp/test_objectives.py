@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.vlp.bert import BertSizes
-from harness.adapters.vlp.model import Vlp, VlpSizes
-from harness.adapters.vlp.objectives import Sentences, cloze, hidden_words, paired, with_masks
+from harness_models.vlp.bert import BertSizes
+from harness_models.vlp.model import Vlp, VlpSizes
+from harness_models.vlp.objectives import Sentences, cloze_loss, hidden_words, paired_loss, with_masks
 
 SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
 
@@ -34,10 +34,10 @@ def test_padding_does_not_change_the_loss(model):
     sentences = batch(model)
     with torch.inference_mode():
         for both in (0.0, 1.0):
-            for loss in (lambda s: paired(model, s), lambda s, b=both: cloze(model, s, 1.0, 99, b)):
+            for loss in (lambda s: paired_loss(model, s), lambda s, b=both: cloze_loss(model, s, 1.0, 99, b)):
                 torch.manual_seed(0)
                 before = loss(sentences)
-                changed = torch.where(sentences.inside(), sentences.tokens, 7)
+                changed = torch.where(sentences.word_mask(), sentences.tokens, 7)
                 torch.manual_seed(0)
                 after = loss(Sentences(changed, sentences.lengths, sentences.regions, sentences.geometry))
                 torch.testing.assert_close(before[0], after[0])
@@ -51,7 +51,8 @@ def test_later_words_change_hidden_states_only_with_bidirectional_attention(mode
     with torch.inference_mode():
         for states, same in ((model.left_to_right, True), (model.bidirectional, False)):
             result = [
-                states(t, sentences.inside(), sentences.regions, sentences.geometry) for t in (sentences.tokens, other)
+                states(t, sentences.word_mask(), sentences.regions, sentences.geometry)
+                for t in (sentences.tokens, other)
             ]
             assert torch.allclose(result[0][:, :3], result[1][:, :3], atol=1e-6) == same
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.vlp.region_sources import open_regions
-from harness.adapters.vlp.regions import RegionFiles
-from harness.adapters.vlp.scenes import SceneRegions
 from harness.errors import HarnessError
+from harness_models.vlp.region_sources import open_regions
+from harness_models.vlp.regions import RegionFiles
+from harness_models.vlp.scenes import SceneRegions
 
 
 def test_paths_open_files_and_scenes_open_rendered_scenes(tmp_path):

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from harness.adapters.vlp.regions import RegionFiles, geometry
 from harness.contracts import Example
 from harness.errors import InputError
+from harness_models.vlp.regions import RegionFiles, geometry
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.vlp.regions import geometry
-from harness.adapters.vlp.scenes import HUES, SceneRegions, hue_shares
 from harness.contracts import Example
 from harness.errors import HarnessError
-from harness.tasks.a3ds.render import render
+from harness_models.vlp.regions import geometry
+from harness_models.vlp.scenes import HUES, SceneRegions, hue_shares
+from harness_tasks.a3ds.render import render
 
 
 def test_regions_are_windows_of_the_picture():

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
-from harness.adapters.vlp import training
-from harness.adapters.vlp.adapter import VlpAdapter
-from harness.adapters.vlp.model import Vlp
-from harness.adapters.vlp.training import VlpRecipe, train
 from harness.contracts import Decoding, Example, Scorer, TaskView
 from harness.errors import HarnessError, InputError
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.vlp import training
+from harness_models.vlp.adapter import VlpAdapter
+from harness_models.vlp.model import Vlp
+from harness_models.vlp.training import VlpRecipe, train
 
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
 SMALL = {"width": 32, "layers": 2, "heads": 4, "inner": 64, "positions": 24, "hidden": 32, "dropout": 0.0}

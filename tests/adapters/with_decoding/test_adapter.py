@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.with_decoding.adapter import SETTINGS, WithDecoding
 from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView
 from harness.errors import HarnessError
+from harness_models.with_decoding.adapter import SETTINGS, WithDecoding
 
 EXAMPLES = [Example(id="1", references=("a",)), Example(id="2", references=("b",))]
 

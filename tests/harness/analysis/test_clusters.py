@@ -5,6 +5,7 @@ from __future__ import annotations
 import harness
 from harness.analysis.clusters import differing_most, rankings
 from harness.analysis.compare import ComparedRun, compare_runs, pairs
+from tests.support.comparisons import make_comparison
 
 SPEC = {
     "task": "words",
@@ -15,10 +16,8 @@ SPEC = {
 
 
 def row(a, b, value_a, value_b, p, better, metric="x", **more):
-    return {
-        "metric": metric, "system_a": a, "system_b": b, "a": value_a, "b": value_b, "p_holm": p, "better": better,
-        "sizes_differ": False, "higher_is_better": True, **more,
-    }  # fmt: skip
+    values = {"a": value_a, "b": value_b, "p_holm": p, "better": better, **more}
+    return make_comparison(metric=metric, system_a=a, system_b=b, **values)
 
 
 def test_systems_are_ranked_with_letters_wins_and_losses():

@@ -13,6 +13,7 @@ from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compa
 from harness.errors import HarnessError, InputError
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
+from tests.support.comparisons import make_comparison
 
 SPEC = {
     "task": "words",
@@ -176,7 +177,7 @@ def test_a_damaged_piece_is_a_note(project):
 
 def test_adjustment_is_by_metric_and_over_all_rows():
     rows = [
-        {"metric": m, "p_value": p, "sizes_differ": False, "difference": 1.0, "higher_is_better": True}
+        make_comparison(metric=m, p_value=p, difference=1.0)
         for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))
     ]
     result = adjusted(rows)
@@ -205,7 +206,7 @@ def test_labels_have_the_decoding_where_the_run_has_several(project):
 
 def test_incomparable_numbers_do_not_count_among_the_tests():
     rows = [
-        {"metric": "x", "p_value": p, "sizes_differ": differ, "difference": 1.0, "higher_is_better": True}
+        make_comparison(p_value=p, sizes_differ=differ, difference=1.0)
         for p, differ in ((0.01, False), (0.0001, True), (0.04, False))
     ]
     result = adjusted(rows)

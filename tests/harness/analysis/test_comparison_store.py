@@ -10,6 +10,7 @@ import harness
 from harness.analysis.compare import compare_runs
 from harness.analysis.comparison_store import StoredComparisons
 from harness.run.finished import Run
+from tests.support.comparisons import make_comparison
 
 SPEC = {
     "task": "words",
@@ -68,6 +69,6 @@ def test_a_fresh_run_removes_them(run, project):
 def test_an_interrupted_computation_keeps_its_rows(run, project):
     store = StoredComparisons.of([run], 50, 0)
     with pytest.raises(KeyboardInterrupt), store.adding() as add:
-        add("one", {"difference": 1.0})
+        add("one", make_comparison(difference=1.0))
         raise KeyboardInterrupt
-    assert StoredComparisons.of([run], 50, 0).rows == {"one": {"difference": 1.0}}
+    assert StoredComparisons.of([run], 50, 0).rows == {"one": make_comparison(difference=1.0)}

@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.analysis import power
-from harness.analysis.power import Target, needed, study_power
+from harness.analysis.power import PowerTarget, needed, study_power
 from harness.analysis.power_rules import RULES, Composition
 from harness.analysis.power_sizes import plan_sizes
 from harness.errors import HarnessError
@@ -114,9 +114,9 @@ def test_more_candidates_never_need_a_larger_size_for_a_weaker_target(project):
     sizes = plan_sizes("pilot", repeats=2, target_p=1.0)
     assert [(size.n, size.m) for size in sizes] == [(n, 2) for n in range(1, 5)]
     assert all(0 < size.p <= 1 and 0 <= size.power <= 1 and not size.extrapolated for size in sizes)
-    (weak,) = needed(sizes, Target(p=1.0, power=1.0))
+    (weak,) = needed(sizes, PowerTarget(p=1.0, power=1.0))
     assert weak.needed is not None and weak.needed.n == 1
-    (strong,) = needed(sizes, Target(power=None, share=1.0))
+    (strong,) = needed(sizes, PowerTarget(power=None, share=1.0))
     assert strong.needed is None
     assert strong.largest.n == 4
 

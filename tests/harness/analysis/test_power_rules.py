@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.power_rules import RULES, Composition, Moments, ranks_of
+from harness.analysis.power_rules import RULES, Composition, ScoreMoments, ranks_of
 from harness.stats.combine import calibrated_p, harmonic_mean_p
 
 FLOORS = np.array([1 / 6, 1 / 70, 1 / 70, 1 / 252])
@@ -71,7 +71,7 @@ def test_power_is_the_share_of_simulated_runs_that_are_rejected(name, exponent, 
     for seed in range(3):
         p = pool_p(300, floor, exponent, seed)
         critical = rule.critical(Composition((70,), (1.0,)), examples, 0.05)
-        power = Moments.of_sums(sums(p, floor, name)).tail(critical, examples)[0]
+        power = ScoreMoments.of_sums(sums(p, floor, name)).tail(critical, examples)[0]
         scores = rule.scores(p, np.array(floor))
         drawn = np.random.default_rng(seed).choice(scores, size=(4000, examples)).sum(axis=1)
         share = float(np.mean(drawn >= critical))
@@ -82,14 +82,16 @@ def test_power_is_the_share_of_simulated_runs_that_are_rejected(name, exponent, 
 @pytest.mark.parametrize("examples", [10, 100, 5000])
 def test_power_without_an_effect_is_the_level(examples):
     p = np.arange(1, 71) / 70
-    moments = Moments.of_sums(sums(p, 1 / 70, "fisher-discrete"))
+    moments = ScoreMoments.of_sums(sums(p, 1 / 70, "fisher-discrete"))
     critical = RULES["fisher-discrete"].critical(Composition((70,), (1.0,)), examples, 0.05)
     assert moments.mean[0] == pytest.approx(0.0, abs=1e-12)
     assert moments.tail(critical, examples)[0] == pytest.approx(0.05, abs=0.004)
 
 
 def test_drawn_sums_have_the_moments_of_the_pool():
-    moments = Moments.of_sums(np.repeat(sums(pool_p(300, 1 / 70, 1.5, 0), 1 / 70, "fisher-discrete"), 20000, axis=0))
+    moments = ScoreMoments.of_sums(
+        np.repeat(sums(pool_p(300, 1 / 70, 1.5, 0), 1 / 70, "fisher-discrete"), 20000, axis=0)
+    )
     drawn = moments.draw(40, np.random.default_rng(0))
     deviation = moments.deviation[0] * np.sqrt(40)
     assert drawn.mean() == pytest.approx(40 * moments.mean[0], abs=4 * deviation / np.sqrt(20000))
@@ -97,7 +99,7 @@ def test_drawn_sums_have_the_moments_of_the_pool():
 
 
 def test_a_pool_of_equal_scores_is_decided_by_its_sum():
-    moments = Moments.of_sums(np.array([[3.0, 6.0, 12.0, 24.0]]))
+    moments = ScoreMoments.of_sums(np.array([[3.0, 6.0, 12.0, 24.0]]))
     assert moments.deviation[0] == 0.0
     assert (moments.tail(19.0, 10)[0], moments.tail(21.0, 10)[0]) == (1.0, 0.0)
 
@@ -121,7 +123,7 @@ def test_moments_are_those_of_the_scores():
     from scipy.stats import skew
 
     x = np.random.default_rng(0).exponential(size=50) + 0.7
-    moments = Moments.of_sums(np.array([[len(x), x.sum(), (x**2).sum(), (x**3).sum()]]))
+    moments = ScoreMoments.of_sums(np.array([[len(x), x.sum(), (x**2).sum(), (x**3).sum()]]))
     assert moments.mean[0] == pytest.approx(x.mean())
     assert moments.deviation[0] == pytest.approx(x.std())
     assert moments.skewness[0] == pytest.approx(skew(x))

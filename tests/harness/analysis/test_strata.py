@@ -6,9 +6,9 @@ import pytest
 from harness.analysis.strata import stratified
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec, TokenScores
 from harness.errors import InputError
-from harness.plugins.pregen.metric import Pregen
 from harness.run.metric_plan import metric_plan
 from harness.stats.strata import strata
+from harness_metrics.pregen.metric import Pregen
 
 
 class Length(MeanMetric):

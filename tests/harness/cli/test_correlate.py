@@ -44,7 +44,7 @@ def test_printed_digits_and_the_file(table, tmp_path, capsys):
     assert main(["correlate", str(table), "--x", "*", "--y", "human_score", "--output", str(tmp_path / "o.csv")]) == 0
     printed = capsys.readouterr().out
     line = next(line for line in printed.splitlines() if line.startswith("b "))
-    assert all(len(cell.partition(".")[2]) == 4 for cell in line.split()[1:3])
+    assert all(len(cell.partition(".")[2]) == 4 for cell in line.replace("│", " ").split()[1:3])
     assert f"wrote {tmp_path / 'o.csv'}" in printed
     assert (tmp_path / "o.csv").read_text().startswith("x,y,group,n,r,r2,p,spearman,kendall\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -54,6 +55,21 @@ def test_start_is_light(arguments, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_two_captions_are_scored_without_scipy_and_threads_rest(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"1": "a dog runs", "2": "a cat sat"}))
+    (tmp_path / "r.json").write_text(json.dumps({"1": ["a dog runs fast"], "2": ["the cat sat"]}))
+    code = (
+        "import os, sys; from harness.cli.main import main; code = main(sys.argv[1:]);"
+        "heavy = [name for name in ('scipy', 'pandas', 'harness.judgments') if name in sys.modules];"
+        "sys.exit(f'imports {heavy}' if heavy else code or os.environ['OPENBLAS_THREAD_TIMEOUT'] != '18')"
+    )
+    environment = {name: text for name, text in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    command = [sys.executable, "-c", code, "score", "a.json", "--references", "r.json", "-m", "cider,bleu,rouge"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "4.4042" in done.stdout
 
 
 def test_list_names_what_is_shipped(tmp_path):

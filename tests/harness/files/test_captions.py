@@ -90,7 +90,7 @@ def test_counts_below_one_are_refused(value):
 
 def test_errors_of_counts_name_the_parameter():
     with pytest.raises(InputError) as caught:
-        checks.whole_number(-1, "offset", least=0)
+        checks.whole_number(-1, "offset", minimum=0)
     assert (caught.value.parameter, caught.value.value) == ("offset", -1)
-    assert checks.whole_number(0, "offset", least=0) == 0
+    assert checks.whole_number(0, "offset", minimum=0) == 0
     assert checks.positive(None, "n") is None

@@ -65,7 +65,7 @@ def test_error_of_an_unknown_key_has_fields():
 
 def test_used_columns_are_distinct():
     columns = Columns("image_id", ("caption",), media="image_id", split="split")
-    assert columns.used() == ["image_id", "caption", "split"]
+    assert columns.column_list() == ["image_id", "caption", "split"]
 
 
 def test_null_means_that_a_column_is_not_used():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.files.dataset_source import DatasetSource, is_saved, loaded_commit
+from harness.files.dataset_source import DatasetSource, has_saved_state, loaded_commit
 
 datasets = pytest.importorskip("datasets")
 
@@ -92,8 +92,8 @@ def test_a_file_that_breaks_off_in_a_stream(tmp_path):
 
 
 def test_what_is_saved(folder, tmp_path):
-    assert is_saved(folder) and is_saved(folder / "test")
-    assert not is_saved(tmp_path)
+    assert has_saved_state(folder) and has_saved_state(folder / "test")
+    assert not has_saved_state(tmp_path)
 
 
 def test_the_commit_of_a_prepared_data_set(tmp_path):
@@ -104,8 +104,8 @@ def test_the_commit_of_a_prepared_data_set(tmp_path):
 
 
 def test_a_source_without_network_is_not_pinned(folder):
-    assert DatasetSource(str(folder)).pinned() == DatasetSource(str(folder))
-    assert DatasetSource("owner/name").pinned() == DatasetSource("owner/name")
+    assert DatasetSource(str(folder)).pin() == DatasetSource(str(folder))
+    assert DatasetSource("owner/name").pin() == DatasetSource("owner/name")
 
 
 def test_a_name_beside_a_similar_folder_is_hinted_at(tmp_path, monkeypatch):

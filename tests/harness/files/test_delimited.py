@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.files.delimited import delimited_rows, is_delimited
+from harness.files.delimited import delimited_rows, is_table_file
 
 
 def test_names():
-    assert is_delimited(Path("a.csv")) and is_delimited(Path("b.TSV.gz")) and not is_delimited(Path("c.json"))
+    assert is_table_file(Path("a.csv")) and is_table_file(Path("b.TSV.gz")) and not is_table_file(Path("c.json"))
 
 
 def test_rows(tmp_path):

@@ -35,6 +35,24 @@ def test_duplicate_ids():
         read({"id": 1, "references": ["a"]}, {"id": 1, "references": ["b"]})
 
 
+def test_lists_of_references_do_not_wait_for_the_rest_of_the_file():
+    columns = find_columns({}, {"id": 1, "references": ["a"]}, "f")
+    examples = RowReader(columns).examples(rows({"id": 1, "references": ["a"]}, {"id": 2}))
+    assert next(examples).id == "1"
+    with pytest.raises(InputError, match=r"^f:2: 'references' is missing"):
+        next(examples)
+
+
+def test_single_references_wait_and_what_follows_keeps_its_place():
+    first, second, third = read(
+        {"id": 1, "caption": "a"},
+        {"id": 2, "caption": ["b", "c"]},
+        {"id": 3, "caption": "d"},
+        {"id": 1, "caption": "e"},
+    )
+    assert [item.references for item in (first, second, third)] == [("a", "e"), ("b", "c"), ("d",)]
+
+
 def test_example_without_references():
     with pytest.raises(InputError, match=r"^f:1: the example '1' has no references$"):
         read({"id": 1, "references": []})

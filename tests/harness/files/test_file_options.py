@@ -12,7 +12,7 @@ import harness
 from harness.cli import score
 from harness.cli.parser import Parser
 from harness.errors import InputError
-from harness.files.file_options import KEYWORD_SPELLING, OPTION_SPELLING, FileOptions, respelled
+from harness.files.file_options import KEYWORD_SPELLING, OPTION_SPELLING, FileOptions, respell
 
 
 def test_parameters_of_the_components():
@@ -38,11 +38,11 @@ def test_advice_is_what_the_command_and_the_function_accept(text):
     parser = Parser(prog="harness score")
     score.add_arguments(parser)
     assert isinstance(parser, argparse.ArgumentParser)
-    option = respelled(InputError(text, "f:1"), OPTION_SPELLING)
+    option = respell(InputError(text, "f:1"), OPTION_SPELLING)
     assert option.where == "f:1"
     names = re.findall(r"--[a-z-]+", option.message)
     assert names and set(names) <= set(parser._option_string_actions)
     assert not re.search(r"\w: (\.\.\.|null|true|NAME)", option.message)
-    keyword = respelled(InputError(text), KEYWORD_SPELLING).message
+    keyword = respell(InputError(text), KEYWORD_SPELLING).message
     words = re.findall(r"(\w+)=", keyword)
     assert words and set(words) <= set(inspect.signature(harness.score).parameters)

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.files.dataset_source import DatasetSource
-from harness.files.media import MediaCell, encoded_content, media_file, media_label, open_media, stored, suffix_of
+from harness.files.media import MediaCell, encoded_content, media_file, media_label, open_media, store_media, suffix_of
 
 datasets = pytest.importorskip("datasets")
 
@@ -65,14 +65,14 @@ def test_a_cell_becomes_a_file_once(cell, tmp_path):
     assert media_file(cell.text) == path and path.stat().st_mtime_ns == first
     path.write_bytes(b"cut")  # a file of another size is written again
     assert media_file(cell.text).read_bytes() == b"RIFF....WAVE2"
-    assert stored(b"\x89PNG", "").name == "media.png"
+    assert store_media(b"\x89PNG", "").name == "media.png"
 
 
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
     with pytest.raises(HarnessError, match="the cache of media cannot be written .*: set HARNESS_CACHE"):
-        stored(b"content", "a.png")
+        store_media(b"content", "a.png")
 
 
 def test_cells_without_content(cell, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 import harness
 from harness.errors import InputError
 from harness.files import secrets
-from harness.files.secrets import redact, redacted, remember, remember_keys
+from harness.files.secrets import redact, redact_values, remember, remember_keys
 from harness.rundir.format import plain
 from harness.spec.loading import load_specs
 
@@ -109,7 +109,7 @@ def test_defaults_and_a_variable_called_secret(project, monkeypatch):
 )
 def test_what_looks_like_a_key_is_redacted(value, expected):
     remember_keys(value)
-    assert redacted(value) == (expected or value)
+    assert redact_values(value) == (expected or value)
     assert plain(value) == (expected or value)
 
 
@@ -117,4 +117,4 @@ def test_the_longer_secret_is_replaced_first():
     remember("abcdef", "A")
     remember("abcdefghi", "B")
     assert redact("abcdefghi abcdef") == "B A"
-    assert redacted({"x": ("abcdef", 1)}) == {"x": ["A", 1]}
+    assert redact_values({"x": ("abcdef", 1)}) == {"x": ["A", 1]}

@@ -138,7 +138,7 @@ def test_shipped_tasks_run_in_a_folder_that_shadows_their_metrics(shadowed):
     registry._load.cache_clear()
     for plan in api.plans("coco"):
         metrics = {item.name: type(item.metric).__module__ for item in plan.metrics}
-        assert metrics["cider"].startswith("harness.plugins")
+        assert metrics["cider"].startswith("harness_metrics")
 
 
 def test_an_alias_of_a_built_in_keeps_its_meaning(shadowed):

@@ -32,7 +32,7 @@ HOSTILE = [
     'metrics: {m: {import: "empty:Evil"}}',
     'metrics: {m: {import: "linked:Evil"}}',
     'metrics: {m: {import: "os.path:join"}}',
-    'adapters: {m: {import: "harness.plugins.ngram.bleu:Bleu"}}',
+    'adapters: {m: {import: "harness_metrics.ngram.bleu:Bleu"}}',
     'commands: {m: {import: "os:system"}}',
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,10 @@ def read(tmp_path, text):
 
 def test_the_built_in_manifest_comes_first(tmp_path):
     manifests, _ = find_manifests([], tmp_path, "")
-    assert [item.provider for item in manifests] == ["harness"]
-    assert not manifests[0].local
+    assert [(item.provider, item.local) for item in manifests] == [("harness", False)] * 3
+    assert {Path(item.source).parent.name for item in manifests} == {
+        "harness_metrics", "harness_models", "harness_tasks"
+    }  # fmt: skip
 
 
 def test_the_folder_is_the_provider_without_a_provider_key(tmp_path):
@@ -81,6 +84,15 @@ def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
         ("hooks: [3]", r"hooks is a list of modules .* found \[3\]"),
         ("api: 2", "manifest api 2 is not known; this harness reads api 1"),
         ("requires_harness: '>=99'", "asks for harness >=99; this is harness"),
+        ("provider: harness", "the provider 'harness' is reserved; choose another name"),
+        (
+            "metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}",
+            "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'",
+        ),
+        (
+            "tasks: {t: {path: 'harness.tasks:coco.yaml'}}",
+            "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(tmp_path, text, message):
@@ -97,7 +109,40 @@ def test_a_file_that_does_not_exist_is_an_error(tmp_path):
 
 def test_the_registry_of_the_directory_is_read_once(project):
     manifests, _ = find_manifests([project / "registry.yaml"], project, "")
-    assert [item.provider for item in manifests] == ["harness", "mine"]
+    assert [item.provider for item in manifests] == [*["harness"] * 3, "mine"]
+
+
+def test_a_distribution_of_the_harness_that_does_not_fit_is_an_error(install, tmp_path, monkeypatch):
+    install("acme", "provider: harness\nrequires_harness: '>=99'")
+    _, failures = find_manifests([], tmp_path, None)
+    assert failures and "asks for harness >=99" in failures[0].reason
+    monkeypatch.setattr("harness.registry.manifest_files.BUILT_IN_DISTRIBUTIONS", ("acme",))
+    with pytest.raises(HarnessError, match="registry.yaml: asks for harness >=99; this is harness"):
+        find_manifests([], tmp_path, "")
+
+
+def test_the_engine_alone_has_no_components_and_says_what_installs_them(tmp_path, monkeypatch, capsys):
+    from harness.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: ())
+    catalogue._load.cache_clear()
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out == (
+        "no components are installed: pip install caption-harness-metrics caption-harness-models caption-harness-tasks\n"
+    )
+    (tmp_path / "a.txt").write_text("a dog\n")
+    assert main(["score", "a.txt", "--references", "a.txt"]) == 2
+    assert "not installed: pip install caption-harness-metrics" in capsys.readouterr().err
+    catalogue._load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("former", "package"), [("plugins", "harness_metrics"), ("adapters", "harness_models"), ("tasks", "harness_tasks")]
+)
+def test_the_former_name_of_a_package_says_the_new_one(former, package):
+    with pytest.raises(ImportError, match=f"harness.{former} is now the package {package}: write '{package}.X'"):
+        importlib.import_module(f"harness.{former}.some.module")
 
 
 def test_lists_of_providers():
@@ -157,15 +202,16 @@ def test_local_plugins_can_be_switched_off(project, monkeypatch, capsys):
     from harness.cli.main import main
 
     monkeypatch.setenv("HARNESS_LOCAL_PLUGINS", "0")
-    assert [item.provider for item in current().manifests] == ["harness"]
-    assert [item.provider for item in find_manifests([project / "registry.yaml"], project, "", local=False)[0]] == [
-        "harness", "mine",
-    ]  # fmt: skip
+    assert [item.provider for item in current().manifests] == ["harness"] * 3
+    manifests, _ = find_manifests([project / "registry.yaml"], project, "", local=False)
+    assert [item.provider for item in manifests] == [*["harness"] * 3, "mine"]
     monkeypatch.delenv("HARNESS_LOCAL_PLUGINS")
     assert main(["show", "length"]) == 0
     assert main(["--no-local-plugins", "show", "length"]) == 2
     assert "there is nothing called 'length'" in capsys.readouterr().err
-    assert [item.provider for item in current().manifests] == ["harness", "mine"], "the switch lasts for one call"
+    assert [item.provider for item in current().manifests] == [*["harness"] * 3, "mine"], (
+        "the switch lasts for one call"
+    )
 
 
 def test_versions_of_components_appear_in_the_manifest_of_a_run(project):

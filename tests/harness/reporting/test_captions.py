@@ -10,7 +10,7 @@ import harness
 from harness.errors import HarnessError, InputError
 from harness.reporting import export as files
 from harness.reporting import page
-from harness.reporting.captions import Texts, texts_table
+from harness.reporting.captions import texts_table
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 from harness.spec.models import ViewSpec
@@ -37,37 +37,46 @@ def samples(**more):
 
 def test_the_examples_that_differ_most_come_first():
     made = table(VIEW, samples())
-    assert made.heads == ("a", "b")
-    assert [row.example for row in made.rows] == ["y", "z"]
-    assert made.rows[0].references == Texts((("r", 1), ("s", 1)))
-    assert made.rows[0].cells == (Texts((("one", 2), ("two", 1)), 2.0), Texts((("three", 1),), 7.0))
-    assert made.choice == "the 2 of 3 examples whose length differs most, largest difference first"
+    assert made.headers == ["example", "references", "a", "b"]
+    assert made.rows == [
+        ["y", "r\ns", "length 2.0000\none (x 2)\ntwo", "length 7.0000\nthree"],
+        ["z", "r\ns", "length 3.0000\none (x 2)\ntwo", "length 0.0000\nthree"],
+    ]
+    assert made.title == "length: the 2 of 3 examples whose length differs most, largest difference first"
+
+
+def test_the_data_have_a_row_per_distinct_text():
+    assert table({**VIEW, "examples": 1}, samples(candidates=[["x|y", "x|y", "two\n lines"]] * 3 + [["z"]] * 3)).data == [
+        ["example", "source", "length", "times", "text"],
+        ["y", "references", "", 1, "r"], ["y", "references", "", 1, "s"], ["y", "a", 2.0, 2, "x|y"], ["y", "a", 2.0, 1, "two\n lines"],
+        ["y", "b", 7.0, 1, "z"],
+    ]  # fmt: skip
 
 
 def test_ties_keep_the_order_of_the_run_and_missing_scores_come_last():
     made = table({**VIEW, "examples": 9}, samples(length=[1.0, None, 1.0, 2.0, 9.0, 2.0]))
-    assert [row.example for row in made.rows] == ["x", "z", "y"]
-    assert made.rows[2].cells[0] == Texts((("one", 2), ("two", 1)), None)
+    assert [row[0] for row in made.rows] == ["x", "z", "y"]
+    assert made.rows[2][2] == "one (x 2)\ntwo"
 
 
 def test_without_a_metric_they_are_spread_over_the_run():
     made = table({"plot": "texts", "y": "*", "examples": 1}, samples())
-    assert [row.example for row in made.rows] == ["y"]
-    assert made.rows[0].cells[0] == Texts((("one", 2), ("two", 1)))
-    assert made.choice == "1 of 3 examples, evenly spread over the run"
+    assert [row[0] for row in made.rows] == ["y"]
+    assert made.rows[0][2] == "one (x 2)\ntwo"
+    assert made.title == "all metrics: 1 of 3 examples, evenly spread over the run"
 
 
 def test_one_model_is_ordered_by_its_own_scores_and_decodings_are_columns():
     one = {name: column[:3] for name, column in samples().items()}
-    assert [row.example for row in table(VIEW, one).rows] == ["z", "y"]
+    assert [row[0] for row in table(VIEW, one).rows] == ["z", "y"]
     several = samples(model=["a"] * 6, decoding=["{}"] * 3 + ['{"temperature": 0.5}'] * 3)
-    assert table(VIEW, several).heads == ("a", "a T=0.5")
+    assert table(VIEW, several).headers[2:] == ["a", "a T=0.5"]
 
 
 def test_an_example_that_a_model_could_not_do_has_an_empty_cell():
     cut = {name: column[:-1] for name, column in samples().items()}
     made = table({"plot": "texts", "y": "*"}, cut)
-    assert [row.cells[1] is None for row in made.rows] == [False, False, True]
+    assert [row[3] == "" for row in made.rows] == [False, False, True]
 
 
 def test_a_metric_without_scores_per_example_is_told():
@@ -111,9 +120,7 @@ def test_views_are_written_as_csv_and_markdown(run, tmp_path):
     assert rows[0] == ["example", "source", "length", "times", "text"]
     opened = RunDir.open(run)
     content = texts_table(opened.provenance.views[0], opened.samples)
-    assert len(rows) - 1 == sum(
-        len(cell.counted) for row in content.rows for cell in (row.references, *row.cells) if cell
-    )
+    assert len(rows) == len(content.data) > 1
     markdown = (tmp_path / "t" / names[1]).read_text(encoding="utf-8")
     assert "# Beside &lt;each> other: the 2 of" in markdown
     assert "one &lt;script>" in markdown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.analysis.clusters import RankedSystem
-from harness.reporting.comparison_tables import HEADERS, cluster_sheet, comparison_sheet, pair_sheets
+from harness.reporting.comparison_tables import HEADERS, cluster_table, comparison_table, pair_tables
 
 ROW = {
     "metric": "bleu4", "system_a": "one", "system_b": "two", "higher_is_better": True, "a": 0.25, "b": 0.2, "difference": 0.05,
@@ -17,7 +17,7 @@ UNTESTED = {
 
 
 def test_a_pair_is_a_table_with_a_row_per_metric():
-    (sheet,) = pair_sheets([ROW, UNTESTED])
+    (sheet,) = pair_tables([ROW, UNTESTED])
     assert sheet.title == "A = one   B = two"
     assert sheet.rows[0] == [
         "bleu4 ↑", "0.2500", "0.2000", "0.0500", "0.0100 … 0.0900", "0.0120", "0.0240", "0.0120", "0.2000", "7/2/3", "one",
@@ -27,20 +27,20 @@ def test_a_pair_is_a_table_with_a_row_per_metric():
 
 
 def test_files_name_the_systems_of_several_pairs():
-    sheet = comparison_sheet([ROW, {**ROW, "system_b": "three"}])
+    sheet = comparison_table([ROW, {**ROW, "system_b": "three"}])
     assert list(sheet.headers[:3]) == ["system A", "system B", "metric"]
     assert len(sheet.alignment) == len(sheet.headers) == len(HEADERS) + 2
     header, first, _ = sheet.data
     assert dict(zip(header, first))["low"] == 0.01
-    assert comparison_sheet([ROW]).title == "A = one, B = two"
+    assert comparison_table([ROW]).title == "A = one, B = two"
 
 
 def test_a_ranking_has_letters():
-    sheet = cluster_sheet("bleu4", [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)], True)
+    sheet = cluster_table("bleu4", [RankedSystem("one", 0.25, "a", 1, 0), RankedSystem("two", 0.2, "b", 0, 1)], True)
     assert sheet.title == "bleu4 ↑"
     assert list(sheet.rows[1]) == ["two", "0.2000", "b", "0", "1"]
 
 
 def test_examples_that_are_left_out_are_counted():
-    (sheet,) = pair_sheets([ROW, {**ROW, "metric": "cider", "left_out": 3}])
+    (sheet,) = pair_tables([ROW, {**ROW, "metric": "cider", "left_out": 3}])
     assert sheet.notes[0] == "up to 3 examples are missing or undefined for one system and are left out"

@@ -2,65 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 
 import pytest
 
 import harness
-from harness.reporting.console import (
-    MAX_FAILURES,
-    SIZE_NOTE,
-    console_for_tables,
-    divided_metrics,
-    grouped,
-    p_notes,
-    print_sheet,
-    print_table,
-    sort_key,
-)
-from harness.reporting.tables import Sheet
-from harness.rundir.records import ResultRecord
-
-
-def record(metric="m", value=0.5, higher_is_better: bool | None = True, model="a", **values):
-    return ResultRecord(metric=metric, value=value, higher_is_better=higher_is_better, model=model, **values)
-
-
-def test_the_best_value_is_first_and_undefined_values_are_last():
-    values = [math.nan, 1.0, 3.0, 2.0]
-    (group,) = grouped([record(value=value) for value in values])
-    assert [item.value for item in group][:3] == [3.0, 2.0, 1.0]
-    (group,) = grouped([record(value=value, higher_is_better=False) for value in values])
-    assert [item.value for item in group][:3] == [1.0, 2.0, 3.0]
-    assert sort_key(record(value=math.nan)) == math.inf
-
-
-def test_metrics_keep_their_order_and_without_a_direction_so_do_records():
-    groups = grouped([record("b", 1), record("a", 1), record("b", 2), record("c", 2, None), record("c", 3, None)])
-    assert [(group[0].metric, [item.value for item in group]) for group in groups] == [
-        ("b", [2, 1]), ("a", [1]), ("c", [2, 3]),
-    ]  # fmt: skip
-
-
-def sized(value, n, level="set", **values):
-    return record(value=value, level=level, sizes={"candidates": [n], "references": [5]}, **values)
-
-
-def test_set_metrics_are_divided_by_set_size():
-    records = [sized(0.1, 5), sized(0.2, 1), sized(0.3, 5), sized(0.9, 1, model="b")]
-    groups = grouped(records)
-    assert [[item.value for item in group] for group in groups] == [[0.3, 0.1], [0.9, 0.2]]
-    assert divided_metrics(groups) == ["m"]
-    items = grouped([sized(0.1, 5, "item"), sized(0.2, 1, "item")])
-    assert [[item.value for item in group] for group in items] == [[0.2, 0.1]]
-    assert divided_metrics(items) == []
-
-
-def test_groups_of_one_metric_follow_each_other():
-    records = [sized(1, 5), sized(2, 5, metric="k"), sized(3, 1), sized(4, 1, metric="k")]
-    assert [group[0].metric for group in grouped(records)] == ["m", "m", "k", "k"]
+from harness.reporting.console import MAX_FAILURES, print_run
+from harness.reporting.result_groups import SIZE_NOTE, p_notes
 
 
 def test_the_table_says_why_sizes_are_apart_and_why_p_values_are_missing(run, capsys):
@@ -89,17 +38,13 @@ def test_the_column_p_appears_where_only_reasons_exist(run, capsys):
     assert "no p-value" not in output(replace(run, records=(replace(run.records[0], p_value=None),)), capsys)
 
 
-def test_the_console_has_a_fixed_width_without_a_terminal():
-    assert console_for_tables(70).width == 70
-
-
 @pytest.fixture
 def run(project):
     return harness.evaluate("spec.yaml", significance="exact", output="r")
 
 
 def output(run, capsys) -> str:
-    print_table(run)
+    print_run(run)
     return capsys.readouterr().out
 
 
@@ -160,17 +105,4 @@ def test_a_wide_view_is_printed_with_its_heads_as_rows(project, capsys):
     text = output(
         harness.evaluate("spec.yaml", models=models, views=[{"plot": "table", "x": "model", "title": "T"}]), capsys
     )
-    assert len(re.findall(r"^ model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6
-
-
-def test_a_sheet_keeps_its_numbers_in_a_narrow_terminal_and_other_formats_are_plain(capsys, monkeypatch):
-    sheet = Sheet(["metric", "value"], [["cider [x]", "0.12345678"]], "lr", title="2 examples", notes=["a note"])
-    monkeypatch.setattr("harness.reporting.console.console_for_tables", lambda: console_for_tables(12))
-    print_sheet(sheet)
-    out = capsys.readouterr().out
-    assert out.splitlines()[0] == "2 examples"
-    assert "cider [x]" in out
-    assert "0.12345678" in out
-    assert out.splitlines()[-1] == "a note"
-    print_sheet(sheet, "csv")
-    assert capsys.readouterr().out == "metric,value\ncider [x],0.12345678\n"
+    assert len(re.findall(r"^model-with-a-long-name-\d │ 4", text, flags=re.M)) == 6

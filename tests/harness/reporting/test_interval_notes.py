@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import harness
 from harness.reporting import page
-from harness.reporting.console import print_table
+from harness.reporting.console import print_run
 from harness.reporting.interval_notes import interval_notes
 from harness.rundir.records import ResultRecord
 
@@ -28,7 +28,7 @@ def test_metrics_of_one_note_share_a_line():
 
 def test_the_table_and_the_page_show_the_reason(project, capsys):
     run = harness.evaluate("spec.yaml", output="r")
-    print_table(run)
+    print_run(run)
     line = "no 95 % interval: length (every resample of the examples gives the same number)"
     assert line in capsys.readouterr().out
     assert line in page.build(["r"])

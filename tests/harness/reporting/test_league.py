@@ -6,7 +6,7 @@ import pytest
 
 from harness.cli.main import main
 from harness.errors import InputError
-from harness.reporting.league import League, LeagueSet, hundred, open_league, rate_text
+from harness.reporting.league import League, LeagueSet, open_league, percent_text, rate_text
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 
@@ -53,14 +53,14 @@ def test_advice_names_the_first_clusters_and_the_fastest():
 
 
 def test_published_rows():
-    (row,) = LEAGUE.sets[0].published()
+    (row,) = LEAGUE.sets[0].published_values()
     assert (row.text("a"), row.text("d"), row.text("b"), row.reference) == ("50.1", "1–2", "", "R")
     other = one_set("x", [("a", 0.5, 1)], published=[{"reference": "R", "values": {"a": 1}, "statistic": "pearson"}])
-    assert other.published() == []
+    assert other.published_values() == []
 
 
 def test_numbers():
-    assert [hundred(v) for v in (0.32349, -0.05, NAN)] == ["32.3", "-5.0", "–"]
+    assert [percent_text(v) for v in (0.32349, -0.05, NAN)] == ["32.3", "-5.0", "–"]
     assert [rate_text(v) for v in (123456.0, 45.2, 0.123, NAN)] == ["120,000/s", "45/s", "0.12/s", "–"]
 
 

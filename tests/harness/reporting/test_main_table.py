@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import harness
 from harness.analysis.clusters import rankings
-from harness.reporting import main_table
-from harness.reporting.main_table import DATA, main_sheet
-from harness.reporting.tables import latex_table, markdown_table
+from harness.reporting import main_table as module
+from harness.reporting.formats.latex import to_latex
+from harness.reporting.formats.markdown import to_markdown
+from harness.reporting.main_table import DATA, main_table
 from harness.rundir.records import ResultRecord
 
 
 def test_values_in_bold_are_those_of_the_best_cluster(captions_run):
-    sheet = main_sheet(captions_run)
+    sheet = main_table(captions_run)
     assert sheet.headers == ["system", "bleu1 ↑", "rouge ↑", "mbleu4 ↓", "trm(bleu) ↓"]
     ranked = rankings(harness.compare(captions_run.path))
     systems = [row[0] for row in sheet.rows]
@@ -26,23 +27,23 @@ def test_values_in_bold_are_those_of_the_best_cluster(captions_run):
 
 
 def test_the_csv_has_a_row_per_result_with_all_digits(captions_run):
-    head, *rows = main_sheet(captions_run).data
+    head, *rows = main_table(captions_run).data
     assert head == DATA
     assert [row[5] for row in rows] == [record.value for record in captions_run.records]
     assert [(row[0], row[3]) for row in rows] == [(record.metric, record.model) for record in captions_run.records]
 
 
 def test_latex_and_markdown_have_bold_values_and_marks(captions_run):
-    sheet = main_sheet(captions_run)
-    assert r"\textbf{" in latex_table(sheet)
-    assert r"\textsuperscript{a}" in latex_table(sheet)
-    assert "<sup>a</sup>" in markdown_table(sheet)
-    assert "other &lt;b>scene&lt;/b>" in markdown_table(sheet)
+    sheet = main_table(captions_run)
+    assert r"\textbf{" in to_latex(sheet)
+    assert r"\textsuperscript{a}" in to_latex(sheet)
+    assert "<sup>a</sup>" in to_markdown(sheet)
+    assert "other &lt;b>scene&lt;/b>" in to_markdown(sheet)
 
 
 def test_many_metrics_of_few_systems_are_rows(captions_run, monkeypatch):
-    monkeypatch.setattr(main_table, "MOST_COLUMNS", 3)
-    upright, turned = main_sheet(replace(captions_run, records=captions_run.records[:2])), main_sheet(captions_run)
+    monkeypatch.setattr(module, "MOST_COLUMNS", 3)
+    upright, turned = main_table(replace(captions_run, records=captions_run.records[:2])), main_table(captions_run)
     assert upright.headers[0] == "system"
     assert turned.headers == ["metric", "people", "central", "other <b>scene</b>"]
     assert len(turned.rows) == 4
@@ -61,7 +62,7 @@ def test_sizes_that_differ_are_columns_of_their_own_and_not_marked(captions_run)
         )
         for model, n in (("a", 1), ("b", 10))
     )
-    sheet = main_sheet(replace(captions_run, records=records))
+    sheet = main_table(replace(captions_run, records=records))
     assert sheet.headers == ["system", "mmd ↓ (1 + 5)", "mmd ↓ (10 + 5)"]
     assert [list(row) for row in sheet.rows] == [["a", "1.0000", ""], ["b", "", "1.0000"]]
     assert not sheet.bold

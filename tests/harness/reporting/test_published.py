@@ -2,7 +2,7 @@
 
 import math
 
-from harness.reporting.published import NOT_PUBLISHED, OTHER_DATA, largest_difference, rows_with_published
+from harness.reporting.published import NOT_PUBLISHED, OTHER_DATA, add_published_rows, largest_difference
 from harness.spec.published import PublishedTable
 
 TABLE = PublishedTable.model_validate(
@@ -19,9 +19,9 @@ ROWS = [("A", (1.5, 0.2)), ("B", (3.0, math.nan))]
 
 
 def test_theirs_below_ours_with_the_difference():
-    labels = [label for label, _ in rows_with_published(ROWS, ("x", "y"), TABLE, "t")]
+    labels = [label for label, _ in add_published_rows(ROWS, ("x", "y"), TABLE, "t")]
     assert labels == ["A", "published: theirs", "ours − published", "B", "published", "published: alone"]
-    rows = rows_with_published(ROWS, ("x", "y"), TABLE, "t")
+    rows = add_published_rows(ROWS, ("x", "y"), TABLE, "t")
     assert rows[1][1] == (1.0, "< 0.5")
     assert rows[2][1] == ("+0.5000", "")
     assert rows[4][1] == (NOT_PUBLISHED, NOT_PUBLISHED)
@@ -30,7 +30,7 @@ def test_theirs_below_ours_with_the_difference():
 
 def test_a_row_for_every_row():
     table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]})
-    rows = rows_with_published(ROWS, ("x", "y"), table, "t")
+    rows = add_published_rows(ROWS, ("x", "y"), table, "t")
     assert [values[0] for label, values in rows if label.startswith("ours")] == ["-0.5000", "+1.0000"]
     assert largest_difference(ROWS, ("x", "y"), table, "t") == (1.0, "B", "x")
 
@@ -43,6 +43,6 @@ def test_the_largest_difference_is_of_one_task():
 
 def test_a_task_without_published_values():
     table = PublishedTable.model_validate({"source": "s", "rows": [{"label": "A", "task": "u", "values": {"x": 2.0}}]})
-    rows = rows_with_published(ROWS, ("x", "y"), table, "t")
+    rows = add_published_rows(ROWS, ("x", "y"), table, "t")
     assert [label for label, _ in rows] == ["A", "B", "published"]
     assert rows[-1][1] == (OTHER_DATA, OTHER_DATA)

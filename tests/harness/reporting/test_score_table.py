@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.reporting.score_table import DATA, score_sheet
+from harness.reporting.score_table import DATA, score_table
 from harness.rundir.records import ResultRecord
 
 
@@ -32,7 +32,7 @@ def table(sheet):
 
 
 def test_one_system_has_values_and_intervals_alone():
-    sheet = score_sheet([record("a", 2.0), record("a", 3.0, "trm", higher_is_better=False)])
+    sheet = score_table([record("a", 2.0), record("a", 3.0, "trm", higher_is_better=False)])
     assert list(sheet.headers) == ["metric", "system", "value", "95 % interval"]
     assert [list(row) for row in sheet.rows] == [
         ["cider ↑", "a", "2.0000", "1.0000 … 3.0000"], ["trm ↓", "a", "3.0000", "2.0000 … 4.0000"],
@@ -45,7 +45,7 @@ def test_one_system_has_values_and_intervals_alone():
 def test_rows_are_grouped_by_metric_and_carry_the_difference_to_the_baseline():
     records = [record("a", 2.0), record("a", 1.0, "bleu4"), record("b", 3.0), record("b", 0.5, "bleu4")]
     rows = [comparison("b", 1.0, 0.01), comparison("b", -0.5, 0.5, "bleu4")]
-    sheet = score_sheet(records, rows, "a", 1000)
+    sheet = score_table(records, rows, "a", 1000)
     assert [(row["metric"], row["system"], row["difference"], row["p"], row["p (Holm)"]) for row in table(sheet)] == [
         ("cider ↑", "a", "", "", ""), ("", "b", "+1.0000", "0.0100", "0.0100*"),
         ("bleu4 ↑", "a", "", "", ""), ("", "b", "-0.5000", "0.5000", "0.5000"),
@@ -58,31 +58,31 @@ def test_rows_are_grouped_by_metric_and_carry_the_difference_to_the_baseline():
 def test_the_baseline_is_bold_only_when_all_others_differ_from_it():
     records = [record("a", 3.0), record("b", 2.0), record("c", 1.0)]
     for p, bold in ((0.01, {(0, 2)}), (0.2, set())):
-        sheet = score_sheet(records, [comparison("b", -1.0, p), comparison("c", -2.0, 0.01)], "a")
+        sheet = score_table(records, [comparison("b", -1.0, p), comparison("c", -2.0, 0.01)], "a")
         assert sheet.bold == bold
     assert "adjusted for the 2 comparisons of a metric" in sheet.notes[0]
 
 
 def test_the_best_of_a_metric_where_lower_is_better():
     records = [record("a", 3.0, higher_is_better=False), record("b", 2.0, higher_is_better=False)]
-    assert score_sheet(records, [comparison("b", -1.0, 0.01)], "a").bold == {(1, 2)}
+    assert score_table(records, [comparison("b", -1.0, 0.01)], "a").bold == {(1, 2)}
 
 
 def test_values_that_cannot_be_tested_have_a_numbered_remark():
     records = [record("a", 5.0, "vocabulary"), record("b", 7.0, "vocabulary")]
     row = comparison("b", None, None, "vocabulary", note="cannot be resampled", better="not tested")
-    sheet = score_sheet(records, [row], "a")
+    sheet = score_table(records, [row], "a")
     last = table(sheet)[1]
     assert (last["difference"], last["p"], last["p (Holm)"], last["note"]) == ("+2.0000", "–", "–", "(1)")
     assert sheet.notes[-1] == "(1) cannot be resampled"
-    assert score_sheet(records, [], "a").notes[-1] == "(1) no test: no common scores"
+    assert score_table(records, [], "a").notes[-1] == "(1) no test: no common scores"
 
 
 def test_set_metrics_of_different_sizes_are_not_compared():
     other = {"candidates": [2], "references": [5]}
     records = [record("a", 1.0, level="set"), record("b", 2.0, level="set", sizes=other)]
     for rows in ([comparison("b", 1.0, 0.001, better="sizes differ")], []):
-        sheet = score_sheet(records, rows, "a")
+        sheet = score_table(records, rows, "a")
         assert [row["set"] for row in table(sheet)] == ["1 + 5", "2 + 5"]
         assert (table(sheet)[1]["difference"], table(sheet)[1]["p"]) == ("–", "–")
         assert sheet.notes[-1] == "(1) sizes differ: not comparable"
@@ -91,14 +91,14 @@ def test_set_metrics_of_different_sizes_are_not_compared():
 
 def test_missing_scores_and_common_examples_are_counted():
     records = [record("a", 1.0), record("b", 2.0, n=8, skipped=2)]
-    sheet = score_sheet(records, [comparison("b", 1.5, 0.2, n=8)], "a")
+    sheet = score_table(records, [comparison("b", 1.5, 0.2, n=8)], "a")
     assert list(sheet.notes[-2:]) == ["(1) difference on 8 common examples", "(2) 2 of 10 without a score"]
     assert table(sheet)[1]["note"] == "(1), (2)"
-    assert table(score_sheet(records, [], "a"))[1]["difference"] == "–"
+    assert table(score_table(records, [], "a"))[1]["difference"] == "–"
 
 
 def test_one_example_is_no_test():
-    sheet = score_sheet([record("a", 1.0, n=1), record("b", 2.0, n=1)], [comparison("b", 1.0, 1.0, n=1)], "a")
+    sheet = score_table([record("a", 1.0, n=1), record("b", 2.0, n=1)], [comparison("b", 1.0, 1.0, n=1)], "a")
     assert (table(sheet)[1]["difference"], table(sheet)[1]["p"]) == ("+1.0000", "–")
     assert sheet.notes[-1] == "(1) no test: one example"
     assert sheet.title.startswith("1 example,")
@@ -106,13 +106,13 @@ def test_one_example_is_no_test():
 
 def test_an_undefined_value_is_never_the_best():
     records = [record("a", float("nan"), n=0, skipped=10), record("b", 2.0)]
-    sheet = score_sheet(records, [], "a")
+    sheet = score_table(records, [], "a")
     assert table(sheet)[0]["value"] == "–"
     assert sheet.bold == frozenset()
 
 
 def test_permutation_p_values_have_their_own_columns():
-    sheet = score_sheet([record("a", 1.0, p_value=0.25, p={"harmonic_mean": 0.5})])
+    sheet = score_table([record("a", 1.0, p_value=0.25, p={"harmonic_mean": 0.5})])
     assert table(sheet)[0]["permutation p"] == "0.2500"
     assert table(sheet)[0]["harmonic p"] == "0.5000"
 
@@ -120,7 +120,7 @@ def test_permutation_p_values_have_their_own_columns():
 def test_the_data_hold_full_digits():
     records = [record("a", 1 / 3), record("b", 2 / 3)]
     row = comparison("b", 1 / 3, 0.01, ci95=(0.1, 0.5))
-    head, first, second = score_sheet(records, [row], "a").data
+    head, first, second = score_table(records, [row], "a").data
     assert tuple(head) == DATA
     assert {len(head), len(first), len(second)} == {len(DATA)}
     values = dict(zip(DATA, second))

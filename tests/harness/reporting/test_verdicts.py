@@ -69,28 +69,26 @@ def samples(**more):
 
 def test_better_follows_the_direction_of_the_metric(monkeypatch):
     view = table(samples(), monkeypatch)
-    assert view.heads == ("up", "down")  # a metric without a direction has no better
-    assert view.x == "against base"
-    rows = dict(view.rows)
-    assert rows["good"] == ("better +1.0000", "worse +1.0000")
-    assert rows["same"] == ("= 0.0000 (p 1.0000)",) * 2
+    assert view.headers == ["against base", "up", "down"]  # a metric without a direction has no better
+    assert ["good", "better +1.0000", "worse +1.0000"] in view.rows
+    assert ["same", *["= 0.0000 (p 1.0000)"] * 2] in view.rows
 
 
 def test_the_order_of_rows_and_missing_scores_do_not_matter(monkeypatch):
     data = samples()
     order = list(reversed(range(24)))
     turned = {name: [column[i] for i in order] for name, column in data.items()}
-    assert dict(table(turned, monkeypatch).rows) == dict(table(data, monkeypatch).rows)
+    assert sorted(table(turned, monkeypatch).rows) == sorted(table(data, monkeypatch).rows)
     holes = samples(up=[None] * 8 + samples()["up"][8:])
-    assert table(holes, monkeypatch).heads == ("down",)
-    assert dict(table(holes, monkeypatch, y="up").rows)["good"] == ("–",)
+    assert table(holes, monkeypatch).headers[1:] == ["down"]
+    assert ["good", "–"] in table(holes, monkeypatch, y="up").rows
 
 
 def test_decodings_are_compared_with_the_same_of_the_baseline(monkeypatch):
     data = {name: column * 2 for name, column in samples().items()}
     data["decoding"] = ["{}"] * 24 + ['{"temperature": 0.5}'] * 24
     view = table(data, monkeypatch)
-    assert [label for label, _ in view.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
+    assert [label for label, *_ in view.rows] == ["good", "same", "good T=0.5", "same T=0.5"]
 
 
 def test_unknown_names_are_refused(monkeypatch):

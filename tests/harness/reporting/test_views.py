@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from harness.errors import HarnessError
-from harness.reporting.views import quantity, series, split_quantity
+from harness.reporting.views import number_table, quantity, series, split_quantity
 from harness.rundir.records import ResultRecord, lookup
+from harness.spec.models import ViewSpec
 
 
 def record(metric, model, value, **decoding):
@@ -60,3 +61,16 @@ def test_quantities_of_the_combined_p_values():
 def test_the_logarithm_of_a_p_value_below_the_range_of_floats_is_that_of_the_record():
     small = ResultRecord(metric="m", model="a", p_value=sys.float_info.min, p={"log_calibrated": -5000.0})
     assert quantity(small, "log p") == (-5000.0, None)
+
+
+def test_the_table_of_a_view_has_rounded_texts_and_data_in_full():
+    rows = [("cider", (0.123456, math.nan)), ("bleu", (None, 12345.678)), ("published", (0.5, "< 1"))]
+    table = number_table(ViewSpec(plot="table", title="T", note="a note"), "model", ("a", "b"), rows)
+    assert table.data == [
+        ["model", "a", "b"],
+        ["cider", 0.123456, ""],
+        ["bleu", "", 12345.678],
+        ["published", 0.5, "< 1"],
+    ]
+    assert table.rows == [["cider", "0.1235", ""], ["bleu", "", "12345.68"], ["published", "0.5000", "< 1"]]
+    assert (table.title, table.notes, table.alignment) == ("T", ["a note"], "lrr")

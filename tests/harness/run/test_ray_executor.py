@@ -26,7 +26,7 @@ from harness.run.executor import ExecutorOptions
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 from harness.run.ray_executor import RayCluster  # noqa: E402
 
-SAMPLE = str(Path(__file__).parents[3] / "tasks" / "sample" / "captions.json")
+SAMPLE = str(Path(__file__).parents[3] / "tasks" / "harness_tasks" / "sample" / "captions.json")
 SPEC = {
     "task": "sample",
     "dataset": {"reader": "coco", "path": SAMPLE},

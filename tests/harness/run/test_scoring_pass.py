@@ -10,7 +10,7 @@ import pytest
 import harness
 from harness.run.execute import Options
 
-SAMPLE = str(Path(__file__).parents[3] / "tasks" / "sample" / "captions.json")
+SAMPLE = str(Path(__file__).parents[3] / "tasks" / "harness_tasks" / "sample" / "captions.json")
 SPEC = {
     "task": "sample",
     "dataset": {"reader": "coco", "path": SAMPLE},
@@ -60,6 +60,7 @@ def test_a_run_without_a_directory_is_the_same(whole):
     assert all(run.statistics(record) is not None for record in run.records)
 
 
+@pytest.mark.slow
 def test_a_run_may_lose_any_file(whole, tmp_path):
     expected = repr(numbers(sharded(tmp_path / "r", 9)))
     for path in sorted((tmp_path / "r").rglob("*")):

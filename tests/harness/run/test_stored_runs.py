@@ -71,3 +71,15 @@ def test_stored_shards_and_parts_have_the_numbers_of_one_run(golden):
 def test_a_stored_run_is_exported(runs, tmp_path, form, capsys):
     assert main(["export", str(runs / "sample"), "--format", form, "--output", str(tmp_path / form)]) == 0
     assert any((tmp_path / form).iterdir()) if (tmp_path / form).is_dir() else (tmp_path / form).is_file()
+
+
+def test_paid_answers_of_an_earlier_version_are_reused(runs, tmp_path, monkeypatch):
+    """No server runs at the address of the stored answers: a request would fail."""
+    monkeypatch.setenv("HARNESS_ANSWERS", "servers")
+    stored = numbers(runs / "served")
+    harness.evaluate("served.yaml", output=runs / "served", mode="extend")  # answers of the run directory
+    assert numbers(runs / "served") == stored
+    monkeypatch.setenv("HARNESS_CACHE", str(runs.parent / "cache"))
+    shutil.copytree(runs / "answers", runs.parent / "cache" / "answers")
+    harness.evaluate("served.yaml", output=tmp_path / "new")  # answers of the shared store
+    assert numbers(tmp_path / "new") == stored

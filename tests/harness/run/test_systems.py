@@ -10,7 +10,7 @@ from harness.run.example_store import ExampleStore
 from harness.run.generate import generate
 from harness.run.metric_plan import metric_plan
 from harness.run.plan import GridPoint, ModelPlan
-from harness.run.systems import StatisticsKeys, System, Unit, has_trivial_fit, is_corpus_free, scorable_examples
+from harness.run.systems import PlannedSystem, StatisticsKeys, Unit, has_trivial_fit, is_corpus_free, scorable_examples
 from harness.spec.models import Spec
 
 EXAMPLES = [Example(f"e{k}", ("r",) * (1 + k % 3)) for k in range(6)]
@@ -35,9 +35,9 @@ def unit(store):
     return Unit(model, generate(model, TaskView(store, Decoding()), seed=0))
 
 
-def system(candidates=None, references=None) -> System:
+def system(candidates=None, references=None) -> PlannedSystem:
     decoding = Decoding(candidates=candidates)
-    return System(0, GridPoint(decoding, decoding), references)
+    return PlannedSystem(0, GridPoint(decoding, decoding), references)
 
 
 def test_sizes_are_those_of_the_examples_with_candidates(unit):

@@ -76,7 +76,7 @@ def test_a_view_that_the_run_cannot_fill_has_its_line(project, view, message):
 def test_published_values_of_an_unknown_row_or_metric(row, message, root):
     view = {"plot": "table", "x": "metric", "by": "model", "reference": {"source": "s", "rows": [row]}}
     content = {
-        "task": "t", "dataset": {"reader": "coco", "path": str(root / "tasks/sample/captions.json")},
+        "task": "t", "dataset": {"reader": "coco", "path": str(root / "tasks/harness_tasks/sample/captions.json")},
         "models": [{"human": {"held_out": 1}}], "metrics": ["meteor"], "views": [view],
     }  # fmt: skip
     (loaded,) = load_specs(content)

@@ -13,7 +13,7 @@ import harness
 from harness.errors import InputError
 from harness.rundir.shapes import check_manifest, check_results
 
-SAMPLE = Path(harness.__file__).parents[1] / "tasks/sample/captions.json"
+SAMPLE = Path(harness.__file__).parents[1] / "tasks/harness_tasks/sample/captions.json"
 MANIFEST: dict[str, Any] = {"task": "t", "signature": "t|m:1", "digest": "0"}
 RECORD: dict[str, Any] = {"model": "a", "metric": "m", "value": 0.5}
 

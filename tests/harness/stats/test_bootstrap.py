@@ -148,3 +148,17 @@ def test_sums_that_do_not_give_the_number_have_no_interval():
     assert large_interval(Mean(), stats, float(np.median(stats)), samples=100, seed=0) == (False, None)
     same = np.ones((1000, 1))
     assert large_interval(Mean(), same, 1.0, samples=100, seed=0) == (True, None)
+
+
+def test_poisson_weights_are_the_counts_of_the_probabilities():
+    draws = np.arange(1 << 16, dtype=np.uint16)
+    counts = np.bincount(bootstrap._counts_of(draws))
+    expected = [math.exp(-1) / math.factorial(count) * 65536 for count in range(9)]
+    assert counts.sum() == 1 << 16 and np.abs(counts - expected).max() < 2
+
+
+def test_poisson_sums_weigh_with_16_bit_numbers_of_the_counter_based_generator():
+    addends, samples = np.eye(7), 12
+    rng = np.random.Generator(np.random.Philox(key=3, counter=[0, 0, 0, 0]))
+    draws = rng.integers(0, 1 << 16, size=(samples, COUNTER_BLOCK), dtype=np.uint16)[:, :7]
+    np.testing.assert_array_equal(poisson_sums(addends, samples, seed=3), bootstrap._counts_of(draws))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.contracts import LeftOut
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
-    Sums,
+    PairSums,
     difference_of_parts,
     difference_of_statistics,
     difference_of_sums,
@@ -124,7 +124,9 @@ def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
     family = DrawFamily(50, 400, 2)
 
     def sums(x):
-        return Sums(x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x), x)
+        return PairSums(
+            x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x), x
+        )
 
     product = difference_of_sums(lambda s: s[..., 0] / s[..., 1], sums(a), sums(b), exact=family.exact)
     reduced = compared(a, b, draws=400, seed=2)

@@ -60,7 +60,7 @@ def test_the_largest_difference_names_the_example():
 
 def test_numbers_leave_out_undefined_rows(overlap):
     numbers = numbers_of(overlap(), np.array([[0.5], [np.nan], [1.0]]))
-    assert numbers.defined.tolist() == [True, False, True]
+    assert numbers.is_defined.tolist() == [True, False, True]
     assert numbers.value == 0.75
     assert np.array_equal(numbers.per_example, [0.5, np.nan, 1.0], equal_nan=True)
     assert np.isnan(numbers_of(overlap(), np.array([[np.nan]])).value)
@@ -81,7 +81,7 @@ def test_the_sets_fit_the_specification(overlap):
 
 def test_shaped_sets_and_a_small_batch(overlap):
     subject = MetricSubject(overlap())
-    assert {(len(item.candidates), len(item.references)) for item in subject.shaped(5, 1)} == {(5, 1)}
+    assert {(len(item.candidates), len(item.references)) for item in subject.reshape_sets(5, 1)} == {(5, 1)}
     batch, features, _ = subject.small_batch(5)
     assert (len(batch), batch.n, batch.m) == (3, 2, 3)
     assert list(features.references) == [item.references for item in subject.sets]

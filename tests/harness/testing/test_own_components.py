@@ -9,9 +9,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.registry import current
-from harness.tasks.readers.a3ds import ReferenceGames
 from harness.testing import check_adapter, check_distance, check_embedding, check_metric, check_reader, check_task
 from harness.testing.sample_captions import examples as sample_examples
+from harness_tasks.readers.a3ds import ReferenceGames
 
 pytestmark = pytest.mark.equal_bits  # batches, shards and the order of examples change no digit
 BOW = {"embedding": "bow"}

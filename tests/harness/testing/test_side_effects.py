@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.testing.results import Violation
-from harness.testing.side_effects import ensure_random_state_unchanged, global_seed, record_side_effects
+from harness.testing.side_effects import ensure_same_random_state, global_seed, record_side_effects
 
 
 def test_output_files_and_connections_are_recorded(tmp_path, capsys):
@@ -66,8 +66,8 @@ def test_the_global_seed_is_restored():
 @pytest.mark.parametrize(("work", "name"), [(random.random, "Python's"), (np.random.random, "numpy's")])
 def test_draws_from_the_global_state_are_a_violation(work, name):
     with pytest.raises(Violation, match=f"draws from {name} global random state"):
-        ensure_random_state_unchanged(work)
+        ensure_same_random_state(work)
 
 
 def test_draws_from_generators_are_none():
-    ensure_random_state_unchanged(lambda: (random.Random(1).random(), np.random.default_rng(1).random()))
+    ensure_same_random_state(lambda: (random.Random(1).random(), np.random.default_rng(1).random()))

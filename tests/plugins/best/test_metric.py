@@ -8,10 +8,10 @@ import pytest
 import harness
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
-from harness.plugins.best.metric import Best
 from harness.registry import current
 from harness.run.features import FeatureCache
 from harness.stats.significance import untestable_reason
+from harness_metrics.best.metric import Best
 
 SETS = [
     CaptionSet("a", ("a dog runs", "cats", "the dog runs fast"), ("the dog runs fast", "a dog is running")),

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.choice import choices
+from harness_metrics.choice import choices
 
 
 def winoground(scores):
@@ -18,7 +18,7 @@ def winoground(scores):
 @given(st.lists(st.lists(st.integers(-3, 0), min_size=4, max_size=4), min_size=1, max_size=6))
 def test_group_scores_are_those_of_the_paper(rows):
     scores = np.array(rows, dtype=float).reshape(-1, 2, 2)
-    result = choices.grouped(scores)
+    result = choices.score_groups(scores)
     expected = np.array([winoground(group) for group in scores.tolist()])
     np.testing.assert_array_equal(np.stack([result["text"], result["image"], result["group"]], axis=1), expected)
 
@@ -26,22 +26,22 @@ def test_group_scores_are_those_of_the_paper(rows):
 def test_groups_of_three_compare_every_pair():
     scores = np.full((1, 3, 3), -5.0)
     scores[0, range(3), range(3)] = -1.0
-    assert [values.tolist() for values in choices.grouped(scores).values()] == [[1.0]] * 3
+    assert [values.tolist() for values in choices.score_groups(scores).values()] == [[1.0]] * 3
     scores[0, 0, 2] = -0.5  # caption 2 is better than caption 0 on image 0, and better there than on its own image
-    assert [values.tolist() for values in choices.grouped(scores).values()] == [[0.0], [0.0], [0.0]]
+    assert [values.tolist() for values in choices.score_groups(scores).values()] == [[0.0], [0.0], [0.0]]
     scores[0, 0, 2], scores[0, 2, 2] = -2.0, -3.0
-    assert [values.tolist() for values in choices.grouped(scores).values()] == [[1.0], [0.0], [0.0]]
+    assert [values.tolist() for values in choices.score_groups(scores).values()] == [[1.0], [0.0], [0.0]]
 
 
 def test_arranged_restores_the_matrix():
     matrix = np.arange(9.0).reshape(3, 3)
     rows = [matrix[i, choices.option_order(i, 3)] for i in range(3)]
-    np.testing.assert_array_equal(choices.arranged(rows, 3)[0], matrix)
+    np.testing.assert_array_equal(choices.arrange_groups(rows, 3)[0], matrix)
 
 
 def test_ties_and_undefined_scores_are_wrong():
     rows = [np.array([-1.0, -1.0]), np.array([np.nan, -1.0]), np.array([-np.inf, -np.inf]), np.array([-1.0, -np.inf])]
-    assert choices.correct(rows).tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert choices.mark_correct(rows).tolist() == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_shortest_shares_ties_and_chance_counts_options():

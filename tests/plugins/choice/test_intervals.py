@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.plugins.choice import intervals
 from harness.stats.binomial import wilson_interval
+from harness_metrics.choice import intervals
 
 
 def test_a_share_has_wilsons_interval():

@@ -5,7 +5,7 @@ import pytest
 
 from harness.contracts import TokenScores
 from harness.errors import InputError
-from harness.plugins.choice.layout import Layout, choices_of, lengths, totals
+from harness_metrics.choice.layout import Layout, choices_of, lengths, totals
 
 
 def option(*log_probs, tokens=()):

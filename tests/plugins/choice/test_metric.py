@@ -8,8 +8,8 @@ import pytest
 import harness
 from harness.contracts import HasTokenIntervals, TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError
-from harness.plugins.choice.metric import Choice
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_metrics.choice.metric import Choice
 
 
 def choice_scores(*rows):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
-from harness.plugins.choice import parts
+from harness_metrics.choice import parts
 
 
 def test_values_are_texts_in_the_order_of_the_examples():

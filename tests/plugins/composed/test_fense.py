@@ -5,9 +5,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.composed.fense import Fense
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.composed.fense import Fense
 
 
 @parametrize_with_checks([Fense(embedding="bow")])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
-from harness.plugins.composed.fluency import Classifier, Rules, is_broken, resolve_detector
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_metrics.composed.fluency import Classifier, Rules, is_broken, resolve_detector
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_a_classifier_gives_the_probability_of_its_class(folder):
     detector = Classifier(str(folder), batch_size=2)
     texts = ["a dog", "runs", "a a a"]
     probabilities = detector.probabilities(texts)
-    tokenizer, model, index = detector._loaded
+    tokenizer, model, index = detector._loaded_model
     assert index == 1
     with torch.inference_mode():
         expected = [model(**tokenizer(text, return_tensors="pt")).logits.sigmoid()[0, 1].item() for text in texts]
     np.testing.assert_allclose(probabilities, expected, atol=1e-5)
-    assert "_loaded" not in detector.__getstate__()
+    assert "_loaded_model" not in detector.__getstate__()
     assert detector.signature().endswith(":error")
     assert detector.probabilities([]).shape == (0,)
 

@@ -5,10 +5,10 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.composed.pairwise import Pairwise
 from harness.run.features import FeatureCache
 from harness.stats import permutation
 from harness.testing import parametrize_with_checks
+from harness_metrics.composed.pairwise import Pairwise
 
 DISTANCE = {"bert": {"embedding": "bow"}}
 

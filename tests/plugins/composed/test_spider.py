@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.composed.spider import Spider, SpiderMax
-from harness.plugins.ngram.cider import CiderD
-from harness.plugins.ngram.rouge import Rouge
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import caption_sets
+from harness_metrics.composed.spider import Spider, SpiderMax
+from harness_metrics.ngram.cider import CiderD
+from harness_metrics.ngram.rouge import Rouge
 
 
 @parametrize_with_checks([Spider(spice="rouge"), SpiderMax(spice="rouge")])

@@ -8,18 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
-from harness.plugins.crnrr import counting
-from harness.plugins.crnrr.counting import (
-    NgramCounter,
-    NgramRun,
-    Vocabulary,
-    changes,
-    merge_runs,
-    pack,
-    sort_order,
-    unpack,
-)
-from harness.plugins.crnrr.ngrams import compare, cr_nrr_cnd_orders
+from harness_metrics.crnrr import counting
+from harness_metrics.crnrr.counting import NgramCounter, Vocabulary
+from harness_metrics.crnrr.ngrams import compare, cr_nrr_cnd_orders
+from harness_metrics.crnrr.runs import partitions
 
 corpora = st.lists(st.lists(st.sampled_from("abc"), max_size=5), max_size=6)
 
@@ -50,7 +42,7 @@ def test_chunks_spilling_and_ranges_do_not_change_results(monkeypatch, tmp_path)
     sides = [NgramCounter(vocabulary=vocabulary, directory=tmp_path, memory=200).add(iter(side)) for side in (q, p)]
     assert len(list(tmp_path.glob("*.npy"))) > 20
     assert compare(*sides) == whole
-    ranges = list(counting.partitions([side.counts[2].runs for side in sides], size=16))
+    ranges = list(partitions([side.counts[2].runs for side in sides], size=16))
     assert len(ranges) > 5
     assert sum(int(run.counts.sum()) for run, _ in ranges) == sides[0].counts[2].total
 
@@ -67,34 +59,6 @@ def test_runs_stay_exact_when_the_keys_are_widened(monkeypatch):
         assert result.sums is not None
         assert result.sums.qq == sum(c * c for c in grams[0].values())
         assert result.sums.qp == sum(c * grams[1][g] for g, c in grams[0].items())
-
-
-@given(st.integers(1, 6), st.sampled_from([16, 32]), st.data())
-def test_packed_words_are_unpacked(order, bits, data):
-    size = data.draw(st.integers(0, 5))
-    numbers = st.lists(st.integers(0, (1 << bits) - 1), min_size=size, max_size=size)
-    words = [np.array(data.draw(numbers), dtype=np.int64) for _ in range(order)]
-    keys = pack(words, bits)
-    assert keys.shape == (-(-order * bits // 64), size)
-    for column, expected in zip(unpack(keys, order, bits), words):
-        np.testing.assert_array_equal(column, expected)
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=20))
-def test_sorted_keys_and_their_changes(pairs):
-    keys = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T
-    keys = keys[:, sort_order(keys)]
-    assert [tuple(row) for row in keys.T.tolist()] == sorted(pairs)
-    assert int(changes(keys).sum()) == len(set(pairs))
-
-
-def test_merged_runs_add_their_counts():
-    runs = [
-        NgramRun(np.array([[1, 5]], np.uint64), np.array([2, 3])),
-        NgramRun(np.array([[5]], np.uint64), np.array([4])),
-    ]
-    result = merge_runs(runs)
-    assert (result.keys.tolist(), result.counts.tolist()) == ([[1, 5]], [2, 7])
 
 
 def test_statistics_of_a_small_corpus():
@@ -118,12 +82,3 @@ def test_invalid_input():
         NgramCounter((1,)).add([["a"], "a dog"])
     with pytest.raises(HarnessError, match="cannot be merged"):
         NgramCounter((1,)).merge(NgramCounter((2,)))
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=20), st.integers(1, 2))
-def test_a_run_has_the_sorted_keys_and_their_counts(pairs, columns):
-    tokens = [pair[:columns] for pair in pairs]
-    run = counting._run(np.array(tokens, dtype=np.uint64).reshape(-1, columns).T)
-    expected = sorted(Counter(tokens).items())
-    assert [tuple(key) for key in run.keys.T.tolist()] == [key for key, _ in expected]
-    assert run.counts.tolist() == [count for _, count in expected]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet
-from harness.plugins.crnrr import jackknife
-from harness.plugins.crnrr.metric import Cnd, Cr, Nrr
-from harness.plugins.crnrr.resampling import grams_of
-from harness.plugins.crnrr.rows import parse
 from harness.run.features import FeatureCache
+from harness_metrics.crnrr import jackknife
+from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
+from harness_metrics.crnrr.resampling import grams_of
+from harness_metrics.crnrr.rows import parse
 
 METRICS = [
     Cr(tokenizer="none"),

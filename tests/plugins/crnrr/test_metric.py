@@ -5,9 +5,9 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, UnknownName
-from harness.plugins.crnrr.metric import Cnd, Cr, Nrr
-from harness.plugins.crnrr.ngrams import cr_nrr_cnd
 from harness.run.features import FeatureCache
+from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
+from harness_metrics.crnrr.ngrams import cr_nrr_cnd
 
 RNG = np.random.default_rng(3)
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
-from harness.plugins.crnrr import counting
-from harness.plugins.crnrr.ngrams import cr_nrr_cnd, cr_nrr_cnd_orders
+from harness_metrics.crnrr import counting
+from harness_metrics.crnrr.ngrams import cr_nrr_cnd, cr_nrr_cnd_orders
 
 FIELDS = {
     "CR": "cr", "NRR": "nrr", "CND": "cnd", "NRR_u": "nrr_unbiased", "CND_u": "cnd_unbiased", "NRR_cross_sentence": "nrr_cross_sentence",

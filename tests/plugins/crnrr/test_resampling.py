@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.plugins.crnrr.counting import Vocabulary
-from harness.plugins.crnrr.ngrams import cr_nrr_cnd
-from harness.plugins.crnrr.resampling import FIELDS, grams_of, intervals, per_unit, weighted, words_of
+from harness_metrics.crnrr.counting import Vocabulary
+from harness_metrics.crnrr.ngrams import cr_nrr_cnd
+from harness_metrics.crnrr.resampling import FIELDS, grams_of, intervals, per_unit, weigh_units, words_of
 
 RNG = np.random.default_rng(4)
 
@@ -20,7 +20,7 @@ def test_weighted_sentences_equal_repeated_sentences():
     weights = RNG.integers(0, 3, (4, 12))
     vocabulary = Vocabulary()
     grams_q, grams_p = grams_of([words_of(q, vocabulary), words_of(p, vocabulary)], 2)
-    for row, result in zip(weights, weighted(grams_q, grams_p, 2, weights, np.ones((4, 12)))):
+    for row, result in zip(weights, weigh_units(grams_q, grams_p, 2, weights, np.ones((4, 12)))):
         repeated = [sentence for sentence, times in zip(q, row) for _ in range(times)]
         expected = cr_nrr_cnd(repeated, p, 2)
         assert [getattr(result, field) for field in FIELDS] == [getattr(expected, field) for field in FIELDS]
@@ -29,7 +29,7 @@ def test_weighted_sentences_equal_repeated_sentences():
 def test_weights_must_be_whole_numbers():
     grams = grams_of([words_of([["a", "b"]], Vocabulary())], 1)
     with pytest.raises(ValueError, match="whole numbers"):
-        weighted(grams[0], grams[0], 1, np.array([[0.5]]), np.array([[1.0]]))
+        weigh_units(grams[0], grams[0], 1, np.array([[0.5]]), np.array([[1.0]]))
 
 
 def test_sums_per_unit():

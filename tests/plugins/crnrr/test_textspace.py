@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.crnrr.textspace import (
+from harness_metrics.crnrr.textspace import (
     bleu_table,
     expected_bleu,
     expected_nsbleu,
@@ -16,7 +16,7 @@ from harness.plugins.crnrr.textspace import (
     texts,
     unigram_bleu_pair,
 )  # fmt: skip
-from harness.plugins.discrepancy.frontier import PAIRS, pareto
+from harness_metrics.discrepancy.frontier import PAIRS, pareto
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.discrepancy.bleu import CorpusBleu
-from harness.plugins.diversity.corpus_bleu import corpus_bleu
+from harness_metrics.discrepancy.bleu import CorpusBleu
+from harness_metrics.diversity.corpus_bleu import corpus_bleu
 
 
 def split(texts):

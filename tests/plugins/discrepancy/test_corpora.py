@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from harness.plugins.crnrr.counting import Vocabulary
-from harness.plugins.crnrr.metric import Cr, Nrr
-from harness.plugins.crnrr.ngrams import cr_nrr_cnd
-from harness.plugins.discrepancy.bleu import CorpusBleu
-from harness.plugins.discrepancy.corpora import corpus_of, largest_quality, point, sides
-from harness.plugins.diversity.corpus_bleu import corpus_bleu, self_bleu
+from harness_metrics.crnrr.counting import Vocabulary
+from harness_metrics.crnrr.metric import Cr, Nrr
+from harness_metrics.crnrr.ngrams import cr_nrr_cnd
+from harness_metrics.discrepancy.bleu import CorpusBleu
+from harness_metrics.discrepancy.corpora import corpus_of, largest_quality, point, sides
+from harness_metrics.diversity.corpus_bleu import corpus_bleu, self_bleu
 
 
 def split(texts):

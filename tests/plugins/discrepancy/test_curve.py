@@ -5,10 +5,10 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.discrepancy.bleu import CorpusBleu
-from harness.plugins.discrepancy.corpora import point, sides
-from harness.plugins.discrepancy.curve import QualityDiscrepancy
-from harness.plugins.discrepancy.qdisc import curve_discrepancy
+from harness_metrics.discrepancy.bleu import CorpusBleu
+from harness_metrics.discrepancy.corpora import point, sides
+from harness_metrics.discrepancy.curve import QualityDiscrepancy
+from harness_metrics.discrepancy.qdisc import curve_discrepancy
 
 
 @pytest.mark.parametrize("pair", ["CR-NRR", "BLEU-NSBLEU"])

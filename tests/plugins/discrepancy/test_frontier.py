@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.plugins.discrepancy.frontier import (
+from harness_metrics.discrepancy.frontier import (
     CR,
     LL,
     NRR,
@@ -24,7 +24,7 @@ from harness.plugins.discrepancy.frontier import (
     pareto,
     psi,
 )  # fmt: skip
-from harness.plugins.discrepancy.qdisc import qdisc
+from harness_metrics.discrepancy.qdisc import qdisc
 
 
 @pytest.fixture(scope="module")

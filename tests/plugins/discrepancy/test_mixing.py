@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.discrepancy.mixing import draw
+from harness_metrics.discrepancy.mixing import draw
 
 SENTENCES = [["a"], ["b", "c"], ["a", "b", "c", "c", "a"]]
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.plugins.discrepancy.frontier import PAIRS, pareto
-from harness.plugins.discrepancy.qdisc import ascend, curve_discrepancy, qdisc, ratio
+from harness_metrics.discrepancy.frontier import PAIRS, pareto
+from harness_metrics.discrepancy.qdisc import ascend, curve_discrepancy, qdisc, ratio
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.adapters.textspace.adapter import LstmOracle
 from harness.contracts import TokenScores
 from harness.errors import HarnessError, InputError
-from harness.plugins.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
-from harness.plugins.discrepancy.textspace import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
-from harness.tasks.readers.synthetic_texts import SyntheticTexts
+from harness_metrics.crnrr.textspace import bleu_table, expected_bleu, expected_nsbleu, ngram_distribution
+from harness_metrics.discrepancy.textspace import ExactDiscrepancy, TextSpace, bleu_pair, distribution_of, ngram_pair
+from harness_models.textspace.adapter import LstmOracle
+from harness_tasks.readers.synthetic_texts import SyntheticTexts
 
 EXAMPLES = list(SyntheticTexts())
 
@@ -101,7 +101,7 @@ def test_orders_and_ranks_of_a_model_that_is_the_oracle():
     "params", [{"sigma": 0}, {"sigma": "other"}, {"sigma": 1, "orders": [0]}, {"sigma": 1, "ranks": [0]}]
 )
 def test_parameters_out_of_range(params):
-    with pytest.raises(InputError, match="text-space"):
+    with pytest.raises(HarnessError, match="text-space"):
         TextSpace(**params)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.plugins.diversity.corpus_bleu import corpus_bleu, self_bleu, self_bleu_each
+from harness_metrics.diversity.corpus_bleu import corpus_bleu, self_bleu, self_bleu_each
 
 
 def loop(candidates, references_of, orders=4):

@@ -7,9 +7,9 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
-from harness.plugins.diversity.corpus_bleu import self_bleu
-from harness.plugins.diversity.metric import Distinct, Novelty, PairwiseBleu, SelfBleu, VocabularySize
 from harness.run.features import FeatureCache
+from harness_metrics.diversity.corpus_bleu import self_bleu
+from harness_metrics.diversity.metric import Distinct, Novelty, PairwiseBleu, SelfBleu, VocabularySize
 
 SETS = [
     CaptionSet("1", ("a dog runs", "a dog"), ("a dog runs fast", "dog")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins.embeddings.minilm import MiniLm
+from harness_metrics.embeddings.minilm import MiniLm
 
 
 @pytest.fixture(scope="session")

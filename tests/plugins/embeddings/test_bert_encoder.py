@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.embeddings import bert_encoder
-from harness.plugins.embeddings.bert_encoder import BertEncoder
+from harness_metrics.embeddings import bert_encoder
+from harness_metrics.embeddings.bert_encoder import BertEncoder
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "dog", "cat", "runs", "on", "grass"]
 TEXTS = ["a dog", "a cat runs", "cat", "a dog runs on grass", "dog a", "", "zebra"]
@@ -58,7 +58,7 @@ def library_vectors(path, texts):
 
 
 def test_equals_the_model_of_transformers(folder):
-    assert bert_encoder.is_supported(folder)
+    assert bert_encoder.can_encode(folder)
     vectors = BertEncoder(folder).encode(TEXTS)
     assert vectors.dtype == np.float32
     assert vectors == pytest.approx(library_vectors(folder, TEXTS), abs=2e-6)
@@ -97,18 +97,18 @@ def test_batches_hold_texts_of_equal_length_up_to_the_bound(monkeypatch):
 
 
 def test_other_models_and_incomplete_folders_are_not_supported(tmp_path):
-    assert not bert_encoder.is_supported(tmp_path)
+    assert not bert_encoder.can_encode(tmp_path)
     for name in ("config.json", "tokenizer.json", "model.safetensors", "1_Pooling/config.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
-    assert not bert_encoder.is_supported(tmp_path)
+    assert not bert_encoder.can_encode(tmp_path)
     (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
     for model_type, expected in (("mpnet", False), ("bert", True)):
         (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type, "hidden_act": "gelu"}))
-        assert bert_encoder.is_supported(tmp_path) is expected
+        assert bert_encoder.can_encode(tmp_path) is expected
     (tmp_path / "config.json").write_text("not JSON")
     with pytest.raises(InputError, match=r"config\.json: not JSON"):
-        bert_encoder.is_supported(tmp_path)
+        bert_encoder.can_encode(tmp_path)
 
 
 def test_a_missing_tensor_is_an_input_error(folder, tmp_path):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from harness.contracts import Embedding
 from harness.errors import HarnessError
-from harness.plugins.embeddings.bow import BagOfWords, words
+from harness_metrics.embeddings.bow import BagOfWords
+from harness_metrics.tokenisers.plain_words import plain_words
 
 
 def test_the_vocabulary_holds_the_most_frequent_words():
@@ -27,7 +28,7 @@ def test_with_the_whole_vocabulary_rows_sum_to_the_number_of_words(texts):
     bow.fit([[*texts, "a"]])
     vectors = bow.encode(texts)
     assert vectors.dtype == np.float32
-    assert vectors.sum(axis=1).tolist() == [len(words(text)) for text in texts]
+    assert vectors.sum(axis=1).tolist() == [len(plain_words(text, joiners="'")) for text in texts]
 
 
 def test_errors():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
-from harness.plugins.embeddings.clip import Clip, load_state
+from harness_metrics.embeddings.clip import Clip, load_state
 
 
 @pytest.fixture(scope="module")

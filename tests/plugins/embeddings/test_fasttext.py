@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.embeddings.fasttext import FastText
+from harness_metrics.embeddings.fasttext import FastText
 
 
 def test_a_path_is_required(tmp_path):

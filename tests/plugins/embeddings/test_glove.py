@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.embeddings.glove import Glove
+from harness_metrics.embeddings.glove import Glove
 
 
 def test_similar_texts_are_near():

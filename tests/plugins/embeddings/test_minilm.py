@@ -9,7 +9,7 @@ import pytest
 
 from harness.contracts import Embedding
 from harness.errors import InputError
-from harness.plugins.embeddings.minilm import LibraryEncoder, MiniLm
+from harness_metrics.embeddings.minilm import LibraryEncoder, MiniLm
 
 
 def test_vectors_have_unit_length_and_similar_texts_are_near(minilm):
@@ -35,9 +35,9 @@ def test_a_folder_without_a_model_is_an_input_error(tmp_path):
 
 def test_pickles_without_the_loaded_model(minilm):
     vectors = minilm.encode(["a dog"])
-    assert "_loaded" in vars(minilm)
+    assert "_loaded_model" in vars(minilm)
     copy = pickle.loads(pickle.dumps(minilm))
-    assert "_loaded" not in vars(copy)
+    assert "_loaded_model" not in vars(copy)
     assert np.array_equal(copy.encode(["a dog"]), vectors)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.plugins.embeddings.word_vector_mean import WordVectorEmbedding, words
+from harness_metrics.embeddings.word_vector_mean import WordVectorEmbedding, words
 
 TABLE = {"dog": [1, 0, 2], "cat": [0, 1, 0.5], ".": [4, 4, 4]}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.embeddings.word_vectors import WordVectors
+from harness_metrics.embeddings.word_vectors import WordVectors
 
 TEXT = "dog 1 0 2\ncat 0 1 0.5\n. . 9 9 9\nred cat 5 5 5\n"
 

@@ -6,9 +6,9 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.hallucination.chair import ChairI, ChairS, ObjectRecall
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.hallucination.chair import ChairI, ChairS, ObjectRecall
 
 CANDIDATES = [
     ["a dog and a cat on a couch", "a puppy"],

@@ -5,8 +5,8 @@ import pytest
 
 import harness
 from harness.errors import HarnessError
-from harness.plugins.hallucination.fact_metrics import FactF1, FactPrecision, FactRecall
 from harness.testing import parametrize_with_checks
+from harness_metrics.hallucination.fact_metrics import FactF1, FactPrecision, FactRecall
 
 CANDIDATE = "a brown dog sits on a couch near a lamp"
 REFERENCES = ["a brown dog sits on a red couch", "a dog beside a cat"]

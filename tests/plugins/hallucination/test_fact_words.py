@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.plugins.hallucination import fact_words as lists
+from harness_metrics.hallucination import fact_words as lists
 
 
 @pytest.mark.parametrize(

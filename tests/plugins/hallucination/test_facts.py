@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.plugins.hallucination.facts import chunks, parse
-from harness.plugins.hallucination.objects import ObjectTable, object_table
+from harness_metrics.hallucination.facts import chunks, parse
+from harness_metrics.hallucination.objects import ObjectTable, object_table
 
 COCO = object_table("coco")
 

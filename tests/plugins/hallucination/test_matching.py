@@ -7,8 +7,8 @@ import pytest
 
 import harness
 from harness.errors import HarnessError
-from harness.plugins.hallucination.matching import ObjectMatch, matched
 from harness.testing import parametrize_with_checks
+from harness_metrics.hallucination.matching import ObjectMatch, match_objects
 
 
 class Letters:
@@ -38,13 +38,13 @@ def test_the_assignment_has_the_largest_sum(shape):
     small, large = min(shape), max(shape)
     square = similarity if rows <= columns else similarity.T
     best = max(sum(square[i, j] for i, j in enumerate(choice)) for choice in permutations(range(large), small))
-    values = matched(similarity)
+    values = match_objects(similarity)
     assert values.sum() == pytest.approx(best)
     assert np.count_nonzero(values) == small
 
 
 def test_objects_without_any_reference_object_have_no_similarity():
-    assert matched(np.zeros((2, 0))).tolist() == [0.0, 0.0]
+    assert match_objects(np.zeros((2, 0))).tolist() == [0.0, 0.0]
 
 
 def score(candidates, references, **params):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.plugins.hallucination.nouns import singular, word_set
+from harness_metrics.hallucination.nouns import singular, word_set
 
 
 @pytest.mark.parametrize(

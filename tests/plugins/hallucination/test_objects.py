@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.hallucination.objects import ObjectTable, object_table
+from harness_metrics.hallucination.objects import ObjectTable, object_table
 
 COCO = object_table("coco")
 

@@ -5,7 +5,7 @@ import pytest
 
 from harness.contracts import TokenScores
 from harness.errors import HarnessError, InputError
-from harness.plugins.hallucination.poll import Poll
+from harness_metrics.hallucination.poll import Poll
 
 
 def answer(log_prob, *tokens):

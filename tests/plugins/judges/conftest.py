@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.plugins.judges.replies import Reply
+from harness_metrics.judges.replies import Reply
 from tests.support.chat_server import server
 
 __all__ = ["server"]

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.judges.answer_cache import AnswerCache
-from harness.plugins.judges.replies import Reply
+from harness_metrics.judges.answer_cache import AnswerCache
+from harness_metrics.judges.replies import Reply
 
 TALK = ({"role": "user", "content": "a\udc80 “dog”?"},)
 
@@ -55,8 +55,8 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from harness.plugins.judges.answer_cache import AnswerCache
-from harness.plugins.judges.replies import Reply
+from harness_metrics.judges.answer_cache import AnswerCache
+from harness_metrics.judges.replies import Reply
 answers = AnswerCache(Path(sys.argv[1]))
 for k in itertools.count():
     answers.put(answers.path("m", ({"role": "user", "content": str(k % 50)},)), Reply("x" * 200_000))

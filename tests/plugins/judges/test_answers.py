@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins.judges.answers import (
+from harness_metrics.judges.answers import (
     find_object,
     number_in,
     read_choice,
@@ -13,7 +13,7 @@ from harness.plugins.judges.answers import (
     verdict_of,
     verdict_of_text,
 )
-from harness.plugins.judges.replies import Reply
+from harness_metrics.judges.replies import Reply
 
 SCORE = read_number("score", 0, 100)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from harness.plugins.judges.bradley_terry import ranks, strengths
+from harness_metrics.judges.bradley_terry import ranks, strengths
 
 
 def by_optimiser(wins: np.ndarray, prior: float) -> np.ndarray:

@@ -10,11 +10,11 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.judges.clair_metric import Clair
-from harness.plugins.judges.judge import Judge
-from harness.plugins.judges.replies import Reply
 from harness.run.features import FeatureCache
 from harness.testing import check_metric
+from harness_metrics.judges.clair_metric import Clair
+from harness_metrics.judges.judge import Judge
+from harness_metrics.judges.replies import Reply
 
 CANDIDATES = [["a dog runs"], ["a cat sits"], ["a red ball"]]
 REFERENCES = [["a dog runs", "the dog"], ["a dog runs", "the dog"], ["ball", "a ball"]]

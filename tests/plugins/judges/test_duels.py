@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 
-from harness.plugins.judges import prompts
-from harness.plugins.judges.duels import CRITERION, Duel, fight, mean_points
-from harness.plugins.judges.judge import Judge
+from harness_metrics.judges import prompts
+from harness_metrics.judges.duels import CRITERION, Duel, fight, mean_points
+from harness_metrics.judges.judge import Judge
 
 
 def outcomes(model, *pairs):

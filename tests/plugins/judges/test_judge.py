@@ -13,11 +13,11 @@ import time
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.judges.answers import read_number, verdict_of
-from harness.plugins.judges.judge import REMINDER, Judge, resolve_judge
-from harness.plugins.judges.local import LocalModel
-from harness.plugins.judges.replies import Reply
-from harness.plugins.judges.server import Server
+from harness_metrics.judges.answers import read_number, verdict_of
+from harness_metrics.judges.judge import REMINDER, Judge, resolve_judge
+from harness_metrics.judges.local import LocalModel
+from harness_metrics.judges.replies import Reply
+from harness_metrics.judges.server import Server
 
 
 def read(reply: Reply):
@@ -119,8 +119,8 @@ def test_other_judges_are_refused_in_one_line(spec, message: str):
 
 ASK = """
 import sys
-from harness.plugins.judges.answers import read_number, verdict_of
-from harness.plugins.judges.judge import resolve_judge
+from harness_metrics.judges.answers import read_number, verdict_of
+from harness_metrics.judges.judge import resolve_judge
 judge = resolve_judge({"base_url": sys.argv[1], "model": "m", "concurrency": 2}, "clair")
 judge.ask([f"prompt {k}" for k in range(60)], lambda reply: verdict_of(reply, read_number("score", 0, 100)))
 """

@@ -13,8 +13,8 @@ from harness.registry.torchvision_guard import guard_torchvision
 
 guard_torchvision()
 from harness.errors import HarnessError, InputError  # noqa: E402
-from harness.plugins.judges.local import LocalModel  # noqa: E402
-from harness.plugins.judges.replies import Reply  # noqa: E402
+from harness_metrics.judges.local import LocalModel  # noqa: E402
+from harness_metrics.judges.replies import Reply  # noqa: E402
 from tests.support import tiny_models  # noqa: E402
 
 
@@ -47,8 +47,8 @@ def test_an_answer_at_the_limit_is_cut_off(folder):
 
 def test_the_end_token_stops_an_answer(folder):
     model = LocalModel(path=str(folder))
-    _, network = model._loaded
-    ids = model._loaded[0]("dog cat runs")["input_ids"]
+    _, network = model._loaded_model
+    ids = model._loaded_model[0]("dog cat runs")["input_ids"]
     assert model._reply([*ids, 2, 0, 0], {2}, 7) == Reply("dog cat runs", "stop", 7, 4)
     assert model._reply(ids, {2}, 7) == Reply("dog cat runs", "length", 7, 3)
     assert not network.training

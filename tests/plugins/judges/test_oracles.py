@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.judges import prompts
-from harness.plugins.judges.answers import find_object, read_number, verdict_of
-from harness.plugins.judges.replies import Reply
+from harness_metrics.judges import prompts
+from harness_metrics.judges.answers import find_object, read_number, verdict_of
+from harness_metrics.judges.replies import Reply
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=30)
 NUMBER = st.one_of(st.integers(-20, 140), st.floats(-20, 140).map(lambda x: round(x, 3)))
@@ -102,7 +102,7 @@ def test_the_metric_is_the_mean_of_the_scores_that_the_oracle_reads(scripted):
     judge = scripted(
         lambda talk: next(text for name, text in answers.items() if name in talk[0]["content"].split("Set B")[0])
     )
-    from harness.plugins.judges.judge import Judge
+    from harness_metrics.judges.judge import Judge
 
     metric = harness.metric("clair", judge=Judge(judge, cache=False))
     result = metric([[name] for name in answers], [["a dog", "one dog"]] * 3)

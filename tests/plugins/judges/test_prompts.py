@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.judges import prompts
+from harness_metrics.judges import prompts
 
 
 def test_captions_are_sorted_json_texts():
     assert prompts.listing(["b\nc", 'a "x"']) == '- "a \\"x\\""\n- "b\\nc"'
-    assert prompts.quoted("Hündin {candidates}") == '"Hündin {candidates}"'
+    assert prompts.quote_caption("Hündin {candidates}") == '"Hündin {candidates}"'
 
 
 def test_a_caption_with_the_name_of_a_place_fills_nothing():

@@ -10,11 +10,11 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.judges.judge import Judge
-from harness.plugins.judges.replies import Reply
-from harness.plugins.judges.rubric_metric import Rubric
 from harness.run.features import FeatureCache
 from harness.testing import check_metric
+from harness_metrics.judges.judge import Judge
+from harness_metrics.judges.replies import Reply
+from harness_metrics.judges.rubric_metric import Rubric
 
 SETS = [
     CaptionSet("1", ("a dog", "a cat"), ("the dog",), source="Ein Hund"),

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.judges.replies import Reply
-from harness.plugins.judges.server import Server, read_reply
+from harness_metrics.judges.replies import Reply
+from harness_metrics.judges.server import Server, read_reply
 
 
 def backend(server, **settings: Any) -> Server:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins.judges.judge import Judge
-from harness.plugins.judges.replies import Reply
-from harness.plugins.judges.summariser import Summariser, plain
+from harness_metrics.judges.judge import Judge
+from harness_metrics.judges.replies import Reply
+from harness_metrics.judges.summariser import Summariser, plain
 
 
 def test_one_request_per_distinct_set(scripted):

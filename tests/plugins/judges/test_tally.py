@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.judges import tally
-from harness.plugins.judges.answers import Verdict
+from harness_metrics.judges import tally
+from harness_metrics.judges.answers import Verdict
 
 
 def test_counts_add_up_over_examples():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.judges.bradley_terry import strengths
-from harness.plugins.judges.judge import Judge
-from harness.plugins.judges.tournament import arena
+from harness_metrics.judges.bradley_terry import strengths
+from harness_metrics.judges.judge import Judge
+from harness_metrics.judges.tournament import arena
 
 RNG = np.random.default_rng(0)
 

@@ -7,10 +7,10 @@ import pytest
 
 import harness
 from harness.contracts import CaptionSet
-from harness.plugins.judges.judge import Judge
-from harness.plugins.judges.win_rate_metric import WinRate
 from harness.run.features import FeatureCache
 from harness.testing import check_metric
+from harness_metrics.judges.judge import Judge
+from harness_metrics.judges.win_rate_metric import WinRate
 
 SETS = [CaptionSet("1", ("a big dog", "dog"), ("a dog", "the dog runs fast"))]
 

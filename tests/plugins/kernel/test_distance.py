@@ -7,8 +7,8 @@ import pytest
 
 from harness import registry
 from harness.contracts import CaptionSet, Distance
-from harness.plugins.kernel.distance import CosineDistance
 from harness.run.features import FeatureCache
+from harness_metrics.kernel.distance import CosineDistance
 
 
 class Letters:

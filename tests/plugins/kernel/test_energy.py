@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from harness.plugins.kernel import geometry
-from harness.plugins.kernel.energy import energy, energy_form, energy_kernel
 from harness.stats import forms, permutation
+from harness_metrics.kernel import geometry
+from harness_metrics.kernel.energy import energy, energy_kernel
 
 SHAPES = [(10, 5), (5, 5), (3, 7), (1, 4), (4, 1), (2, 2)]
 
@@ -50,5 +50,5 @@ def test_the_form_gives_the_value_of_every_relabeling():
     x, y = samples(4, 3)
     both = np.concatenate([x, y])
     labels = permutation.relabelings(4, 3)
-    values = forms.evaluate(energy_form(geometry.gram(both[None]), 4), labels)[0]
+    values = forms.evaluate(geometry.two_sample_form(energy_kernel(geometry.gram(both[None])), 4, "biased"), labels)[0]
     assert values == pytest.approx([energy(both[row], both[~row]) for row in labels], abs=1e-12)

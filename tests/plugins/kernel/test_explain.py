@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet, Explains
-from harness.plugins.kernel.metric import Energy, Mmd
 from harness.run.features import FeatureCache
+from harness_metrics.kernel.metric import Energy, Mmd
 
 
 class Line:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.kernel import frechet as frechet_module
-from harness.plugins.kernel import geometry
-from harness.plugins.kernel.frechet import frechet, helmert
+from harness_metrics.kernel import frechet as frechet_module
+from harness_metrics.kernel import geometry
+from harness_metrics.kernel.frechet import frechet, helmert
 
 SHAPES = [(10, 5), (5, 5), (3, 7), (1, 4), (4, 1), (2, 2)]
 

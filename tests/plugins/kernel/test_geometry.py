@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.kernel import geometry
+from harness_metrics.kernel import geometry
 
 
 def test_gram_matrices_are_inner_products_about_the_mean(monkeypatch):
@@ -35,7 +35,7 @@ def test_duplicates_are_at_distance_zero_exactly():
 
 
 def test_samples_are_stacked_and_single_samples_give_a_float():
-    vectors, n = geometry.stacked(np.zeros((2, 3)), np.ones((4, 3)))
+    vectors, n = geometry.stack_samples(np.zeros((2, 3)), np.ones((4, 3)))
     assert (vectors.shape, n) == ((1, 6, 3), 2)
     assert geometry.shaped_like(np.array([1.5]), np.zeros((2, 3))) == 1.5
     assert np.array_equal(geometry.shaped_like(np.array([1.5]), np.zeros((1, 2, 3))), [1.5])

@@ -7,10 +7,10 @@ import pytest
 
 from harness.contracts import CaptionSet, ExactTestable, Metric, Testable
 from harness.errors import HarnessError
-from harness.plugins.kernel import frechet, mmd
-from harness.plugins.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
+from harness_metrics.kernel import frechet, mmd
+from harness_metrics.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein
 
 
 class Letters:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from harness.plugins.kernel import geometry
-from harness.plugins.kernel.mmd import gaussian_kernel, mmd, mmd_form
 from harness.stats import forms, permutation
+from harness_metrics.kernel import geometry
+from harness_metrics.kernel.mmd import gaussian_kernel, mmd, mmd_kernel
 
 SHAPES = [(10, 5), (5, 5), (3, 7), (1, 4), (4, 1), (2, 2)]
 
@@ -65,7 +65,7 @@ def test_the_form_gives_the_value_of_every_relabeling(estimator):
     x, y = samples(4, 3)
     both = np.concatenate([x, y])
     labels = permutation.relabelings(4, 3)
-    values = forms.evaluate(mmd_form(geometry.gram(both[None]), 4, estimator), labels)[0]
+    values = forms.evaluate(geometry.two_sample_form(mmd_kernel(geometry.gram(both[None])), 4, estimator), labels)[0]
     assert values == pytest.approx([mmd(both[row], both[~row], estimator) for row in labels], abs=1e-12)
 
 

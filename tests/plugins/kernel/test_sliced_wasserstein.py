@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.kernel import sliced_wasserstein
+from harness_metrics.kernel import sliced_wasserstein
 
 SHAPES = [(10, 5), (5, 5), (3, 7), (1, 4), (4, 1), (2, 2)]
 
@@ -48,7 +48,7 @@ def test_directions_are_unit_vectors_fixed_by_the_seed():
 @pytest.mark.equal_bits
 def test_chunks_of_relabelings_change_nothing(monkeypatch):
     x, y = samples(3, 3, batch=(2,))
-    lines = sliced_wasserstein.projected(np.concatenate([x, y], axis=1), 4, 0)
+    lines = sliced_wasserstein.project_vectors(np.concatenate([x, y], axis=1), 4, 0)
     expected = sliced_wasserstein.exact_p_values(lines, 3, 2.0)
     monkeypatch.setattr(sliced_wasserstein, "_CHUNK", 3)
     monkeypatch.setattr(sliced_wasserstein, "_CHUNK_BYTES", 1)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.kernel import frechet as frechet_module
-from harness.plugins.kernel import geometry, sliced_wasserstein
-from harness.plugins.kernel.energy import energy, energy_form
-from harness.plugins.kernel.frechet import frechet
-from harness.plugins.kernel.mmd import mmd, mmd_form
 from harness.stats import forms, permutation, ties
+from harness_metrics.kernel import frechet as frechet_module
+from harness_metrics.kernel import geometry, sliced_wasserstein
+from harness_metrics.kernel.energy import energy, energy_kernel
+from harness_metrics.kernel.frechet import frechet
+from harness_metrics.kernel.mmd import mmd, mmd_kernel
 
 
 def samples(n, m, d=12, batch=(), seed=0, shift=0.4):
@@ -57,11 +57,23 @@ def test_identical_vectors_give_zero(name, n, m):
 def exact_p_values(vectors, n):
     """Return the exact p-values (B,) of the four statistics of vectors (B, N, d), by name."""
     inner = geometry.gram(vectors)
-    lines = sliced_wasserstein.projected(vectors, 8, 0)
+    lines = sliced_wasserstein.project_vectors(vectors, 8, 0)
     mirrored = 2 * n == vectors.shape[1]
     return {
-        "mmd": forms.exact_p_values(mmd_form(inner, n), n, "upper", mirrored=mirrored, precision=ties.FLOAT32),
-        "energy": forms.exact_p_values(energy_form(inner, n), n, "upper", mirrored=mirrored, precision=ties.FLOAT32),
+        "mmd": forms.exact_p_values(
+            geometry.two_sample_form(mmd_kernel(inner), n, "biased"),
+            n,
+            "upper",
+            mirrored=mirrored,
+            precision=ties.FLOAT32,
+        ),
+        "energy": forms.exact_p_values(
+            geometry.two_sample_form(energy_kernel(inner), n, "biased"),
+            n,
+            "upper",
+            mirrored=mirrored,
+            precision=ties.FLOAT32,
+        ),
         "frechet": frechet_module.exact_p_values(inner, n),
         "sliced": sliced_wasserstein.exact_p_values(lines, n, 2.0),
         "sliced, p = 30": sliced_wasserstein.exact_p_values(lines, n, 30.0),
@@ -131,13 +143,13 @@ def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
     both = np.concatenate([x, y], axis=1)
     labels = permutation.relabelings(n, m)
     inner = geometry.gram(both)
-    lines = sliced_wasserstein.projected(both, 8, 0)
+    lines = sliced_wasserstein.project_vectors(both, 8, 0)
     fast = exact_p_values(both, n)
     null = {
-        "mmd": forms.evaluate(mmd_form(inner, n), labels),
-        "energy": forms.evaluate(energy_form(inner, n), labels),
-        "frechet": frechet_module.relabeled(inner, labels),
-        "sliced": sliced_wasserstein.relabeled(lines, labels, 2.0),
+        "mmd": forms.evaluate(geometry.two_sample_form(mmd_kernel(inner), n, "biased"), labels),
+        "energy": forms.evaluate(geometry.two_sample_form(energy_kernel(inner), n, "biased"), labels),
+        "frechet": frechet_module.relabel(inner, labels),
+        "sliced": sliced_wasserstein.relabel(lines, labels, 2.0),
     }
     for name, value in VALUES.items():
         expected = np.stack([value(both[:, row], both[:, ~row]) for row in labels], axis=1)
@@ -153,7 +165,11 @@ def test_p_values_are_valid_under_the_null(kind):
     if kind == "frechet":
         p = frechet_module.exact_p_values(inner, n)
     else:
-        form = mmd_form(inner, n) if kind == "mmd" else energy_form(inner, n)
+        form = (
+            geometry.two_sample_form(mmd_kernel(inner), n, "biased")
+            if kind == "mmd"
+            else geometry.two_sample_form(energy_kernel(inner), n, "biased")
+        )
         p = forms.exact_p_values(form, n, "upper")
     assert p.min() >= 1 / permutation.count(n, m)
     for alpha in (0.01, 0.05, 0.1, 0.2, 0.5):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.kernel import symmetric_relabelings
 from harness.stats import permutation
+from harness_metrics.kernel import symmetric_relabelings
 
 
 @pytest.mark.parametrize("size", [1, 4, 100])

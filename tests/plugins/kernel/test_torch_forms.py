@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.kernel.energy import energy
-from harness.plugins.kernel.frechet import frechet
-from harness.plugins.kernel.mmd import mmd
-from harness.plugins.kernel.sliced_wasserstein import sliced_wasserstein
+from harness_metrics.kernel.energy import energy
+from harness_metrics.kernel.frechet import frechet
+from harness_metrics.kernel.mmd import mmd
+from harness_metrics.kernel.sliced_wasserstein import sliced_wasserstein
 
 torch = pytest.importorskip("torch")
 
-from harness.plugins.kernel import torch_forms  # noqa: E402
+from harness_metrics.kernel import torch_forms  # noqa: E402
 
 PAIRS = {
     "mmd": (mmd, torch_forms.mmd, {}),

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from harness.cli.main import main
-from harness.plugins.loggers import hooks, services
+from harness_metrics.loggers import hooks, services
 
 SPEC = ["score", "p.json", "--references", "r.json", "-m", "length-ratio", "--json"]
 

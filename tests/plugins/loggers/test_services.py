@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from harness.errors import MissingExtra
-from harness.plugins.loggers.services import SERVICES, MLflow, TensorBoard, Trackio, Wandb, configuration
+from harness_metrics.loggers.services import SERVICES, MLflow, TensorBoard, Trackio, Wandb, configuration
 
 MANIFEST = {
     "task": "sample", "signature": "sample|m:2|seed:0|harness:0.1.0", "digest": "0123456789abcdef", "seed": 0, "variant": "",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.loggers.services import SERVICES, TensorBoard, Wandb
-from harness.plugins.loggers.settings import VARIABLE, loggers_of, requested
+from harness_metrics.loggers.services import SERVICES, TensorBoard, Wandb
+from harness_metrics.loggers.settings import VARIABLE, loggers_of, read_loggers
 
 
 def test_several_loggers_with_parameters(monkeypatch):
     monkeypatch.setenv(VARIABLE, "tensorboard:folder=out/tb, wandb:project=captions,mode=offline")
-    assert requested(SERVICES) == [
+    assert read_loggers(SERVICES) == [
         (TensorBoard, {"folder": "out/tb"}),
         (Wandb, {"project": "captions", "mode": "offline"}),
     ]
@@ -32,5 +32,5 @@ def test_several_loggers_with_parameters(monkeypatch):
 def test_mistakes_are_one_line(monkeypatch, text, message):
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(HarnessError) as caught:
-        requested(SERVICES)
+        read_loggers(SERVICES)
     assert str(caught.value).startswith(message)

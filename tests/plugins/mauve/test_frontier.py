@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.plugins.mauve import frontier
+from harness_metrics.mauve import frontier
 
 
 def plain_area(p, q, c=5.0, points=25):

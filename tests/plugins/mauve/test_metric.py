@@ -7,10 +7,10 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric, Testable
 from harness.errors import HarnessError
-from harness.plugins.mauve import statistic
-from harness.plugins.mauve.metric import Mauve, MauvePerExample
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
+from harness_metrics.mauve import statistic
+from harness_metrics.mauve.metric import Mauve, MauvePerExample
 
 
 class Seeded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.mauve import quantise
+from harness_metrics.mauve import quantise
 
 
 def normal(n, d=16):
@@ -44,7 +44,7 @@ def test_small_sets_are_quantised_as_well_as_by_the_general_code():
 
     small = quantise.many_buckets(sets, 2, redo=20)
     for vectors, labels in zip(sets, small):
-        points = quantise.reduced(vectors).astype(np.float64)
+        points = quantise.reduce_dimensions(vectors).astype(np.float64)
         expected = within(points, quantise.clusters(points.astype(np.float32), 2, redo=20))
         assert within(points, labels) == pytest.approx(expected, rel=0.05)
 
@@ -53,7 +53,7 @@ def test_reduced_keeps_ninety_percent_of_the_variance():
     x = normal(100, d=20)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
     total = ((unit - unit.mean(0)) ** 2).sum()
-    points = quantise.reduced(x)
+    points = quantise.reduce_dimensions(x)
     variance = (points.astype(np.float64) ** 2).sum()
     assert 0.9 * total <= variance <= total
     assert variance - (points[:, -1].astype(np.float64) ** 2).sum() < 0.9 * total

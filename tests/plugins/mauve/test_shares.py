@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.plugins.mauve import frontier, shares
 from harness.stats import permutation
+from harness_metrics.mauve import frontier, shares
 
 
 def by_definition(weights, label, scaling):

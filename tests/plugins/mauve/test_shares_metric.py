@@ -4,9 +4,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.mauve.shares_metric import MauveKernel, MauveNeighbours
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.mauve.shares_metric import MauveKernel, MauveNeighbours
 
 
 @parametrize_with_checks([MauveNeighbours(embedding="bow", k=2), MauveKernel(embedding="bow")])

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.plugins.mauve import statistic
 from harness.stats.permutation import relabelings
+from harness_metrics.bases.relabeled import observed_labels
+from harness_metrics.mauve import statistic
 
 
 def samples(n, m, shift, d=16, seed=0):
@@ -48,20 +49,20 @@ def test_relabeled_equals_the_values_of_reordered_vectors():
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(3, 8, 10))
     labels = relabelings(5, 3)
-    null = statistic.relabeled(vectors, labels, 2, seed=25, redo=5)
-    assert null[:, 0] == pytest.approx(statistic.per_example(vectors, 5, 2, seed=25, redo=5, scaling=5.0))
+    null, observed = statistic.relabel(vectors, labels, 2, seed=25, redo=5), observed_labels(5, 3)
+    assert null[:, :1] == pytest.approx(statistic.relabel(vectors, observed, 2, seed=25, redo=5, scaling=5.0))
     for p in (1, 17, 40):
         order = np.concatenate([np.flatnonzero(labels[p]), np.flatnonzero(~labels[p])])
-        moved = statistic.per_example(vectors[:, order], 5, 2, seed=25, redo=5, scaling=5.0)
-        assert moved == pytest.approx(null[:, p])
-    wide = statistic.relabeled(vectors, labels, 30, seed=25, redo=1)
+        moved = statistic.relabel(vectors[:, order], observed, 2, seed=25, redo=5, scaling=5.0)
+        assert moved[:, 0] == pytest.approx(null[:, p])
+    wide = statistic.relabel(vectors, labels, 30, seed=25, redo=1)
     assert wide.shape == null.shape
 
 
 @pytest.mark.equal_bits
 def test_identical_texts_have_mauve_one_everywhere():
     vectors = np.repeat(np.random.default_rng(0).normal(size=(2, 1, 6)), 7, axis=1)
-    assert statistic.relabeled(vectors, relabelings(4, 3), 2, seed=25, redo=5) == pytest.approx(np.ones((2, 35)))
+    assert statistic.relabel(vectors, relabelings(4, 3), 2, seed=25, redo=5) == pytest.approx(np.ones((2, 35)))
 
 
 @pytest.mark.slow

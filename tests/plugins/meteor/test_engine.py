@@ -15,7 +15,7 @@ from caption_kernels.lexicon import build, find_sources
 from caption_kernels.reference.meteor.aligner import statistics
 from caption_kernels.reference.meteor.score import segment_score
 from harness.errors import InputError
-from harness.plugins.meteor import engine as meteor
+from harness_metrics.meteor import engine as meteor
 
 ODD = [
     "", " ", "a", "the the the", "...", "!?", "🐶 🐶", "e\u0301", "nul\x00here", "\x00", "\u2028", "\ud800", "a|||b", "||", "a\rb", "a\nb",

@@ -11,11 +11,11 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError, MissingExtra
-from harness.plugins.meteor import engine as meteor
-from harness.plugins.meteor import java as meteor_java
-from harness.plugins.meteor.metric import Meteor, MeteorDistance
-from harness.plugins.tokenisers import java_runtime
 from harness.run.features import FeatureCache
+from harness_metrics.meteor import engine as meteor
+from harness_metrics.meteor import java as meteor_java
+from harness_metrics.meteor.metric import Meteor, MeteorDistance
+from harness_metrics.tokenisers import java_runtime
 
 ODD = [
     "", " ", "a", "the the the", "...", "!?", "🐶 🐶", "e\u0301", "nul\x00here", "\x00", "\u2028", "\u2029 x", "\ud800", "a|||b", "||",
@@ -63,7 +63,7 @@ class FakeJar:
 
 def test_text_table_of_the_jar_aligns_each_distinct_pair_once(monkeypatch):
     fake = FakeJar()
-    monkeypatch.setattr(meteor_java, "shared", lambda: fake)
+    monkeypatch.setattr(meteor_java, "shared_jar", lambda: fake)
     table, compiled = meteor_java.JavaTexts(), meteor.PreparedTexts()
     texts = ["a dog", "dogs", "a dog", "a dog", "dogs", "A  dog"]
     pairs = np.array([[False, True, True], [False, False, True], [False, False, False]])
@@ -113,7 +113,7 @@ def test_thousands_of_real_pairs_have_the_same_statistics(jar, golden):
 @pytest.mark.java
 @pytest.mark.slow
 def test_metric_and_distance_are_the_same_with_either_engine(jar, monkeypatch):
-    monkeypatch.setattr(meteor_java, "shared", lambda: jar)
+    monkeypatch.setattr(meteor_java, "shared_jar", lambda: jar)
     sets = [
         CaptionSet("one", ("a dog runs", "A puppy."), ("the dog is running", "a dog", "")),
         CaptionSet("two", ("a cat sat", "x"), ("a cat sat", "the\ncat", "a|||b")),

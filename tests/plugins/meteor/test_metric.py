@@ -11,11 +11,11 @@ from caption_kernels import meteor as kernels
 from harness import registry
 from harness.contracts import Batch, CaptionSet, Distance, Metric, Testable
 from harness.errors import MissingExtra, UnknownName
-from harness.plugins.meteor import engine as meteor
-from harness.plugins.meteor import metric as meteor_metric
-from harness.plugins.meteor.metric import Alignments, Meteor, MeteorDistance
-from harness.plugins.tokenisers import java_runtime
 from harness.run.features import FeatureCache
+from harness_metrics.meteor import engine as meteor
+from harness_metrics.meteor import metric as meteor_metric
+from harness_metrics.meteor.metric import Alignments, Meteor, MeteorDistance
+from harness_metrics.tokenisers import java_runtime
 
 SETS = [
     CaptionSet("one", ("a dog runs", "a puppy"), ("the dog is running", "a dog", "dogs run")),

@@ -10,8 +10,8 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.neural.bertscore import BertScore, Tokens, precisions
 from harness.run.features import FeatureCache
+from harness_metrics.neural.bertscore import BertScore, Tokens, precisions
 
 CANDIDATES = ["a dog runs on the grass", "two cats", "a man"]
 REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]

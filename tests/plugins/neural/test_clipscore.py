@@ -7,8 +7,8 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.neural.clipscore import ClipScore, PacScore, PrefixedClip, RefClipScore, RefPacScore
 from harness.run.features import FeatureCache
+from harness_metrics.neural.clipscore import ClipScore, PacScore, PrefixedClip, RefClipScore, RefPacScore
 
 Image = pytest.importorskip("PIL.Image")
 

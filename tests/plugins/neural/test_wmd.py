@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.embeddings.word_vector_mean import words
-from harness.plugins.embeddings.word_vectors import WordVectors
-from harness.plugins.neural.wmd import STOPWORDS, Wmd, WmdDistance, WordTable, transports
 from harness.run.features import FeatureCache
 from harness.stats.permutation import relabelings
+from harness_metrics.embeddings.word_vector_mean import words
+from harness_metrics.embeddings.word_vectors import WordVectors
+from harness_metrics.neural.wmd import STOPWORDS, Wmd, WmdDistance, WordTable, transports
 
 ot = pytest.importorskip("ot")
 VECTORS = "dog 0 0\npuppy 1 0\ncat 0 3\nruns 4 0\nsleeps 4 4\n"
@@ -77,7 +77,7 @@ def test_interned_words_and_the_origin(vectors):
 
 
 def test_an_unsolved_transport_problem_is_an_error(monkeypatch):
-    monkeypatch.setattr("harness.plugins.neural.wmd.MAX_ITERATIONS", 1)
+    monkeypatch.setattr("harness_metrics.neural.wmd.MAX_ITERATIONS", 1)
     rng = np.random.default_rng(0)
     x, y = rng.dirichlet(np.ones(30), size=(2, 1))
     points = rng.normal(size=(30, 3))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet, MetricSpec
-from harness.plugins.ngram.best_match import BestMatchMetric
 from harness.run.features import FeatureCache
 from harness.stats import permutation
+from harness_metrics.ngram.best_match import BestMatchMetric
 
 
 class Overlap(BestMatchMetric):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from caption_kernels.reference import cider_formula as formula
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.ngram import cider
 from harness.run.features import FeatureCache
 from harness.stats import forms, permutation
+from harness_metrics.ngram import cider
 
 EXACT = 1e-12
 short = st.lists(st.sampled_from(["a", "dog", "runs", "the", "a3", "é"]), max_size=12).map(" ".join)

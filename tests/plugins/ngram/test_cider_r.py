@@ -9,9 +9,9 @@ import pytest
 from caption_kernels.reference.cider import repetition_penalty
 from caption_kernels.reference.cider_formula import document_frequencies, vectors
 from harness.contracts import CaptionSet
-from harness.plugins.ngram.cider_r import CiderR
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.ngram.cider_r import CiderR
 
 
 @parametrize_with_checks([CiderR()])

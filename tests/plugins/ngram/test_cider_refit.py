@@ -7,11 +7,11 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import InputError
-from harness.plugins.ngram import cider_refit
-from harness.plugins.ngram.cider import Cider, CiderDistance
 from harness.run import intervals
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness_metrics.ngram import cider_refit
+from harness_metrics.ngram.cider import Cider, CiderDistance
 
 WORDS = [f"w{k}" for k in range(30)]
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.plugins.ngram import df_tables
-from harness.plugins.ngram.df_tables import Table
+from harness_metrics.ngram import df_tables
+from harness_metrics.ngram.df_tables import Table
 
 ENDINGS = ["df.json", "df.json.gz", "df.parquet", "df.npz"]
 TABLE = Table(["a", "dog", "a dog", "\u00e9t\u00e9 d\u2019or"], np.array([3, 2, 1, 1]), 4, "none")

@@ -9,10 +9,10 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.ngram import cider
-from harness.plugins.ngram.document_frequency import Source, build_df_table, from_documents
-from harness.plugins.tokenisers.text_rows import TextRows
 from harness.run.features import FeatureCache
+from harness_metrics.ngram import cider
+from harness_metrics.ngram.document_frequency import Source, build_df_table, from_documents
+from harness_metrics.tokenisers.text_rows import TextRows
 
 CORPUS = [
     ["a dog runs fast", "the dog"],

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from harness.api import caption_sets
-from harness.plugins.ngram import bleu, cider, rouge
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness_metrics.ngram import bleu, cider, rouge
 
 TOLERANCE = 1e-12
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.contracts import CaptionSet
-from harness.plugins.ngram import bleu, cider, rouge
 from harness.run.features import FeatureCache
+from harness_metrics.ngram import bleu, cider, rouge
 
 DISTANCES = [bleu.BleuDistance, rouge.RougeDistance, cider.CiderDistance]
 METRICS = [bleu.Bleu, rouge.Rouge, cider.Cider, cider.CiderD]

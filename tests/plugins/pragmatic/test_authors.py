@@ -8,9 +8,9 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.pragmatic.authors import evaluate_script, expressions_of
-from harness.plugins.pragmatic.rows import check_rows
-from harness.tasks.a3ds.scene import scene_id
+from harness_metrics.pragmatic.authors import evaluate_script, expressions_of
+from harness_metrics.pragmatic.rows import check_rows
+from harness_tasks.a3ds.scene import scene_id
 
 
 def test_golden_expressions(golden):

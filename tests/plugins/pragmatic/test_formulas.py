@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.pragmatic import formulas
+from harness_metrics.pragmatic import formulas
 
 
 @given(st.lists(st.integers(0, 6), min_size=3, max_size=3))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins.pragmatic import lexicon
-from harness.tasks.a3ds.scene import PHRASES
+from harness_metrics.pragmatic import lexicon
+from harness_tasks.a3ds.scene import PHRASES
 
 
 @pytest.mark.parametrize("phrase", sorted(set(PHRASES[lexicon.ORIENTATION])))

@@ -9,9 +9,9 @@ import pytest
 
 from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, InputError
-from harness.plugins.pragmatic import metrics
 from harness.run.features import FeatureCache
-from harness.tasks.a3ds.scene import scene_id
+from harness_metrics.pragmatic import metrics
+from harness_tasks.a3ds.scene import scene_id
 
 TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
 

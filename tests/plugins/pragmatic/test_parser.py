@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from harness.plugins.pragmatic.parser import parse, read
-from harness.tasks.a3ds import scene
+from harness_metrics.pragmatic.parser import parse, read
+from harness_tasks.a3ds import scene
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.pragmatic.rows import check_rows
-from harness.tasks.a3ds.scene import indices
+from harness_metrics.pragmatic.rows import check_rows
+from harness_tasks.a3ds.scene import indices
 
 ROW = {"prediction": "a ball", "target_id": 5, "distractor_id": 9}
 

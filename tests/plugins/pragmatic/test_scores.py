@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
-from harness.plugins.pragmatic.scores import evaluate
-from harness.tasks.a3ds.scene import N_SCENES, captions, scene_id
+from harness_metrics.pragmatic.scores import evaluate
+from harness_tasks.a3ds.scene import N_SCENES, captions, scene_id
 
 TARGET = scene_id([0, 1, 5, 7, 2, 0])  # giant cyan ball, red floor, orange wall, right corner
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from harness.plugins.pragmatic.tagging import nouns_and_adjectives
+from harness_metrics.pragmatic.tagging import nouns_and_adjectives
 
 
 def test_golden_tags(golden):

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from harness.contracts import CaptionSet
-from harness.plugins.pragmatic.word_order import AdjectiveOrder, size_first
 from harness.run.features import FeatureCache
-from harness.tasks.a3ds.scene import captions
+from harness_metrics.pragmatic.word_order import AdjectiveOrder, size_first
+from harness_tasks.a3ds.scene import captions
 
 
 def test_the_grammar_puts_size_first():

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError, UnknownName
-from harness.plugins.pregen.functions import KEPT_NAMES, NAMES, evaluate, per_image
-from harness.plugins.pregen.tokens import flatten
 from harness.stats.strata import strata
+from harness_metrics.pregen.functions import KEPT_NAMES, NAMES, evaluate, per_image
+from harness_metrics.pregen.tokens import flatten
 
 LOSS = 1e-12
 """Relative tolerance for sums computed in another order."""

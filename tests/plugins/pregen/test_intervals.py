@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from harness.contracts import HasTokenIntervals
-from harness.plugins.pregen import functions, intervals
-from harness.plugins.pregen.metric import Pregen
-from harness.plugins.pregen.tokens import FlatTokens, flatten
 from harness.stats import bootstrap
+from harness_metrics.pregen import functions, intervals
+from harness_metrics.pregen.metric import Pregen
+from harness_metrics.pregen.tokens import FlatTokens, flatten
 
 
 def tokens(images: int, seed: int = 0, zero: bool = False) -> FlatTokens:
@@ -34,7 +34,7 @@ def test_weighted_images_count_as_often_as_they_weigh():
     ]
     weights = np.random.default_rng(1).multinomial(30, [1 / 30] * 30, size=3).astype(float)
     members = np.repeat(np.arange(30), np.diff(flat.images))
-    values = intervals._weighted(rows, names, weights, members)
+    values = intervals._weigh_images(rows, names, weights, members)
     for row, weight in zip(values, weights):
         repeated = flat.take(np.repeat(np.arange(30), weight.astype(int)))
         np.testing.assert_allclose(row, functions.evaluate(repeated, names), rtol=1e-9)

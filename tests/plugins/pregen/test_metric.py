@@ -5,8 +5,8 @@ import pytest
 
 from harness.contracts import TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError, UnknownName
-from harness.plugins.pregen.functions import NAMES, evaluate
-from harness.plugins.pregen.metric import Pregen
+from harness_metrics.pregen.functions import NAMES, evaluate
+from harness_metrics.pregen.metric import Pregen
 
 
 def scores_of(dataset):

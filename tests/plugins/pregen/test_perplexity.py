@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.contracts import TokenScoreMetric, TokenScores
-from harness.plugins.pregen.perplexity import Perplexity
+from harness_metrics.pregen.perplexity import Perplexity
 
 
 def scores(*images):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.contracts import TokenScores
 from harness.errors import InputError
-from harness.plugins.pregen.tokens import FlatTokens, flatten, from_token_scores
+from harness_metrics.pregen.tokens import FlatTokens, flatten, from_token_scores
 
 token = st.tuples(st.floats(0.0, 1.0), st.integers(0, 3))
 datasets = st.lists(st.lists(st.lists(token, min_size=1, max_size=4), min_size=1, max_size=3), min_size=1, max_size=4)

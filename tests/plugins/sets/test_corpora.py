@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.plugins.sets import corpora
+from harness_metrics.sets import corpora
 
 
 def test_features_approximate_the_gaussian_kernel():

@@ -5,10 +5,10 @@ import pytest
 from scipy.linalg import sqrtm
 
 from harness.errors import HarnessError
-from harness.plugins.sets.corpus_metrics import CorpusFrechet, CorpusMmd
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import caption_sets
+from harness_metrics.sets.corpus_metrics import CorpusFrechet, CorpusMmd
 
 
 @parametrize_with_checks([CorpusFrechet(embedding="bow"), CorpusMmd(embedding="bow", features=64)])

@@ -3,8 +3,8 @@
 import numpy as np
 
 from harness.contracts import CaptionSet
-from harness.plugins.sets.corpus_vectors import CorpusVectors
 from harness.run.features import FeatureCache
+from harness_metrics.sets.corpus_vectors import CorpusVectors
 
 
 class Mean(CorpusVectors):

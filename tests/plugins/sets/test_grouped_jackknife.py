@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet, Jackknifes
-from harness.plugins.sets import grouped_jackknife, neighbour_metrics
-from harness.plugins.sets.corpus_metrics import CorpusFrechet, CorpusMmd
-from harness.plugins.sets.neighbour_metrics import Coverage
-from harness.plugins.sets.redundancy_metrics import CompressionRatio, MsJaccard
-from harness.plugins.sets.spectrum_metrics import CorpusVendi
 from harness.run.features import FeatureCache
+from harness_metrics.sets import grouped_jackknife, neighbour_metrics
+from harness_metrics.sets.corpus_metrics import CorpusFrechet, CorpusMmd
+from harness_metrics.sets.neighbour_metrics import Coverage
+from harness_metrics.sets.redundancy_metrics import CompressionRatio, MsJaccard
+from harness_metrics.sets.spectrum_metrics import CorpusVendi
 
 
 def interval_of(number, examples, seed, bounds=None):

@@ -5,9 +5,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.sets.meaning_metrics import ReferenceCoverage, SemanticEntropy
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.sets.meaning_metrics import ReferenceCoverage, SemanticEntropy
 
 DISTANCE = {"bert": {"embedding": "bow"}}
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from harness.plugins.sets import meanings
 from harness.stats import permutation
+from harness_metrics.sets import meanings
 
 
 def test_components_are_those_of_scipy():
@@ -33,7 +33,7 @@ def test_covered_references_by_the_definition():
     rng = np.random.default_rng(2)
     found = rng.integers(0, 4, (5, 6))
     labels = permutation.relabelings(3, 3)
-    for row, example in zip(meanings.covered(found, labels), found):
+    for row, example in zip(meanings.measure_coverage(found, labels), found):
         for value, label in zip(row, labels):
             said = set(example[label].tolist())
             assert np.isclose(value, np.mean([meaning in said for meaning in example[~label].tolist()]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.sets import neighbour_groups, neighbours
-from harness.plugins.sets.neighbour_groups import Sample, without_groups
+from harness_metrics.sets import neighbour_groups, neighbours
+from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
 def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]:

@@ -5,10 +5,10 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.sets import neighbour_metrics as metrics
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 from harness.testing import parametrize_with_checks
+from harness_metrics.sets import neighbour_metrics as metrics
 
 DISTANCE = {"bert": {"embedding": "bow"}}
 PER_EXAMPLE = [

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from harness.plugins.sets import neighbours
 from harness.stats import permutation
+from harness_metrics.sets import neighbours
 
 
 def loop(distances, labels, k, kind):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.plugins.sets.over_distance import DistanceMetric
+from harness_metrics.sets.over_distance import DistanceMetric
 
 
 class Warm:

@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from harness.plugins.crnrr.counting import Vocabulary
-from harness.plugins.crnrr.resampling import words_of
-from harness.plugins.sets import redundancy
+from harness_metrics.crnrr.counting import Vocabulary
+from harness_metrics.crnrr.resampling import words_of
+from harness_metrics.sets import redundancy
 
 
 def test_compression_ratio_does_not_depend_on_the_order():

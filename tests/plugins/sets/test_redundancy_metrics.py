@@ -8,10 +8,10 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.sets.redundancy_metrics import CompressionRatio, MBleu, MsJaccard
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import caption_sets
+from harness_metrics.sets.redundancy_metrics import CompressionRatio, MBleu, MsJaccard
 
 
 @parametrize_with_checks([MBleu(), MBleu(n=2), CompressionRatio(), MsJaccard(n=2)])

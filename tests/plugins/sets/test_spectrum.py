@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from harness.plugins.sets import spectrum
+from harness_metrics.sets import spectrum
 
 
 def test_values_of_vendi_score(golden):

@@ -5,11 +5,11 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.ngram.cider import matrix
-from harness.plugins.sets import spectrum
-from harness.plugins.sets.spectrum_metrics import CorpusVendi, SelfCider, Vendi
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.ngram.cider import matrix
+from harness_metrics.sets import spectrum
+from harness_metrics.sets.spectrum_metrics import CorpusVendi, SelfCider, Vendi
 
 SETS = [
     CaptionSet("1", ("a dog runs fast", "a dog runs fast", "a dog runs fast"), ("a dog runs fast here",)),

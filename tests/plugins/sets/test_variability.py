@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
-from harness.plugins.sets import variability
 from harness.stats import permutation
+from harness_metrics.sets import variability
 
 
 @pytest.mark.parametrize("compare", ["within", "cross"])

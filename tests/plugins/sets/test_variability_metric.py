@@ -4,9 +4,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.sets.variability_metric import ProductionVariability
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
+from harness_metrics.sets.variability_metric import ProductionVariability
 
 DISTANCE = {"bert": {"embedding": "bow"}}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError
-from harness.plugins.sets import vector_rows
+from harness_metrics.sets import vector_rows
 
 
 def test_rows_of_several_shapes_and_back():

@@ -6,11 +6,11 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
-from harness.plugins.simplification.metric import Sari
-from harness.plugins.simplification.sari import sari
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
 from harness.testing.sample_captions import SCENES, caption_sets
+from harness_metrics.simplification.metric import Sari
+from harness_metrics.simplification.sari import sari
 
 SETS = [replace(item, source=scene[7]) for item, scene in zip(caption_sets(3, 3), SCENES)]
 

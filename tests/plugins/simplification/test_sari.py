@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from harness.plugins.simplification.metric import Sari
-from harness.plugins.simplification.sari import sari
+from harness_metrics.simplification.metric import Sari
+from harness_metrics.simplification.sari import sari
 
 
 def test_values_of_evaluate(golden):

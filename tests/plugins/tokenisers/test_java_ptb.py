@@ -10,8 +10,8 @@ import pytest
 
 from caption_kernels.reference.ptb import tokeniser as ptb
 from harness.errors import HarnessError, MissingExtra
-from harness.plugins.tokenisers import java_ptb
-from harness.plugins.tokenisers import java_runtime as java
+from harness_metrics.tokenisers import java_ptb
+from harness_metrics.tokenisers import java_runtime as java
 
 ODD = [
     "", "a\rb", "a\u2028b\u2029c", "\v\f", "!?", "🙂", "a ||| b", "U.S.", "the letter S.", "שלום עולם", "\x00", "a\u0085b", "The end."

@@ -9,7 +9,7 @@ from collections import deque
 import pytest
 
 from harness.errors import HarnessError, MissingExtra
-from harness.plugins.tokenisers import java_runtime as java
+from harness_metrics.tokenisers import java_runtime as java
 
 
 def test_memory_becomes_the_heap_limit(monkeypatch):

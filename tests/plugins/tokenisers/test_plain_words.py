@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.tokenisers.plain_words import plain_words
+from harness_metrics.tokenisers.plain_words import plain_words
 
 TEXT = "The dog's WELL-worn snake_case ball: 2.5 m, l’été"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.errors import MissingExtra, UnknownName
-from harness.plugins.tokenisers import java_ptb, java_runtime, tokens
 from harness.run.features import FeatureCache
+from harness_metrics.tokenisers import java_ptb, java_runtime, tokens
 
 
 @pytest.mark.parametrize("name", ["ptb", "none"])

@@ -7,10 +7,10 @@ import pytest
 
 from harness.contracts import CaptionSet, ExactTestable, Metric, Testable, TextDistance
 from harness.errors import HarnessError, UnknownName
-from harness.plugins.trm import statistic
-from harness.plugins.trm.metric import Trm
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
+from harness_metrics.trm import statistic
+from harness_metrics.trm.metric import Trm
 
 
 class LengthDistance(TextDistance):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.plugins.trm import statistic
 from harness.stats import permutation
+from harness_metrics.trm import statistic
 
 POOLINGS = ("pooled", "per-direction")
 
@@ -90,7 +90,7 @@ def test_relabeled_equals_the_loops_for_any_labels(pooling, seed):
     rng = np.random.default_rng(seed)
     d = random_distances(2, 6, seed, 4)
     labels = rng.random((6, 6)) < 0.5
-    null = statistic.relabeled(d, 3, labels, pooling)
+    null = statistic.relabel(d, 3, labels, pooling)
     expected = [[brute_q(one, np.flatnonzero(row).tolist(), pooling) for row in labels] for one in d]
     assert null == pytest.approx(np.array(expected), abs=1e-12, nan_ok=True)
 
@@ -99,7 +99,7 @@ def test_relabeled_equals_the_loops_for_any_labels(pooling, seed):
 @pytest.mark.parametrize("n,m", [(10, 5), (4, 6), (5, 5)])
 def test_exact_test_equals_the_share_of_relabeled(n, m, pooling):
     d = random_distances(3, n + m, 7, 5)
-    null = statistic.relabeled(d, n, permutation.relabelings(n, m), pooling)
+    null = statistic.relabel(d, n, permutation.relabelings(n, m), pooling)
     assert null[:, 0] == pytest.approx(statistic.triangle_rank(d, n, pooling), abs=1e-12)
     expected = (null >= null[:, :1] - 1e-12).mean(axis=1)
     assert np.array_equal(statistic.exact_p_values(d, n, pooling), expected)
@@ -108,11 +108,11 @@ def test_exact_test_equals_the_share_of_relabeled(n, m, pooling):
 def test_memory_bounds_change_nothing(monkeypatch):
     d = random_distances(5, 9, 3, 4)
     labels = permutation.relabelings(4, 5)
-    before = [(statistic.relabeled(d, 4, labels, p), statistic.exact_p_values(d, 4, p)) for p in POOLINGS]
+    before = [(statistic.relabel(d, 4, labels, p), statistic.exact_p_values(d, 4, p)) for p in POOLINGS]
     monkeypatch.setattr(statistic, "MEMORY_BYTES", 1)
     monkeypatch.setattr(statistic, "INDICATOR_BYTES", 1)
     for pooling, (null, p) in zip(POOLINGS, before):
-        assert np.array_equal(statistic.relabeled(d, 4, labels, pooling), null)
+        assert np.array_equal(statistic.relabel(d, 4, labels, pooling), null)
         assert np.array_equal(statistic.exact_p_values(d, 4, pooling), p)
 
 
@@ -186,7 +186,7 @@ def test_one_and_one_text_make_no_triangle():
 def test_empty_batch():
     assert np.shape(statistic.triangle_rank(np.empty((0, 4, 4)), 2)) == (0,)
     assert statistic.exact_p_values(np.empty((0, 4, 4)), 2).shape == (0,)
-    assert statistic.relabeled(np.empty((0, 4, 4)), 2, permutation.relabelings(2, 2)).shape == (0, 6)
+    assert statistic.relabel(np.empty((0, 4, 4)), 2, permutation.relabelings(2, 2)).shape == (0, 6)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_wrong_shapes_are_errors(shape, n, message):
 
 def test_labels_of_the_wrong_width_are_an_error():
     with pytest.raises(ValueError, match=r"expected \(P, 4\)"):
-        statistic.relabeled(np.zeros((1, 4, 4)), 2, np.zeros((2, 5), dtype=bool))
+        statistic.relabel(np.zeros((1, 4, 4)), 2, np.zeros((2, 5), dtype=bool))
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.contracts import CaptionSet, TextDistance
-from harness.plugins.trm.metric import Trm
-from harness.plugins.trm.triangles import heaviest_triangle
 from harness.run.features import FeatureCache
+from harness_metrics.trm.metric import Trm
+from harness_metrics.trm.triangles import heaviest_triangle
 
 
 def loop(d: np.ndarray, n: int) -> tuple[int, float]:

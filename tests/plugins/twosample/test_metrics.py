@@ -5,10 +5,10 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.plugins.twosample.metrics import ClassifierTest, MmdAgg
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
 from harness.testing import parametrize_with_checks
+from harness_metrics.twosample.metrics import ClassifierTest, MmdAgg
 
 
 @parametrize_with_checks([MmdAgg(embedding="bow", bandwidths=3), ClassifierTest(embedding="bow")])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.plugins.kernel import geometry
-from harness.plugins.twosample import mmdagg
 from harness.stats import permutation
+from harness_metrics.kernel import geometry
+from harness_metrics.twosample import mmdagg
 
 
 def unbiased(kernel, label):

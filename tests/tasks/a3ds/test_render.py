@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.a3ds.render import contact_sheet, render
-from harness.tasks.a3ds.scene import FACTORS, factors, scene_id
+from harness_tasks.a3ds.render import contact_sheet, render
+from harness_tasks.a3ds.scene import FACTORS, factors, scene_id
 
 BASE = {"floor_hue": 0, "wall_hue": 5, "object_hue": 2, "scale": 4, "shape": 2, "orientation": 7}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.a3ds.render import render
-from harness.tasks.a3ds.resnet import ResNet50
+from harness_tasks.a3ds.render import render
+from harness_tasks.a3ds.resnet import ResNet50
 
 torch = pytest.importorskip("torch")
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.tasks.a3ds import scene
+from harness_tasks.a3ds import scene
 
 
 @pytest.fixture(scope="module")

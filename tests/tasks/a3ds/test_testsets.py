@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.tasks.a3ds.scene import indices
-from harness.tasks.a3ds.testsets import SETS, pairs, set_names
+from harness_tasks.a3ds.scene import indices
+from harness_tasks.a3ds.testsets import SETS, pairs, set_names
 
 
 @pytest.mark.parametrize("name", SETS)

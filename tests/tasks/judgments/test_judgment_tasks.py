@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.judgments.suite import run_folders
 from harness.spec.loading import LoadedJudgments, load_tasks
 
-TASKS = Path(__file__).resolve().parents[3] / "tasks" / "judgments"
+TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
 NAMES = sorted(path.stem for path in TASKS.glob("*.yaml") if path.stem != "all")
 LISTED = {
     "flickr8k-expert", "composite-coco", "composite-flickr8k", "composite-flickr30k", "pascal50s", "abstract50s", "capeval1k", "thumb",

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.a3ds.scene import captions
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_tasks.a3ds.scene import captions
+from harness_tasks.readers.a3ds import ReferenceGames
 
 
 def test_games_of_several_sets_alternate():

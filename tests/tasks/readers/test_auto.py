@@ -8,8 +8,8 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.auto import AutoReader, MappingReader
-from harness.tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.auto import AutoReader, MappingReader
+from harness_tasks.readers.coco import CocoCaptions
 
 COCO = {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]}
 KARPATHY = {

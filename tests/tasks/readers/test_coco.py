@@ -6,7 +6,7 @@ import pytest
 
 from harness.contracts import Reader
 from harness.errors import InputError
-from harness.tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.coco import CocoCaptions
 
 
 def coco(**changes):

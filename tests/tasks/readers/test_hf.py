@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.errors import InputError, UnknownName
-from harness.tasks.readers.hf import MAPPINGS, HuggingFaceDataset
+from harness_tasks.readers.hf import MAPPINGS, HuggingFaceDataset
 
 datasets = pytest.importorskip("datasets")
 

@@ -17,7 +17,7 @@ __all__ = ["hub"]
 READ = """
 import json, sys
 from harness.errors import InputError
-from harness.tasks.readers.hf import HuggingFaceDataset
+from harness_tasks.readers.hf import HuggingFaceDataset
 out = []
 for params in json.loads(sys.argv[1]):
     try:

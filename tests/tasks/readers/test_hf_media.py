@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.shared.inputs.pictures import open_picture
 from harness.contracts import Failure
 from harness.errors import InputError
 from harness.files import media as media_module
 from harness.files.media import MediaCell, media_file, open_media
-from harness.tasks.readers.hf import HuggingFaceDataset
+from harness_models.shared.inputs.pictures import open_picture
+from harness_tasks.readers.hf import HuggingFaceDataset
 
 datasets = pytest.importorskip("datasets")
 Image = pytest.importorskip("PIL.Image")

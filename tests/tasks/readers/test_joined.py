@@ -9,8 +9,8 @@ import pytest
 import harness
 from harness.contracts import Example
 from harness.errors import InputError
-from harness.tasks.readers.auto import AutoReader
-from harness.tasks.readers.joined import joined
+from harness_tasks.readers.auto import AutoReader
+from harness_tasks.readers.joined import joined
 
 ONE = [Example("a", ("x", "y"), media=None, meta={"k": 1}), Example("b", ("z",))]
 OTHER = [Example("b", ("w",), source="s"), Example("a", ("v",), media="a.jpg", meta={"k": 2, "l": 3})]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.jsonl import TableReader
+from harness_tasks.readers.jsonl import TableReader
 
 RECORDS = [
     {"video_id": "v1", "references": ["a", "b"], "split": "train"},

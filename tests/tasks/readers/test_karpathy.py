@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.karpathy import KarpathySplits
+from harness_tasks.readers.karpathy import KarpathySplits
 
 
 def karpathy():

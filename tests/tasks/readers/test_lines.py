@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.tasks.readers.lines import Lines
+from harness_tasks.readers.lines import Lines
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.tasks.readers.msrvtt import MsrVtt
+from harness_tasks.readers.msrvtt import MsrVtt
 
 
 def msrvtt():

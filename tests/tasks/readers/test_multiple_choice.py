@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.multiple_choice import ChoiceReader
+from harness_tasks.readers.multiple_choice import ChoiceReader
 
 
 def written(folder, *records):

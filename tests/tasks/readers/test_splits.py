@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.tasks.readers.splits import check_splits, split_names
+from harness_tasks.readers.splits import check_splits, split_names
 
 
 def test_split_names():

@@ -3,8 +3,8 @@
 import pytest
 
 from harness.errors import InputError
-from harness.plugins.crnrr.textspace import texts
-from harness.tasks.readers.synthetic_texts import SyntheticTexts
+from harness_metrics.crnrr.textspace import texts
+from harness_tasks.readers.synthetic_texts import SyntheticTexts
 
 
 def test_texts_in_the_order_of_their_numbers():

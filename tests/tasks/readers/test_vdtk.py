@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.tasks.readers.vdtk import VdtkList, vdtk_records
+from harness_tasks.readers.vdtk import VdtkList, vdtk_records
 
 
 def test_vdtk_ids(save):

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from harness.tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.coco import CocoCaptions
 
 
 @pytest.fixture(scope="module")
 def path(root):
-    return root / "tasks" / "sample" / "captions.json"
+    return root / "tasks" / "harness_tasks" / "sample" / "captions.json"
 
 
 def test_sixty_scenes_with_ten_captions(path):

@@ -19,7 +19,7 @@ def no_data(monkeypatch, tmp_path):
 
 
 def done(name, *overrides, limit=None):
-    (loaded,) = load_specs(f"tasks/studies/{name}.yaml", overrides, limit=limit)
+    (loaded,) = load_specs(f"tasks/harness_tasks/studies/{name}.yaml", overrides, limit=limit)
     return run(make_plan(loaded))
 
 
@@ -35,17 +35,18 @@ def check_views(made):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_study_makes_a_plan_with_the_real_data(name, golden, monkeypatch):
     monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
-    for loaded in load_specs(f"tasks/studies/{name}.yaml"):
+    for loaded in load_specs(f"tasks/harness_tasks/studies/{name}.yaml"):
         assert not loaded.spec.notice
         make_plan(loaded)
 
 
 def test_parts_of_a_suite_have_names_of_their_own(golden, monkeypatch):
     monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
-    tasks = [loaded.spec.task for loaded in load_specs("tasks/studies/crnrr-mixture.yaml")]
+    tasks = [loaded.spec.task for loaded in load_specs("tasks/harness_tasks/studies/crnrr-mixture.yaml")]
     assert len(tasks) == len(set(tasks)) == 3
 
 
+@pytest.mark.slow
 def test_mixture_on_the_sample_prefers_copies_by_bleu():
     made = done("crnrr-mixture")
     assert made.manifest["spec"]["notice"]
@@ -61,6 +62,7 @@ def test_temperature_on_the_sample():
     assert nrr[0] < nrr[1] < 0
 
 
+@pytest.mark.slow
 def test_synthetic_table():
     made = done("crnrr-synthetic", "metrics.0.text-space-qdisc.steps=60", "metrics.0.text-space-qdisc.starts=1")
     check_views(made)

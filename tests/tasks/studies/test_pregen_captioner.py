@@ -7,13 +7,13 @@ import pytest
 import yaml
 
 import harness
-from harness.adapters.captioner.recipe import CaptionerRecipe
 from harness.analysis.correlate import choose, study
 from harness.analysis.strata import stratified_runs
-from harness.tasks.a3ds.scene import N_SCENES
-from harness.tasks.readers.a3ds import ReferenceGames
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_tasks.a3ds.scene import N_SCENES
+from harness_tasks.readers.a3ds import ReferenceGames
 
-SPEC = "tasks/studies/pregen-captioner.yaml"
+SPEC = "tasks/harness_tasks/studies/pregen-captioner.yaml"
 
 
 @pytest.fixture(scope="module")

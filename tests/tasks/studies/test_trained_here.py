@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from harness.adapters.captioner.recipe import CaptionerRecipe
-from harness.adapters.shared.training.recipe import load_trainer, read_recipe
 from harness.spec.loading import load_specs
+from harness_models.captioner.recipe import CaptionerRecipe
+from harness_models.shared.training.recipe import load_trainer, read_recipe
 
 STUDIES = ("trained-here", "temperature-sweep", "search-techniques", "beam-against-nucleus")
 
@@ -25,9 +25,9 @@ def trained(component):
 def test_no_scene_of_a_study_is_in_a_recipe(study, root):
     import numpy as np
 
-    from harness.tasks.a3ds.scene import N_SCENES
+    from harness_tasks.a3ds.scene import N_SCENES
 
-    (loaded,) = load_specs(root / "tasks" / "studies" / f"{study}.yaml")
+    (loaded,) = load_specs(root / "tasks" / "harness_tasks" / "studies" / f"{study}.yaml")
     from harness.registry import current
 
     reader = current().create("readers", loaded.spec.dataset.reader, loaded.spec.dataset.params)
@@ -45,11 +45,11 @@ def test_no_scene_of_a_study_is_in_a_recipe(study, root):
 
 
 def test_every_recipe_is_taken_and_used(root):
-    folder = root / "tasks" / "studies" / "recipes"
+    folder = root / "tasks" / "harness_tasks" / "studies" / "recipes"
     used = set()
     for study in STUDIES:
-        text = (root / "tasks" / "studies" / f"{study}.yaml").read_text()
-        (loaded,) = load_specs(root / "tasks" / "studies" / f"{study}.yaml")
+        text = (root / "tasks" / "harness_tasks" / "studies" / f"{study}.yaml").read_text()
+        (loaded,) = load_specs(root / "tasks" / "harness_tasks" / "studies" / f"{study}.yaml")
         assert yaml.safe_load(text)["references"] == 20
         for component in loaded.spec.models:
             used |= {params["recipe"].rpartition("/")[2] for name, params in trained(component) if name == "trained"}

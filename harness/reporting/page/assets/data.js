@@ -1,4 +1,8 @@
 // Data blocks: gzip in base64 inside script elements, decompressed by the browser when they are needed.
+//
+// A page from file:// may not fetch anything, so its data lie inside it; as elements of an unknown type the browser neither runs nor parses
+// them. A page of 10^5 examples opens at once, because only the index of the examples is unpacked then: scores when the list is sorted by
+// them, captions by blocks of 500 as they come into view, the library of charts when the tab of plots is first opened.
 const blocks = new Map(all("script[data-block]").map((node) => [node.dataset.block, node]));
 
 function hasBlock(name) {

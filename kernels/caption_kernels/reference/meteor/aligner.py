@@ -21,7 +21,7 @@ from caption_kernels.reference.meteor.search import (
 
 
 class Word(NamedTuple):
-    """What the matchers know about a word."""
+    """Keys of a word by which the matchers compare."""
 
     key: int
     """Java's hash of the word: words with equal keys match exactly."""

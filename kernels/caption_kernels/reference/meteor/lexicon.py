@@ -1,6 +1,6 @@
 """METEOR's word knowledge for English: function words, non-breaking prefixes, base forms, synonym sets and paraphrases.
 
-Every word of any list has a number; the words of the paraphrase table come first.
+Every word of any list has a number.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from caption_kernels.reference.meteor import lexicon_format as layout
-from caption_kernels.reference.meteor.paraphrases import ParaphraseReader
-from caption_kernels.reference.meteor.sources import WordLists, read_lists
+from caption_kernels import lexicon_format as layout
+from caption_kernels.reference.meteor.hashes import first_slot, hash_bytes, mixed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -50,7 +49,7 @@ class Lexicon:
     Parameters
     ----------
     buffer : object with a buffer
-        A finished :class:`LexiconBuilder`'s result, or a file of it.
+        :func:`caption_kernels.lexicon_format.finished`'s result, or a file of it.
 
     Raises
     ------
@@ -61,15 +60,6 @@ class Lexicon:
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = memoryview(buffer).cast("B")
         self._sections, self.n_synsets = layout.opened(self._buffer)
-
-    def verify(self) -> None:
-        """Raise ValueError if a byte of the lexicon has changed."""
-        layout.verify(self._buffer)
-
-    @property
-    def n_paraphrase_words(self) -> int:
-        """Number of words of the paraphrase table."""
-        return len(self._sections.roots)
 
     def is_function_word(self, word: str) -> bool:
         """Return True for a function word."""
@@ -86,24 +76,17 @@ class Lexicon:
         forms = [number, *self._base_forms(word, number)]
         return sorted({s for form in forms for s in _run(self._sections.synset_starts, self._sections.synsets, form)})
 
-    def paraphrase_word(self, word: str) -> int:
-        """Return the number of a word of the paraphrase table, or -1."""
-        number = self._find(_encoded(word))
-        return number if number < self.n_paraphrase_words else -1
-
-    def paraphrase_root(self, word: int) -> int:
-        """Return the node of the phrases that begin with a word, or -1."""
-        return self._node(int(self._sections.roots[word])) if 0 <= word < self.n_paraphrase_words else -1
+    def number(self, word: str) -> int:
+        """Return the number of a word, or -1."""
+        return self._find(_encoded(word))
 
     def paraphrase_child(self, node: int, word: int) -> int:
-        """Return the node that a word leads to, or -1."""
-        if node == 0:
-            return self.paraphrase_root(word)
+        """Return the node of the phrase that a word makes of the phrase of another node, or -1; node 0 is that of no words."""
         if node < 0 or word < 0:
             return -1
         slots, edges = self._sections.edge_slots, self._sections.edges
         edge = np.array([node << 32 | word], dtype=np.uint64)
-        place = int(layout.first_slot(layout.mixed(edge), len(slots))[0])
+        place = int(first_slot(mixed(edge), len(slots))[0])
         for _ in range(len(slots)):
             child = int(slots[place]) & 0xFFFFFFFF
             if not slots[place]:
@@ -117,9 +100,6 @@ class Lexicon:
         """Return the nodes of the paraphrases of a phrase, in the order of the table."""
         return _run(self._sections.first_target, self._sections.targets, node)
 
-    def _node(self, node: int) -> int:
-        return node if node < len(self._sections.edges) else -1
-
     def _flags(self, word: str) -> int:
         number = self._find(_encoded(word))
         return int(self._sections.flags[number]) if number >= 0 else 0
@@ -127,7 +107,7 @@ class Lexicon:
     def _find(self, word: bytes) -> int:
         """Return the number of a word, or -1."""
         slots = self._sections.slots
-        place = layout.hash_bytes(word) % len(slots)
+        place = hash_bytes(word) % len(slots)
         for _ in range(len(slots)):
             number = int(slots[place])
             if not 0 <= number < len(self._sections.flags):
@@ -154,61 +134,6 @@ class Lexicon:
                 if base >= 0 and self._sections.flags[base] & layout.HAS_SYNSETS:
                     return [base]
         return []
-
-
-class LexiconBuilder:
-    """Builds METEOR's lexicon from its paraphrase table and word lists."""
-
-    def __init__(self) -> None:
-        self._table: ParaphraseReader | None = ParaphraseReader()
-
-    def feed(self, data: Buffer) -> None:
-        """Read the next block of the paraphrase table, which may end anywhere."""
-        if self._table is None:
-            raise ValueError("METEOR's lexicon: an argument is out of its range")
-        self._table.feed(bytes(memoryview(data)))
-
-    def finish(self, function_words: Buffer, prefixes: Buffer, exceptions: Buffer, synsets: Buffer) -> Buffer:
-        """End the table, read the English lists of the jar and return the lexicon."""
-        if self._table is None:
-            raise ValueError("METEOR's lexicon: an argument is out of its range")
-        table, self._table = self._table.finish(), None
-        try:
-            lists = read_lists(*(bytes(memoryview(text)) for text in (function_words, prefixes, exceptions, synsets)))
-        except ValueError as error:
-            raise layout.damaged() from error
-        numbers = {word: number for number, word in enumerate(table.words)}
-        irregular = (word for form, bases in lists.exceptions.items() for word in (form, *bases))
-        for word in (*lists.function_words, *lists.prefixes, *irregular, *lists.synsets):
-            numbers.setdefault(word, len(numbers))
-        words = list(numbers)
-        word_starts = np.cumsum([0, *map(len, words)], dtype=np.int64)
-        synsets_of = {numbers[word]: sets for word, sets in lists.synsets.items()}
-        bases_of = {numbers[form]: [numbers[base] for base in bases] for form, bases in lists.exceptions.items()}
-        sections = layout.Sections(
-            layout.slots_of(words),
-            word_starts,
-            np.frombuffer(b"".join(words), dtype=np.uint8),
-            np.array([_flags(word, lists) for word in words], dtype=np.uint8),
-            *layout.runs(synsets_of, len(words)),
-            *layout.runs(bases_of, len(words)),
-            table.roots,
-            layout.edge_slots_of(table.edges),
-            table.edges,
-            table.first_target,
-            table.targets,
-        )
-        return layout.written(sections, lists.n_synsets)
-
-
-def _flags(word: bytes, lists: WordLists) -> int:
-    """Return the flags of a word."""
-    return (
-        layout.IS_FUNCTION_WORD * (word in lists.function_words)
-        + layout.IS_PREFIX * (word in lists.prefixes)
-        + layout.IS_NUMERIC_PREFIX * lists.prefixes.get(word, False)
-        + layout.HAS_SYNSETS * (word in lists.synsets)
-    )
 
 
 def _encoded(word: str) -> bytes:

@@ -137,18 +137,18 @@ class MeteorTexts:
 
     def _phrases(self, words: list[str]) -> tuple[Occurrence, ...]:
         """Return every run of words that is a node of the paraphrase table, by start and length."""
-        lexicon, found = self._lexicon, []
-        numbers = [lexicon.paraphrase_word(word) for word in words]
+        lexicon, occurrences = self._lexicon, []
+        numbers = [lexicon.number(word) for word in words]
         for start, first in enumerate(numbers):
-            node = lexicon.paraphrase_root(first) if first >= 0 else -1
+            node = lexicon.paraphrase_child(0, first)
             stop = start + 1
             while node >= 0:
-                found.append(Occurrence(start, stop - start, node, tuple(lexicon.paraphrase_targets(node))))
+                occurrences.append(Occurrence(start, stop - start, node, tuple(lexicon.paraphrase_targets(node))))
                 if stop == len(numbers) or numbers[stop] < 0:
                     break
                 node = lexicon.paraphrase_child(node, numbers[stop])
                 stop += 1
-        return tuple(found)
+        return tuple(occurrences)
 
 
 def _check_shapes(

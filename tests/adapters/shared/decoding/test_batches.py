@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.shared.decoding.batches import BatchSize, check_batch_size, in_batches, is_out_of_memory
 from harness.errors import HarnessError
+from harness_models.shared.decoding.batches import BatchSize, check_batch_size, in_batches, is_out_of_memory
 
 
 def doubler(limit, seen):

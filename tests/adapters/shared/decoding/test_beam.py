@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.shared.decoding.decode import DecodingBatch, decode
 from tests.support.toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError
+from harness_models.shared.decoding.decode import DecodingBatch, decode
 from tests.support.toy_lm import Recurrent
 
 START, STOP, LIMIT = 5, 0, 12

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.decoding.decode import DecodingBatch, decode
 from harness.contracts import Decoding
 from harness.errors import HarnessError, UnknownName
+from harness_models.shared.decoding.decode import DecodingBatch, decode
 from tests.support.toy_lm import Recurrent, every_sequence
 
 STOP, START = 0, 1
@@ -205,7 +205,7 @@ def test_an_unknown_strategy_names_the_nearest():
 
 
 def test_an_adapter_adds_a_strategy():
-    from harness.adapters.shared.decoding.decode import Decoded, rollout
+    from harness_models.shared.decoding.decode import Decoded, rollout
 
     def last(step, decoding, batch):
         return Decoded(rollout(step, decoding, batch, 1, lambda logits, rows, position: logits.argmin(-1)))

@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.shared.decoding.filters import check_filters, draw, filtered_probabilities, uniforms
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.shared.decoding.filters import check_filters, draw, filtered_probabilities, uniforms
 
 
 def test_uniforms_are_uniform_and_independent_of_the_shape():

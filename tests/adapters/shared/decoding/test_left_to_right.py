@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.decoding.decode import select_rows
-from harness.adapters.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness.contracts import Decoding, Example, Failure, Generation
 from harness.errors import InputError
+from harness_models.shared.decoding.decode import select_rows
+from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from tests.support.toy_lm import Recurrent
 
 STOP, START = 0, 1

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from harness.adapters.shared.decoding.record import Record
+from harness_models.shared.decoding.record import Record
 
 
 def test_rows_end_at_their_own_position():

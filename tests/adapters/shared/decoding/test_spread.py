@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness.adapters.shared.decoding.spread import Replica, spread
+from harness_models.shared.decoding.spread import Replica, spread
 
 
 def test_results_come_in_order_and_every_replica_works():

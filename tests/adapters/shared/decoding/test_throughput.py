@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import pickle
 
-from harness.adapters.shared.decoding import throughput
-from harness.adapters.shared.decoding.throughput import Throughput
 from harness.contracts import Failure, Generation
+from harness_models.shared.decoding import throughput
+from harness_models.shared.decoding.throughput import Throughput
 
 
 def test_tokens_and_seconds_are_counted(monkeypatch):

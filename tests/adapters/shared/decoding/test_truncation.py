@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.decoding.decode import check_decoding
-from harness.adapters.shared.decoding.filters import draw, filtered_probabilities
-from harness.adapters.shared.decoding.truncation import truncated
 from harness.contracts import Decoding
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.shared.decoding.decode import check_decoding
+from harness_models.shared.decoding.filters import draw, filtered_probabilities
+from harness_models.shared.decoding.truncation import truncate
 
 LOGITS = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 30)) * 3)
 
@@ -25,18 +25,18 @@ def test_the_tokens_that_remain_are_those_of_transformers(warper, option, value)
 
     kept = ~torch.isinf(getattr(peers, warper)(value)(None, LOGITS.clone()))
     mass, _ = filtered_probabilities(LOGITS, 1.0, None, None)
-    assert torch.equal(truncated(mass, Decoding("sample", options={option: value})) > 0, kept)
+    assert torch.equal(truncate(mass, Decoding("sample", options={option: value})) > 0, kept)
     assert 1 < kept.sum(-1).double().mean() < 25
 
 
 def test_rules_apply_to_what_top_p_leaves_and_the_most_likely_token_remains():
     p = torch.tensor([[0.5, 0.3, 0.15, 0.05]], dtype=torch.float64)
     mass, _ = filtered_probabilities(p.log(), 1.0, None, 0.9)
-    assert (truncated(mass, Decoding(options={"min_p": 0.5})) > 0).tolist() == [[True, True, False, False]]
-    assert (truncated(mass, Decoding(options={"eta": 1.0})) > 0).tolist()[0][0] is True
+    assert (truncate(mass, Decoding(options={"min_p": 0.5})) > 0).tolist() == [[True, True, False, False]]
+    assert (truncate(mass, Decoding(options={"eta": 1.0})) > 0).tolist()[0][0] is True
     # surprise 0.69, 1.20, 1.90, 3.00 and entropy 1.14: the second token is the typical one
-    assert (truncated(p, Decoding(options={"typical_p": 0.2})) > 0).tolist() == [[False, True, False, False]]
-    assert torch.equal(truncated(p, Decoding()), p)
+    assert (truncate(p, Decoding(options={"typical_p": 0.2})) > 0).tolist() == [[False, True, False, False]]
+    assert torch.equal(truncate(p, Decoding()), p)
 
 
 def test_draws_come_from_the_tokens_that_remain():

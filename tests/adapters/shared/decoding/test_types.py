@@ -11,7 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.shared.decoding.types import (
+from harness.contracts import Decoding
+from harness.errors import HarnessError
+from harness_models.shared.decoding.types import (
     Decoded,
     DecodingBatch,
     Hypothesis,
@@ -24,8 +26,6 @@ from harness.adapters.shared.decoding.types import (
     rows_at_once,
     select_rows,
 )
-from harness.contracts import Decoding
-from harness.errors import HarnessError
 
 
 @given(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.adapters.shared.inputs.a3ds_inputs import (
+from harness.contracts import Example
+from harness.errors import HarnessError, InputError
+from harness_models.shared.inputs.a3ds_inputs import (
     SceneVectors,
     SceneViews,
     from_scenes,
@@ -13,9 +15,7 @@ from harness.adapters.shared.inputs.a3ds_inputs import (
     scene_of,
     scene_pairs,
 )
-from harness.adapters.vlp.scenes import SceneRegions
-from harness.contracts import Example
-from harness.errors import HarnessError, InputError
+from harness_models.vlp.scenes import SceneRegions
 
 A, B = Example("1234", ("a",)), Example("one/shape/00001", ("a",), meta={"target_id": 1234})
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 from PIL import Image
 
-from harness.adapters.shared.inputs.clip_images import ClipImages
 from harness.contracts import Example, Failure
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.shared.inputs.clip_images import ClipImages
 
 NAME = "ViT-S-32-alt"
 

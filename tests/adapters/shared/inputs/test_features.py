@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.inputs.features import FeatureFile
 from harness.contracts import Example
 from harness.errors import InputError
+from harness_models.shared.inputs.features import FeatureFile
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PIL import Image
 
-from harness.adapters.shared.inputs.pictures import open_picture
 from harness.contracts import Example, Failure
+from harness_models.shared.inputs.pictures import open_picture
 
 
 def test_an_image_is_read_in_rgb(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from harness.adapters.shared.layers.dense import Linear, linear
+from harness_models.shared.layers.dense import Linear, linear
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])

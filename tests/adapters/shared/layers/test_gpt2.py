@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.shared.layers.gpt2 import Gpt2, Gpt2Sizes
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.shared.layers.gpt2 import Gpt2, Gpt2Sizes
 
 SIZES = Gpt2Sizes(vocabulary=31, positions=16, width=12, layers=2, heads=3, inner=20)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.adapters.shared.layers.key_values import KeyValues
+from harness_models.shared.layers.key_values import KeyValues
 
 
 def test_the_cache_grows_and_selects_rows():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from harness.adapters.shared.layers.standardise import Standardiser
+from harness_models.shared.layers.standardise import Standardiser
 
 
 def test_a_folded_layer_takes_features_that_are_not_standardised():

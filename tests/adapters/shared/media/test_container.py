@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from harness.adapters.shared.media.container import name_of, opened
 from harness.errors import InputError, MissingExtra
+from harness_models.shared.media.container import name_of, open_container
 
 pytest.importorskip("av")
 
@@ -20,14 +20,14 @@ def test_errors_while_decoding_are_messages(tmp_path):
     (tmp_path / "a.mp4").write_bytes(b"0" * 500)
     with (
         pytest.raises(InputError, match=r"a\.mp4: the video does not decode \(Invalid data"),
-        opened(tmp_path / "a.mp4", "video"),
+        open_container(tmp_path / "a.mp4", "video"),
     ):
         pass
-    with pytest.raises(InputError, match="no such sound"), opened(tmp_path, "sound"):
+    with pytest.raises(InputError, match="no such sound"), open_container(tmp_path, "sound"):
         pass
 
 
 def test_a_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(MissingExtra, match=r"reading a video file needs the package 'av', .*caption-harness\[media\]"):
-        opened(tmp_path / "a.mp4", "video").__enter__()
+        open_container(tmp_path / "a.mp4", "video").__enter__()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.adapters.shared.media.kinds import kind_of_name, media_path
+from harness_models.shared.media.kinds import kind_of_name, media_path
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from harness.errors import HarnessError, InputError
 
 pytest.importorskip("av")
 
-from harness.adapters.shared.media import sound
-from harness.adapters.shared.media.sound import read_sound, wav_bytes
+from harness_models.shared.media import sound
+from harness_models.shared.media.sound import read_sound, wav_bytes
 from tests.support.media_files import write_sound, write_video
 
 

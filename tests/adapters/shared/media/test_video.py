@@ -9,7 +9,7 @@ from harness.errors import HarnessError, InputError
 
 av = pytest.importorskip("av")
 
-from harness.adapters.shared.media.video import video_frames  # noqa: E402
+from harness_models.shared.media.video import video_frames  # noqa: E402
 from tests.support.media_files import COLOUR, write_video  # noqa: E402
 
 FORMATS = [("a.mp4", "libx264"), ("b.webm", "libvpx-vp9"), ("c.mkv", "libx264"), ("d.ts", "libx264")]

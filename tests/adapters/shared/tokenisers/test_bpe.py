@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.shared.tokenisers.bpe import Gpt2Bpe
 from harness.errors import InputError
+from harness_models.shared.tokenisers.bpe import Gpt2Bpe
 
 
 @pytest.fixture

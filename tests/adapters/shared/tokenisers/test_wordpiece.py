@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.adapters.shared.tokenisers.wordpiece import SPECIAL, WordPiece, vocabulary_of
 from harness.errors import InputError
+from harness_models.shared.tokenisers.wordpiece import SPECIAL, WordPiece, vocabulary_of
 
 TEXTS = ["a medium-sized ball", "a red ball", "the ball is red."]
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import pytest
 
-from harness.adapters.shared.training.caption_recipe import CaptionRecipe
 from harness.errors import HarnessError
-from harness.tasks.a3ds.scene import captions
+from harness_models.shared.training.caption_recipe import CaptionRecipe
+from harness_tasks.a3ds.scene import captions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from harness.adapters.shared.training.loop import Loop, Schedule, has_run, load_state
 from harness.errors import HarnessError, InputError
+from harness_models.shared.training.loop import Loop, Schedule, has_run, load_state
 
 X = torch.arange(12.0).reshape(6, 2)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness.adapters.shared.training.model_cache import cache_folder, get_or_train
+from harness_models.shared.training.model_cache import cache_folder, get_or_train
 
 
 @pytest.fixture(autouse=True)
@@ -27,38 +28,41 @@ def test_the_environment_sets_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_a_model_is_trained_once(cache: Path):
     folders: list[Path] = []
 
-    def train(folder: Path) -> None:
+    def train(folder: Path, advance: Callable[[int], object]) -> None:
         folders.append(folder)
         assert not (cache / "key").exists()
         (folder / "model").write_text("weights")
+        advance(1)
 
-    first = get_or_train("toy", "key", train)
-    assert first == get_or_train("toy", "key", train) == cache / "key"
+    first = get_or_train("toy", "key", "a toy", 1, train)
+    assert first == get_or_train("toy", "key", "a toy", 1, train) == cache / "key"
     assert folders == [cache / "key.partial"]
     assert [path.name for path in cache.iterdir()] == ["key"]
     assert (first / "model").read_text() == "weights"
 
 
 def test_a_failed_training_leaves_no_files(cache: Path):
-    def fail(folder: Path) -> None:
+    def fail(folder: Path, advance: object) -> None:
         (folder / "model").touch()
         raise ValueError("no data")
 
     with pytest.raises(ValueError, match="no data"):
-        get_or_train("toy", "key", fail, resumable=True)
+        get_or_train("toy", "key", "a toy", 1, fail, resumable=True)
     assert [path.name for path in cache.iterdir() if path.is_dir()] == []
 
 
 @pytest.mark.parametrize("resumable", [True, False])
 def test_an_interrupted_training_can_be_resumed(cache: Path, resumable: bool):
-    def interrupt(folder: Path) -> None:
+    def interrupt(folder: Path, advance: object) -> None:
         (folder / "state").touch()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        get_or_train("toy", "key", interrupt, resumable=resumable)
+        get_or_train("toy", "key", "a toy", 1, interrupt, resumable=resumable)
     names: list[list[str]] = []
-    get_or_train(
-        "toy", "key", lambda folder: names.append([path.name for path in folder.iterdir()]), resumable=resumable
-    )
+
+    def resume(folder: Path, advance: object) -> None:
+        names.append([path.name for path in folder.iterdir()])
+
+    get_or_train("toy", "key", "a toy", 1, resume, resumable=resumable)
     assert names == [["state"] if resumable else []]

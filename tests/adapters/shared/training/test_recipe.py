@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_from
 from harness.errors import HarnessError, InputError
 from harness.registry import current
+from harness_models.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ def test_a_system_without_a_recipe_is_refused():
 
 
 PLUGIN = """from dataclasses import dataclass
-from harness.adapters.shared.training.recipe import Trainer
+from harness_models.shared.training.recipe import Trainer
 @dataclass(frozen=True)
 class Recipe:
     epochs: int = 1

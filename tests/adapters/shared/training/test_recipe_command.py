@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.shared.training.recipe_command import recipe_command
 from harness.errors import InputError
 from harness.registry import current
+from harness_models.shared.training.recipe_command import recipe_command
 
 
 @dataclass(frozen=True)

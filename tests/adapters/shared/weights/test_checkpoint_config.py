@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from harness.adapters.shared.weights.checkpoint_config import (
+from harness.errors import HarnessError, InputError
+from harness_models.shared.weights.checkpoint_config import (
     config_beside,
     heads_of,
     must_agree,
@@ -16,7 +17,6 @@ from harness.adapters.shared.weights.checkpoint_config import (
     torch_dtype,
     weight_files,
 )
-from harness.errors import HarnessError, InputError
 
 
 def test_a_configuration_is_a_mapping_a_file_or_nothing(tmp_path: Path):

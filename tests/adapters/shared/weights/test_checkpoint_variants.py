@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.adapters.clipcap.model import ClipCap
-from harness.adapters.nacf.model import ArbStep, Nacf
-from harness.adapters.vlp.bert import BertSizes
-from harness.adapters.vlp.model import Vlp, VlpSizes
 from harness.errors import InputError
 from harness.registry.torchvision_guard import guard_torchvision
+from harness_models.clipcap.model import ClipCap
+from harness_models.nacf.model import ArbStep, Nacf
+from harness_models.vlp.bert import BertSizes
+from harness_models.vlp.model import Vlp, VlpSizes
 
 guard_torchvision()
 transformers = pytest.importorskip("transformers")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.weights.checkpoints import (
+from harness.errors import HarnessError, InputError
+from harness_models.shared.weights.checkpoints import (
     check_keys,
     convert,
     file_fingerprint,
@@ -19,7 +20,6 @@ from harness.adapters.shared.weights.checkpoints import (
     looks_like,
     save_checkpoint,
 )
-from harness.errors import HarnessError, InputError
 
 STATE = {"clip_project.model.0.weight": torch.randn(4, 3), "gpt.lm_head.weight": torch.randn(5, 4)}
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
-from harness.adapters.shared.weights.convert import add_arguments, run
 from harness.errors import HarnessError
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.convert import add_arguments, run
 
 
 def convert(*arguments: str) -> int:

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.inputs.features import _read
-from harness.adapters.shared.weights.checkpoints import load_checkpoint
-from harness.adapters.shared.weights.safe_unpickle import load_plain_pickle
 from harness.errors import HarnessError, InputError
 from harness.files.readable import readable
+from harness_models.shared.inputs.features import _read
+from harness_models.shared.weights.checkpoints import load_checkpoint
+from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
 
 class Evil:

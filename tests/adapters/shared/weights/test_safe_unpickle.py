@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from harness.adapters.shared.weights.safe_unpickle import load_plain_pickle
 from harness.errors import InputError
+from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from harness.reporting.charts.build import finished, label_list, legend_columns, padded, shape_scale, system_names
+from harness.reporting.charts.build import finish_chart, label_list, legend_columns, pad_ends, shape_scale, system_names
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.vega import mark
 from harness.rundir.records import ResultRecord
@@ -22,11 +22,11 @@ def test_systems_have_the_fields_in_which_they_differ():
 
 
 def test_axes_have_a_margin():
-    assert padded([1.0, None, math.nan, 3.0], 0.05) == [0.9, 3.1]
-    low, high = padded([2.0])
+    assert pad_ends([1.0, None, math.nan, 3.0], 0.05) == [0.9, 3.1]
+    low, high = pad_ends([2.0])
     assert low < 2 < high
-    assert padded([0.0])[0] < 0
-    assert padded([]) == [-0.05, 1.05]
+    assert pad_ends([0.0])[0] < 0
+    assert pad_ends([]) == [-0.05, 1.05]
 
 
 def test_labels_of_ticks_are_quoted():
@@ -37,7 +37,7 @@ def test_labels_of_ticks_are_quoted():
 
 
 def test_data_has_null_for_what_json_lacks():
-    spec = finished(mark("point", {}, data="rows"), rows=[{"x": math.inf, "y": 1.5, "z": "text"}])
+    spec = finish_chart(mark("point", {}, data="rows"), rows=[{"x": math.inf, "y": 1.5, "z": "text"}])
     assert spec["datasets"] == {"rows": [{"x": None, "y": 1.5, "z": "text"}]}
     assert "config" not in spec
 

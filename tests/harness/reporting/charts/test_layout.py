@@ -21,9 +21,9 @@ def test_labels_take_room_from_the_panels():
 
 
 def test_a_figure_that_turned_out_wider_is_laid_out_narrower():
-    trimmed = PAPER.trimmed(260)
+    trimmed = PAPER.trim_to(260)
     assert trimmed.panel_width(1) == PAPER.panel_width(1) - 20
-    assert trimmed.trimmed(243).panel_width(1) == PAPER.panel_width(1) - 23
+    assert trimmed.trim_to(243).panel_width(1) == PAPER.panel_width(1) - 23
 
 
 def test_labels_have_a_limit():

@@ -34,6 +34,6 @@ def test_scripts_end_no_element():
 
 
 def test_a_block_is_the_same_for_the_same_content():
-    first, second = (assets.Block.of_json("x", {"a": ["é", "</script>"]}) for _ in range(2))
+    first, second = (assets.DataBlock.of_json("x", {"a": ["é", "</script>"]}) for _ in range(2))
     assert first == second and re.fullmatch(r"[A-Za-z0-9+/=]+", first.data)
-    assert assets.Block.of_json("x", "\ud800").data, "lone surrogates are replaced"
+    assert assets.DataBlock.of_json("x", "\ud800").data, "lone surrogates are replaced"

@@ -12,9 +12,9 @@ import harness
 from harness.cli.main import main
 from harness.errors import InputError
 from harness.reporting import page
-from harness.reporting.console import SIZE_NOTE
-from harness.reporting.page import Options
+from harness.reporting.page import PageOptions
 from harness.reporting.page.assets import policy
+from harness.reporting.result_groups import SIZE_NOTE
 
 
 def visible(text: str) -> str:
@@ -71,7 +71,7 @@ def test_runs_of_the_same_data_share_a_matrix_and_others_have_their_own(finished
 
 
 def test_examples_and_title_are_options(finished, blocks):
-    text = page.build([finished()], Options(title="Mine", examples=2))
+    text = page.build([finished()], PageOptions(title="Mine", examples=2))
     assert "<title>Mine</title>" in text
     index = json.loads(blocks(text)["g0-index"])
     assert (len(index["ids"]), index["total"]) == (2, 6)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.reporting import page
-from harness.reporting.page import Options
+from harness.reporting.page import PageOptions
 from harness.reporting.page.explanations import explanations
 from harness.reporting.page.groups import groups_of, open_run
 
@@ -54,7 +54,7 @@ def test_scores_of_another_metric_are_not_explained(group):
 
 
 def test_the_page_shows_them(finished, blocks, browse):
-    file = page.write([finished(**TRM)], options=Options(explain=6))
+    file = page.write([finished(**TRM)], options=PageOptions(explain=6))
     assert json.loads(blocks(file.read_text())["g0-explain"])
     with browse(file) as view:
         view.click('.tabs a[href="#examples"]')

@@ -17,7 +17,7 @@ def test_tables_hold_facts_models_metrics_times_and_failures(finished):
     assert [row[0] for row in tables["Models"].rows][1:] == ["two", "people", "others"]
     stages = [row[0] for row in tables["Time per stage"].rows]
     assert "captions of two" in stages and "scores of length" in stages and "whole run" in stages
-    assert tables["Failures"].rows == (("two/e1", "could not read it"),)
+    assert tables["Failures"].rows == [("two/e1", "could not read it")]
 
 
 def test_a_torn_log_and_a_run_in_memory_are_read(finished, project):

@@ -1,0 +1,185 @@
+"""The ``captioner`` adapter: captions of A3DS scenes and token scores of their references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.contracts import Example, PathParam, TaskView
+from harness.errors import HarnessError, InputError
+from harness_models.captioner.image_features import image_features
+from harness_models.captioner.model import END, Captioner, load
+from harness_models.captioner.recipe import CaptionerRecipe, recipe_from
+from harness_models.captioner.training import stage_folder, train
+from harness_models.shared.decoding.batches import check_batch_size
+from harness_models.shared.decoding.decode import select_rows
+from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
+from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.weights.checkpoints import file_fingerprint
+from harness_tasks.a3ds import pixels
+from harness_tasks.readers.lines import words_of
+
+
+class TrainedCaptioner(LeftToRight):
+    """A word-level captioner of the scenes that examples name in their meta (``target_id``, as the reader ``a3ds`` writes it).
+
+    Parameters
+    ----------
+    checkpoint
+        Folder that ``harness train captioner`` wrote, or one stage of it.
+    train
+        In place of ``checkpoint``: settings of the recipe (``architecture``, ``images``, ``epochs``, ``save_at``, ...). The model is
+        trained on first use and stored in the user's cache.
+    stage
+        Stage of the training, counted from 1 (default: the last).
+    max_length
+        Maximum number of tokens of a caption, END counted, where the decoding names none.
+    batch_size
+        Number of examples per batch, or ``auto``.
+
+    References
+    ----------
+    Tanti, Gatt and Muscat, "Where to put the image in an image caption generator" (2018).
+    """
+
+    prepare_only_checks = True
+
+    def __init__(
+        self,
+        *,
+        checkpoint: PathParam | None = None,
+        train: Mapping[str, Any] | None = None,
+        stage: int | None = None,
+        max_length: int = 40,
+        batch_size: int | str = 256,
+    ) -> None:
+        if (checkpoint is None) == (train is None):
+            raise HarnessError("captioner: give either checkpoint (a folder) or train (settings of the training)")
+        if isinstance(stage, bool) or (stage is not None and (not isinstance(stage, int) or stage < 1)):
+            raise HarnessError(f"captioner: stage is {stage!r}; stages are counted from 1")
+        self.recipe: CaptionerRecipe | None = None
+        self.folder: Path | None = None
+        if train is not None:
+            self.recipe = recipe_from(train)
+            count = len(self.recipe.stages)
+            self.stage = count if stage is None else stage
+            if self.stage > count:
+                raise HarnessError(f"captioner: stage {stage} of a training that has {count}")
+        else:
+            self.folder, self.stage = _stage_of(Path(str(checkpoint)), stage)
+        self.stop, self.max_length, self.batch_size = (END,), max_length, check_batch_size(batch_size)
+        self.step = self._one_step
+        self._model: Captioner | None = None
+        self._images: pixels.ImageFeatures | None = None
+
+    def fingerprint(self) -> str:
+        """Return a name that depends on the files of the checkpoint, or on the recipe and the stage; no model is trained for it."""
+        if self.recipe is not None:
+            return f"captioner|trained:{self.recipe.key()}|stage:{self.stage}|max:{self.max_length}"
+        assert self.folder is not None
+        return f"captioner|{file_fingerprint(self.folder)}|max:{self.max_length}"
+
+    @property
+    def model(self) -> Captioner:
+        """The network. It is trained now if it is not in the cache."""
+        if self._model is None:
+            folder = self.folder or stage_folder(get_or_train_captioner(self.recipe or CaptionerRecipe()), self.stage)
+            self._model, settings = load(folder)
+            self._images = _images_of(settings, self._model, folder)
+        return self._model
+
+    @property
+    def images(self) -> pixels.ImageFeatures:
+        """Image features of the model's training."""
+        assert self.model is not None and self._images is not None
+        return self._images
+
+    # ------------------------------------------------------------------ interface of the shared decoder
+    def prepare(self, task: TaskView) -> None:
+        """Raise :class:`InputError` for an example that names no scene."""
+        self.inputs(task.examples)
+
+    def inputs(self, examples: Sequence[Example]) -> list[Any]:
+        """Return the scene ids of examples; raise :class:`InputError` for an example that names no scene."""
+        for example in examples:
+            if example.meta.get("target_id") is None:
+                raise InputError(
+                    f"no 'target_id' in its meta (found {', '.join(sorted(example.meta)) or 'nothing'}); use the reader 'a3ds'",
+                    f"example '{example.id}'",
+                )
+        return [example.meta["target_id"] for example in examples]
+
+    def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
+        """Return the state before START for scene ids."""
+        features = torch.from_numpy(self.images.features(list(inputs)))
+        return Prefix(self.model.first_state(features), torch.full((len(inputs),), self.model.start))
+
+    def _one_step(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:
+        assert tokens is not None
+        return self.model.step(tokens, state)
+
+    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix."""
+        return self.model.forced_logits(select_rows(prefix.state, owner), tokens)
+
+    def to_text(self, ids: list[int]) -> str:
+        """Return the words of ids, joined by spaces."""
+        return self.model.text(ids)
+
+    def reference_tokens(self, text: str) -> list[int]:
+        """Return the word ids of a reference and END."""
+        return self.model.encode(words_of(text))
+
+    def longest_reference(self) -> int:
+        """Return 10000; the recurrent network itself has no limit."""
+        return 10_000
+
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the name of each id."""
+        return self.model.pieces(ids)
+
+
+def get_or_train_captioner(recipe: CaptionerRecipe) -> Path:
+    """Return the run folder of a recipe, from the cache or trained now (seconds to minutes)."""
+
+    def make(folder: Path, advance: Callable[[int], object]) -> None:
+        step = 0
+
+        def report(row: dict[str, Any]) -> None:
+            nonlocal step
+            advance(row["step"] - step)
+            step = row["step"]
+
+        train(recipe, folder, report=report)
+
+    noun = f"the captioner ({recipe.architecture})"
+    return get_or_train("captioner", recipe.key(), noun, recipe.stages[-1], make)
+
+
+def _stage_of(path: Path, stage: int | None) -> tuple[Path, int]:
+    """Return the folder and the number of a stage, for the folder of a run or of a stage."""
+    if not path.is_dir():
+        raise InputError("no such folder of a captioner", str(path))
+    stages = sorted(path.glob("stage-*"))
+    if not stages:
+        if stage is not None:
+            raise InputError(f"not the folder of a training with stages; requested stage {stage}", str(path))
+        return path, 1
+    if stage is not None and stage > len(stages):
+        raise InputError(f"stage {stage} of a training that has {len(stages)}", str(path))
+    return stages[(stage or len(stages)) - 1], stage or len(stages)
+
+
+def _images_of(settings: Mapping[str, Any], model: Captioner, folder: Path) -> pixels.ImageFeatures:
+    """Return the image features of the training; raise :class:`InputError` if they do not fit the model."""
+    images = image_features(settings.get("features", "factors"))
+    width = model.feature_map.in_features
+    if images.width != width or settings.get("source") not in (None, images.name):
+        raise InputError(
+            f"trained on {settings.get('source')!r} of width {width}; '{images.name}' has width {images.width}",
+            str(folder),
+        )
+    return images

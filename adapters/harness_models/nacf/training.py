@@ -1,0 +1,270 @@
+"""Train ARB, NAB or NACF on feature files or rendered scenes: ``harness train nacf recipe.yaml --output models/nacf``.
+
+ARB: cross-entropy from left to right. NAB: a random number of words at random positions of each caption is masked and predicted
+(Mask-Predict, Ghazvininejad et al. 2019), and the length predictor learns the distribution of the video's caption lengths. NACF: as NAB;
+in addition, templates are predicted from ``vis`` in every slot: the visual words, and ``mask`` everywhere else.
+
+Features are standardised in training. Mean and standard deviation are folded into the first layers of the saved model, which takes
+unstandardised features and has the authors' key names. The output folder also holds the learning curve (curve.jsonl) and the state of the
+training (state.pt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from harness.errors import HarnessError, InputError, did_you_mean
+from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
+from harness_models.nacf.model import Encoded, Nacf
+from harness_models.nacf.video_features import open_videos
+from harness_models.nacf.visual_words import is_visual
+from harness_models.nacf.word_list import WordList, split_words, vocabulary
+from harness_models.shared.layers.standardise import Standardiser
+from harness_models.shared.training.caption_recipe import CaptionRecipe
+from harness_models.shared.training.caption_training import CaptionTraining
+from harness_models.shared.training.recipe_command import recipe_command
+from harness_models.shared.training.tokens import IGNORED, pad_rows
+
+FORMAT_VERSION = 1
+"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+
+METHODS = ("ARB", "NAB", "NACF")
+"""Methods that can be trained."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoRecipe(CaptionRecipe):
+    """Common fields of the recipes of ``nacf`` and ``o2na``.
+
+    ``features`` is ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``. ``model`` has the keys width, layers, heads, inner, dropout
+    and max_len (default: longest caption + 2, at most 30).
+    """
+
+    sizes: ClassVar[Mapping[str, Any]] = {
+        "width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None
+    }  # fmt: skip
+    counts = (*CaptionRecipe.counts, "frames", "least_count")
+
+    frames: int = 8
+    """Number of frames selected from each feature series, for files."""
+    epochs: int = 50
+    learning_rate: float = 5e-4
+    decay: float = 0.98
+    least_count: int = 1
+    """Words with fewer occurrences are unknown."""
+    clip: float = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NacfRecipe(VideoRecipe):
+    """Data, method, sizes and optimisation of a training of ARB, NAB or NACF."""
+
+    system: ClassVar[str] = "nacf"
+
+    method: str = "NACF"
+    """ARB, NAB or NACF."""
+    visual: Sequence[str] | None = None
+    """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.visual_words.is_visual` is true."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.method not in METHODS:
+            raise HarnessError(
+                f"nacf: method is one of {', '.join(METHODS)}; found {self.method!r}{did_you_mean(self.method, METHODS)}"
+            )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Batch of B captions and the encoder output of their videos."""
+
+    tokens: torch.Tensor
+    """Word ids (B, T), 0 after the end."""
+    encoded: Encoded
+    """Encoder output with one row per caption."""
+    rows: torch.Tensor
+    """Numbers (B,) of the videos."""
+
+
+class VideoTraining(CaptionTraining):
+    """Data, length loss and saving of a training on videos; a subclass defines ``method``, ``build`` and ``losses``."""
+
+    seed_word = "o2na"  # of all video models: another word would change the weights of stored recipes
+    recipe: VideoRecipe
+    model: Nacf
+
+    def read_data(self) -> None:
+        """Read captions, word list and features."""
+        self.texts = [split_words(caption) for _, caption in self.pairs]
+        for (name, caption), words in zip(self.pairs, self.texts):
+            if not words:
+                raise InputError(f"a caption of example '{name}' has no words: {caption!r}", self.recipe.captions)
+        self.words = WordList(vocabulary(self.texts, self.recipe.least_count))
+        row_of = {example.id: row for row, example in enumerate(self.examples)}
+        self.owner = [row_of[name] for name, _ in self.pairs]
+        self.sizes = self._sizes()
+        longest = self.sizes.max_len - 2
+        self.captions = [self.words.encode(" ".join(words))[:longest] for words in self.texts]
+        # A video has captions of several lengths: the predictor learns their distribution, not the length of one of them.
+        self.length_goals = self._length_goals()
+
+    def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Return the mean loss per predicted token, without the length loss, and the number of predicted tokens."""
+        raise NotImplementedError
+
+    @property
+    def method(self) -> str:
+        """Name of the method in :class:`NacfSizes`."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ data
+    def _read_features(self) -> dict[str, int]:
+        """Read and standardise the features, one tensor (videos, frames, width) per modality, and return their widths."""
+        videos = open_videos(self.recipe.source, self.recipe.frames)
+        videos.check(self.examples)
+        widths = videos.widths(self.examples[0])
+        series = list(map(np.stack, zip(*(videos.read(example, widths) for example in self.examples))))
+        self.standards = [Standardiser.fit(x.reshape(-1, x.shape[-1])) for x in series]
+        self.features = [standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)]
+        return widths
+
+    def _sizes(self) -> NacfSizes:
+        system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
+        if sizes["max_len"] is None:
+            sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
+        for name in ("width", "layers", "heads", "inner", "max_len"):
+            minimum = 3 if name == "max_len" else 1
+            if not isinstance(sizes[name], int) or sizes[name] < minimum:
+                raise HarnessError(
+                    f"{system}: model: {name} is a whole number, at least {minimum}; found {sizes[name]!r}"
+                )
+        if sizes["width"] % sizes["heads"]:
+            raise HarnessError(f"{system}: model: heads must divide the width {sizes['width']}; found {sizes['heads']}")
+        if not isinstance(sizes["dropout"], (int, float)) or not 0 <= sizes["dropout"] < 1:
+            raise HarnessError(f"{system}: model: dropout is from 0 to below 1; found {sizes['dropout']!r}")
+        return NacfSizes(method=self.method, features=self._read_features(), vocabulary=len(self.words), **sizes)
+
+    def _length_goals(self) -> torch.Tensor:
+        """Return the share (videos, max_len) of each video's captions that have each number of words."""
+        counts = torch.zeros(len(self.examples), self.sizes.max_len)
+        for row, caption in zip(self.owner, self.captions):
+            counts[row, len(caption)] += 1
+        return counts / counts.sum(1, keepdim=True)
+
+    # ------------------------------------------------------------------ loss
+    def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
+        """Return the loss of the words, plus the cross-entropy of the length where the model predicts it."""
+        tokens = pad_rows([self.captions[i] for i in batch], PAD)
+        rows = torch.tensor([self.owner[i] for i in batch])
+        encoded = self.model.encode([x[rows] for x in self.features])
+        loss, count = self.losses(Batch(tokens, encoded, rows))
+        if encoded.lengths is not None:
+            loss = loss - (self.length_goals[rows] * encoded.lengths).sum(1).mean()
+        return loss, count
+
+    # ------------------------------------------------------------------ saving
+    def settings(self) -> dict[str, Any]:
+        """Return the settings under the authors' names, and the words."""
+        sizes = self.sizes
+        return {
+            "method": sizes.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
+            "num_attention_heads": sizes.heads, "vocab_size": sizes.vocabulary, "enhance_input": sizes.enhance,
+            "hidden_act": sizes.activation, "layer_norm_eps": sizes.eps, "shortest": min(map(len, self.captions)),
+            "words": self.words.words, "frames": self.recipe.frames,
+        }  # fmt: skip
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the weights for features that are not standardised."""
+        tensors = dict(self.model.state_dict())
+        for name, standard in zip(self.sizes.features, self.standards):
+            tensors = standard.fold_into(tensors, f"encoder.Encoder_{name.upper()}.0")
+        return tensors
+
+
+class NacfTraining(VideoTraining):
+    """Training of ARB, NAB or NACF."""
+
+    recipe: NacfRecipe
+
+    @property
+    def method(self) -> str:
+        """Method of the recipe."""
+        return self.recipe.method
+
+    def build(self) -> Nacf:
+        """Return the model with initial weights, and mark the visual words of the word list."""
+        self.visual = torch.tensor(self._visual())
+        return Nacf(self.sizes)
+
+    def _visual(self) -> list[bool]:
+        """Return True for each visual word of the list."""
+        visual, words = self.recipe.visual, self.words
+        if visual is None:
+            return [i > VIS and is_visual(word) for i, word in enumerate(words.words)]
+        for word in visual:
+            if word not in words.ids:
+                raise HarnessError(f"nacf: visual: no caption has the word '{word}'{did_you_mean(word, words.ids)}")
+        return [word in set(visual) for word in words.words]
+
+    def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Return the mean loss per predicted word, and the number of predicted words (template words not counted)."""
+        if self.sizes.left_to_right:
+            return left_to_right_loss(self.model, batch)
+        loss, count = masked_words_loss(self.model, batch)
+        if self.sizes.is_disentangled:
+            loss = loss + self._template_loss(batch)
+        return loss, count
+
+    def _template_loss(self, batch: Batch) -> torch.Tensor:
+        pad = batch.tokens == PAD
+        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(pad, IGNORED)
+        slots = torch.full_like(goal, VIS).masked_fill(pad, PAD)
+        return cross_entropy(self.model.logits(slots, batch.encoded), goal)
+
+
+# --------------------------------------------------------------------------- losses
+def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
+    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B, T) that are not ignored.
+
+    The result is 0 if all slots are ignored.
+    """
+    flat = F.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED, reduction="sum"
+    )
+    return flat / (goal != IGNORED).sum().clamp(min=1)
+
+
+def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
+    """Return the mean loss of every word and the end, predicted from the words before it, and their number."""
+    tokens = batch.tokens
+    start = torch.full_like(tokens[:, :1], BOS)
+    goal = torch.cat([tokens, torch.full_like(start, PAD)], dim=1)
+    lengths = (tokens != PAD).sum(1, keepdim=True)
+    goal = goal.scatter(1, lengths, EOS)
+    logits = model.logits(torch.cat([start, tokens], dim=1), batch.encoded)
+    return cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED)), int((goal != PAD).sum())
+
+
+def masked_words_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
+    """Return the mean loss of masked words, predicted from the others, and their number.
+
+    In each caption a random number of words, at least one, is masked at random positions. Draws are from torch's global generator.
+    """
+    tokens, real = batch.tokens, batch.tokens != PAD
+    # The number of hidden words is uniform, as at the passes of the decoding, which starts with all words hidden and ends with few.
+    lengths = real.sum(1, keepdim=True)
+    count = 1 + (torch.rand(len(tokens), 1) * lengths).long().clamp(max=lengths - 1)
+    order = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
+    hidden = (order < count) & real
+    logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
+    return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(hidden.sum())
+
+
+train = NacfTraining.train
+trainer, add_arguments, run = recipe_command(NacfRecipe, train, FORMAT_VERSION)

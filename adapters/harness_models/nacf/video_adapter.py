@@ -1,0 +1,266 @@
+"""Base class of the ``nacf`` and ``o2na`` adapters: checkpoint, word list, video features, and pseudo-log-likelihoods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from harness.contracts import Decoding, Example, Generation, TaskView, TokenScores
+from harness.errors import HarnessError, InputError, did_you_mean
+from harness_models.nacf.iterative_refinement import Refiner, Slots, StepSettings
+from harness_models.nacf.layers import MASK, PAD
+from harness_models.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
+from harness_models.nacf.model import Encoded, Nacf
+from harness_models.nacf.video_features import VideoFeatures, open_videos
+from harness_models.nacf.word_list import WordList
+from harness_models.shared.decoding.batches import check_batch_size
+from harness_models.shared.decoding.decode import check_decoding, forced_scores
+from harness_models.shared.decoding.left_to_right import ROWS, LeftToRight
+from harness_models.shared.decoding.types import select_rows
+from harness_models.shared.training.tokens import pad_rows
+from harness_models.shared.weights.checkpoint_config import read_config
+from harness_models.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
+
+REFINING = ("refine", "sample", "nucleus")
+"""Strategies of models that fill slots."""
+Steps = TypeVar("Steps", bound=StepSettings)
+FRAMES = 8
+"""Default number of frames of each modality, as in the authors' code."""
+
+
+class VideoAdapter(LeftToRight):
+    """Base of the adapters over video features. A subclass sets ``kind`` and ``name`` and calls :meth:`open`."""
+
+    kind: type[Nacf] = Nacf
+    """Class of the model."""
+    name = "nacf"
+    """Name of the adapter."""
+
+    prepare_only_checks = True
+
+    def open(
+        self,
+        checkpoint: str,
+        *,
+        features: Mapping[str, Any] | None,
+        words: str | None,
+        config: Mapping[str, Any] | str | None,
+        frames: int | None,
+        batch_size: int | str,
+        device: str,
+    ) -> None:
+        """Load the model, the word list and the features.
+
+        Parameters that are None take their values from the ``config.json`` that ``harness train`` wrote.
+
+        Raises
+        ------
+        HarnessError
+            If neither the parameters nor the configuration name words or features.
+        InputError
+            If a file does not exist or does not fit the checkpoint.
+        """
+        loaded = load_checkpoint(checkpoint)
+        self.config = {**loaded.settings, **read_config(config)}
+        self.device = torch.device(device)
+        self.model = self.kind.from_checkpoint(loaded, config).to(self.device)
+        self.words = self._words(words, loaded)
+        if len(self.words) != self.model.sizes.vocabulary:
+            path = str(self.words.path)
+            raise InputError(f"{len(self.words)} words, the checkpoint has {self.model.sizes.vocabulary}", path)
+        self.frames = int(frames or self.config.get("frames") or FRAMES)
+        source = features if features is not None else self.config.get("features")
+        if source is None:
+            raise HarnessError(f"{self.name}: the checkpoint does not name its features: give features")
+        self.videos: VideoFeatures = open_videos(source, self.frames)
+        self.batch_size = check_batch_size(batch_size)
+        self.files = weight_files(checkpoint)
+        self._settings = {"config": read_config(config), "frames": self.frames}
+        self._fingerprint: str | None = None
+
+    def _words(self, words: str | None, loaded: Checkpoint) -> WordList:
+        if words is not None:
+            self._word_files = [Path(words)]
+            return WordList(words)
+        self._word_files = []
+        if not isinstance(self.config.get("words"), list):
+            raise HarnessError(f"{self.name}: the checkpoint does not hold its words: give words (a file)")
+        return WordList(self.config["words"], loaded.path)
+
+    def fingerprint(self) -> str:
+        """Return a name that depends on the weights, the word list, the features and the settings."""
+        if self._fingerprint is None:
+            files = file_fingerprint(*self.files, *self._word_files)
+            settings = json.dumps(self._settings, sort_keys=True)
+            self._fingerprint = f"{self.name}-{files}-{self.videos.fingerprint()}-{settings}"
+        return self._fingerprint
+
+    def prepare(self, task: TaskView) -> None:
+        """Raise :class:`InputError` for examples without features."""
+        self.videos.check(task.examples)
+
+    # ------------------------------------------------------------------ inputs
+    def inputs(self, examples: Sequence[Example]) -> list[Any]:
+        """Return the feature series of each example: one array (frames, width) per modality."""
+        return [self.videos.read(example, self.model.sizes.features) for example in examples]
+
+    def category(self, example: Example) -> int:
+        """Return the category of a video, from ``Example.meta`` or from the corpus file.
+
+        Raises :class:`InputError` if there is none in the range of the model.
+        """
+        value = example.meta.get("category", self.words.categories.get(example.id))
+        if value is None or not str(value).isdecimal() or int(value) >= self.model.sizes.categories:
+            raise InputError(
+                f"example '{example.id}' has no category from 0 to {self.model.sizes.categories - 1}; found {value!r}"
+            )
+        return int(value)
+
+    def longest(self, decoding: Decoding) -> int:
+        """Return the largest number of words of a caption: ``decoding.max_length``, limited by the slots of the model."""
+        return min(decoding.max_length or self.model.sizes.max_len, self.model.sizes.max_len - 1)
+
+    def encode_videos(self, model: Nacf, inputs: Sequence[Any], examples: Sequence[Example]) -> Encoded:
+        """Return the encoder output of ``model`` for the feature series of examples."""
+        features = [torch.from_numpy(np.stack(series)).to(self.device) for series in zip(*inputs)]
+        category = None
+        if model.sizes.categories:
+            category = torch.tensor([self.category(example) for example in examples], device=self.device)
+        return model.encode(features, category)
+
+    def to_text(self, ids: list[int]) -> str:
+        """Return the words of ids, joined by spaces."""
+        return self.words.text(ids)
+
+    def pieces(self, ids: list[int]) -> tuple[str, ...]:
+        """Return the word of each id."""
+        return tuple(self.words.words[i] for i in ids)
+
+    # ------------------------------------------------------------------ refinement
+    def read_steps(self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str) -> Steps:
+        """Return the settings of a refining decoding: ``decoding.options`` as an instance of the dataclass ``kind``.
+
+        Parameters
+        ----------
+        decoding
+            Strategy, candidates and options.
+        kind
+            Dataclass of the settings.
+        shortest
+            Default of the option ``shortest``, if the training wrote none.
+        others
+            Options that are no settings.
+
+        Raises
+        ------
+        HarnessError
+            For a strategy that does not refine, an unknown option, and values out of range.
+        """
+        method, sizes = self.model.sizes.method, self.model.sizes
+        if decoding.strategy not in REFINING:
+            raise HarnessError(f"{self.name}: {method} decodes by {', '.join(REFINING)}; found '{decoding.strategy}'")
+        check_decoding(decoding)
+        names = [field.name for field in fields(kind)]
+        allowed = [*names, *others, "length_temperature"]
+        for name in decoding.options:
+            if name not in allowed:
+                raise HarnessError(
+                    f"{self.name}: unknown option '{name}'{did_you_mean(name, allowed)}; options are {', '.join(allowed)}"
+                )
+        length_temperature(decoding.options)
+        options = {"shortest": self.config.get("shortest", shortest), **decoding.options}
+        steps = kind(**{name: value for name, value in options.items() if name in names})
+        if decoding.strategy == "refine" and (decoding.candidates or 1) > min(steps.lengths, sizes.max_len):
+            raise HarnessError(
+                f"{self.name}: {steps.lengths} lengths give at most {steps.lengths} candidates; requested {decoding.candidates}"
+            )
+        return steps
+
+    def choose_lengths(
+        self, scores: torch.Tensor, steps: StepSettings, decoding: Decoding, numbers: np.ndarray | None
+    ) -> torch.Tensor:
+        """Return the lengths (E, n) of the rows from log-probabilities (E, max_len): the most likely, or draws.
+
+        ``numbers`` (E, n, size) are the uniform numbers of the draws, of which the first of each row draws the length, or None.
+        """
+        longest = self.longest(decoding)
+        if numbers is None:
+            return most_likely_lengths(scores, steps.lengths, longest + 1, steps.shortest)
+        return sampled_lengths(scores, numbers[:, :, 0], length_temperature(decoding.options), steps.shortest, longest)
+
+    def select_captions(
+        self, refiner: Refiner, slots: Slots, pairs: Sequence[Any], decoding: Decoding
+    ) -> list[Generation]:
+        """Return the generation of each of E pairs from rows (E x n): the best by score under ``refine``, else all draws in order."""
+        count, rows = decoding.candidates or 1, len(slots.tokens) // len(pairs)
+        order = torch.arange(count).expand(len(pairs), -1)
+        if decoding.strategy == "refine":
+            scores = refiner.scores(slots).reshape(len(pairs), -1)
+            order = scores.argsort(dim=1, descending=True, stable=True)[:, :count].cpu()
+        captions = [slots.rows(e * rows + order[e]) for e in range(len(pairs))]
+        # Refined captions have no likelihood, so they have no log-probabilities.
+        return [
+            Generation(
+                tuple(map(self.words.text, ids)), lengths=tuple(map(len, ids)), stop_reasons=("stop",) * len(ids)
+            )
+            for ids in captions
+        ]
+
+    # ------------------------------------------------------------------ pseudo-log-likelihood
+    def pseudo_scores(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
+        """Return scores of all references, labelled ``pseudo``.
+
+        Each word is scored with its slot masked and all others in place. The last entry is the log-probability of the length.
+        """
+        flat = [(e, self._slots(example, text)) for e, example in enumerate(examples) for text in example.references]
+        scores: list[list[TokenScores]] = [[] for _ in examples]
+        with torch.inference_mode():
+            videos = self.encode_videos(self.model, self.inputs(examples), examples)
+            for start in range(0, len(flat), ROWS):
+                chunk = flat[start : start + ROWS]
+                for (e, _), score in zip(chunk, self._pseudo(chunk, videos)):
+                    scores[e].append(score)
+        return scores
+
+    def _slots(self, example: Example, text: str) -> list[int]:
+        ids, longest = self.words.encode(text), self.model.sizes.max_len - 1
+        if not 1 <= len(ids) <= longest:
+            raise InputError(
+                f"a reference of example '{example.id}' has {len(ids)} words; 1 to {longest} can be scored"
+            )
+        return ids
+
+    def _pseudo(self, chunk: Sequence[tuple[int, list[int]]], videos: Encoded) -> Iterator[TokenScores]:
+        """Yield the scores of (number of the video, word ids) pairs; each word is one row of slots."""
+        counts = torch.tensor([len(ids) for _, ids in chunk])
+        tokens = pad_rows([ids for _, ids in chunk], PAD)
+        owner = torch.arange(len(chunk)).repeat_interleave(counts)
+        slot = torch.cat([torch.arange(len(ids)) for _, ids in chunk])
+        slots = tokens[owner].scatter(1, slot[:, None], MASK).to(self.device)
+        numbers = torch.tensor([row for row, _ in chunk])
+        rows = select_rows(videos, numbers[owner])
+        logits = self.model.logits(slots, rows)[torch.arange(len(owner)), slot]
+        log_probs, ranks = forced_scores(logits, tokens[owner, slot].to(self.device))
+        assert videos.lengths is not None
+        length, rank = forced_scores(videos.lengths[numbers.to(self.device)], counts.to(self.device))
+        ends = counts.cumsum(0).tolist()
+        for r, (_, ids) in enumerate(chunk):
+            words = slice(ends[r] - len(ids), ends[r])
+            pieces = (*self.pieces(ids), "<length>")
+            yield TokenScores(
+                np.append(log_probs[words], length[r]), np.append(ranks[words], rank[r]), pieces, "pseudo"
+            )
+
+
+def weight_files(checkpoint: str) -> list[Path]:
+    """Return the files that a checkpoint's weights depend on; in the folder of a run, neither the log nor the training state."""
+    path = Path(checkpoint)
+    if not path.is_dir():
+        return [path]
+    return [*sorted(path.glob("*.safetensors")), *sorted(path.glob("*.json"))]

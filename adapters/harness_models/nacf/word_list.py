@@ -1,0 +1,103 @@
+"""Word lists with NACF's special words, from JSON or from the authors' ``info_corpus.pkl``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness_models.nacf.layers import BOS, EOS, MASK, PAD, UNK, VIS
+from harness_models.shared.weights.checkpoint_config import read_json
+
+SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
+"""Special words in the order of their ids."""
+
+
+def split_words(text: str) -> list[str]:
+    """Return the lower-cased words of a text without punctuation at their ends, as in the authors' corpus.
+
+    Tokens without a letter or digit are dropped.
+
+    >>> split_words("A man's dog runs , fast!")
+    ['a', "man's", 'dog', 'runs', 'fast']
+    """
+    words = [word for word in text.lower().split() if any(ch.isalnum() for ch in word)]
+    return [word.strip(".,!?;:\"'()") for word in words]
+
+
+def vocabulary(captions: Iterable[Sequence[str]], minimum: int = 1) -> list[str]:
+    """Return the special words, then the words with at least ``minimum`` occurrences, most frequent first, then in alphabetical order.
+
+    >>> vocabulary([["a", "dog"], ["the", "dog"]])[6:]
+    ['dog', 'a', 'the']
+    """
+    counts = Counter(word for words in captions for word in words)
+    frequent = [word for word, n in counts.items() if n >= minimum and word not in SPECIAL]
+    return [*SPECIAL, *sorted(frequent, key=lambda word: (-counts[word], word))]
+
+
+class WordList:
+    """Words and their ids.
+
+    Parameters
+    ----------
+    source
+        JSON file with a list or a mapping of id to word, the authors' ``info_corpus.pkl`` (whose ``itoc``, the category of each video,
+        becomes ``categories``), or the words themselves.
+    path
+        File that the words were read from, for error messages, where ``source`` is the words.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist or does not hold words, or the ids are not 0 to N - 1.
+    """
+
+    def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
+        if isinstance(source, (str, Path)):
+            self.path = Path(source)
+            data, self.categories = self._read()
+        else:
+            self.path = Path(path or ".")
+            data, self.categories = list(source), {}
+        try:
+            table = {int(i): str(word) for i, word in (data.items() if isinstance(data, Mapping) else enumerate(data))}
+        except (TypeError, ValueError) as error:
+            raise InputError("expected a list of words or a mapping of ids to words", str(self.path)) from error
+        if sorted(table) != list(range(len(table))):
+            raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
+        self.words = [table[i] for i in range(len(table))]
+        self.ids = {word: i for i, word in enumerate(self.words)}
+
+    def _read(self) -> tuple[Any, dict[str, int]]:
+        """Return the list or mapping in the file, and the category of each video."""
+        if not self.path.is_file():
+            raise InputError("no such word list", str(self.path))
+        if self.path.suffix == ".json":
+            return read_json(self.path, "word list"), {}
+        from harness_models.shared.weights.safe_unpickle import load_plain_pickle
+
+        data = load_plain_pickle(self.path)
+        info = data.get("info", data) if isinstance(data, Mapping) else None
+        if not isinstance(info, Mapping) or "itow" not in info:
+            raise InputError("no info/itow in this corpus file", str(self.path))
+        return info["itow"], {str(k): int(v) for k, v in (info.get("itoc") or {}).items()}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def text(self, ids: list[int]) -> str:
+        """Return the words of ids up to the first end or padding; begin, mask and vis are left out."""
+        words = []
+        for i in ids:
+            if i in (PAD, EOS):
+                break
+            if i not in (BOS, MASK, VIS):
+                words.append(self.words[i])
+        return " ".join(words)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of the words of :func:`split_words`; unknown words have the id UNK."""
+        return [self.ids.get(word, UNK) for word in split_words(text)]

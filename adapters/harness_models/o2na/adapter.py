@@ -1,0 +1,169 @@
+"""The ``o2na`` adapter: captions around predicted or requested objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
+from harness_models.nacf.iterative_refinement import sampled_words
+from harness_models.nacf.model import Encoded
+from harness_models.nacf.video_adapter import VideoAdapter
+from harness_models.o2na.model import O2na
+from harness_models.o2na.three_step_decoding import (
+    Draws,
+    ObjectRefiner,
+    RequestedObjects,
+    ThreeSteps,
+    least_length,
+    place_objects,
+    read_objects,
+)
+from harness_models.shared.decoding.filters import uniforms
+from harness_models.shared.decoding.types import select_rows
+
+
+class O2naAdapter(VideoAdapter):
+    """A model that ``harness train o2na`` wrote.
+
+    Strategies: ``refine`` (arg-max; the ``candidates`` best of ``options.lengths`` lengths) and ``sample`` (objects, positions and words
+    drawn at the temperature, the length at ``options.length_temperature``, default 1). Options: objects, iterations, keep_objects,
+    threshold, alpha, shortest (:class:`~harness_models.o2na.three_step_decoding.ThreeSteps`).
+
+    ``options.objects`` requests objects for all captions, and ``Example.meta["objects"]`` for those of one example: a list of words, or a
+    mapping of words to positions in the caption (from 1). Reference scores are pseudo-log-likelihoods.
+
+    Parameters
+    ----------
+    checkpoint
+        Folder of the run.
+    features, words, frames
+        As for :class:`~harness_models.nacf.adapter.NacfAdapter`. Default: those of the training.
+    config
+        Mapping or JSON file with settings that tensor shapes do not determine.
+    batch_size
+        Number of examples per batch, or ``auto``.
+    device
+        Device of the model.
+
+    References
+    ----------
+    Liu et al., "O2NA: An Object-Oriented Non-Autoregressive Approach for Controllable Video Captioning" (2021), arXiv 2108.02359. The
+    model here is not the authors' one (:mod:`harness_models.o2na.model`).
+    """
+
+    kind = O2na
+    name = "o2na"
+    model: O2na
+
+    def __init__(
+        self,
+        *,
+        checkpoint: PathParam,
+        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        words: PathParam | None = None,
+        config: Mapping[str, Any] | str | None = None,
+        frames: int | None = None,
+        batch_size: int | str = 64,
+        device: str = "cpu",
+    ) -> None:
+        self.open(
+            checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
+        )  # fmt: skip
+        self.objects = [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
+
+    def prepare(self, task: TaskView) -> None:
+        """Check the examples, the requested objects and the decoding settings of a task.
+
+        Raises
+        ------
+        InputError
+            If an example has no features, or a requested object is not an object word of the model.
+        HarnessError
+            If the strategy or an option is invalid.
+        """
+        self._steps(task.decoding)
+        for example in task.examples:
+            self._read_request(example, task.decoding)
+        super().prepare(task)
+
+    def _steps(self, decoding: Decoding) -> ThreeSteps:
+        return self.read_steps(decoding, ThreeSteps, 1, "objects")
+
+    def _read_request(self, example: Example, decoding: Decoding) -> RequestedObjects | None:
+        """Return the objects requested for an example, or None."""
+        longest = self.longest(decoding)
+        if "objects" in example.meta:
+            return read_objects(example.meta["objects"], self.objects, longest, f"example '{example.id}'")
+        if "objects" in decoding.options:
+            return read_objects(decoding.options["objects"], self.objects, longest, "o2na: options.objects")
+        return None
+
+    # ------------------------------------------------------------------ generation
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one generation per example, without log-probabilities: refined captions have no likelihood."""
+        steps = self._steps(decoding)
+
+        def work(pairs: Sequence[tuple[Example, int]]) -> list[Generation]:
+            with torch.inference_mode():
+                return self._write(pairs, decoding, steps)
+
+        return self.measure(list(zip(examples, seeds)), work)
+
+    def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, steps: ThreeSteps) -> list[Generation]:
+        """Return the generations of (example, seed) pairs."""
+        examples, count = [example for example, _ in pairs], decoding.candidates or 1
+        videos = self.encode_videos(self.model, self.inputs(examples), examples)
+        requests = [self._read_request(example, decoding) for example in examples]
+        numbers = None
+        if decoding.strategy != "refine":
+            size = 1 + 2 * len(self.objects) + (steps.iterations + 1) * self.model.sizes.max_len
+            numbers = uniforms([seed for _, seed in pairs], count, size)
+        lengths = self._lengths(videos, steps, requests, decoding, numbers)
+        row_count = lengths.shape[1]
+        rows = select_rows(videos, torch.arange(len(pairs), device=self.device).repeat_interleave(row_count))
+        draws = None if numbers is None else self._draws(numbers, decoding)
+        flat = lengths.reshape(-1)
+        placed = place_objects(
+            self.model, rows, flat, steps, [item for item in requests for _ in range(row_count)], draws
+        )
+        refiner = ObjectRefiner(self.model, rows, steps, None if draws is None else draws.words)
+        slots = refiner.write(flat, placed)
+        return self.select_captions(refiner, slots, pairs, decoding)
+
+    def _lengths(
+        self, videos: Encoded, steps: ThreeSteps, requests: Sequence[RequestedObjects | None], decoding: Decoding,
+        numbers: np.ndarray | None,
+    ) -> torch.Tensor:  # fmt: skip
+        """Return lengths (E, n), or (E, candidates) for draws with ``numbers``, that have room for the requested objects."""
+        assert videos.lengths is not None
+        scores, longest = videos.lengths, self.longest(decoding)
+        requesting = [row for row, item in enumerate(requests) if item]
+        if requesting:
+            objects = torch.zeros(len(requesting), len(self.objects), dtype=torch.bool, device=self.device)
+            for mask, item in zip(objects, (requests[row] for row in requesting)):
+                mask[list(item or ())] = True
+            index = torch.tensor(requesting, device=self.device)
+            scores = scores.clone()
+            scores[index] = self.model.object_predictor.length_log_probs(scores[index], videos.mean[index], objects)
+        lengths = self.choose_lengths(scores, steps, decoding, numbers)
+        shortest_lengths = torch.tensor(
+            [least_length(item, steps.shortest, longest) for item in requests], device=self.device
+        )
+        return torch.maximum(lengths, shortest_lengths[:, None])
+
+    def _draws(self, numbers: np.ndarray, decoding: Decoding) -> Draws:
+        """Return the draws of objects, positions and words from ``numbers`` (E, n, size), whose first column draws the length."""
+        count = len(self.objects)
+        flat = torch.from_numpy(np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))).to(self.device)
+        words = sampled_words(numbers[:, :, 1 + 2 * count :], self.model.sizes.max_len, decoding, self.device)
+        return Draws(flat[:, 1 : 1 + count], flat[:, 1 + count : 1 + 2 * count], decoding.temperature, words)
+
+    # ------------------------------------------------------------------ references
+    def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
+        return self.pseudo_scores(examples)

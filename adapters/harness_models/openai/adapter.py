@@ -1,0 +1,297 @@
+"""The ``openai`` adapter: servers with OpenAI's chat interface (vLLM, llama.cpp, SGLang, Ollama, ...)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
+from harness.errors import HarnessError, did_you_mean, require
+from harness.files.http_client import RequestFailed
+from harness_models.openai.client import ChatClient, Session, Unanswered
+from harness_models.openai.messages import Messages
+from harness_models.openai.replies import Choice, generation, read_choices
+
+_STRATEGIES = ("greedy", "sample", "nucleus")
+_PRICES = ("input", "output", "cached")
+_HOPELESS = 3
+"""Number of first examples without answer after which no further request is sent; later, that number times ``concurrency``."""
+
+
+class OpenAI:
+    """Captions from a server; one request returns all candidates of an example.
+
+    The first request of a process is sent alone; the others follow when it succeeded. A key, model, address or field that the server
+    refuses thus ends the run after one request.
+
+    Parameters
+    ----------
+    base_url
+        Address of the server, including ``/v1``.
+    model
+        Name of the model on the server.
+    prompt
+        User message. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by that entry of ``Example.meta``.
+    system
+        System message.
+    images
+        Folder of ``Example.media``; images are sent as data URLs.
+    image
+        If true, each request has media; default: if the example names one.
+    medium
+        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image.
+    frames, frame_choice
+        Number of frames of a video that are sent as images, and ``uniform`` or ``key``
+        (:func:`~harness_models.shared.media.video.video_frames`); 0 sends the whole file, which vLLM and SGLang accept.
+    max_side
+        Maximum width and height of images and frames in pixels; larger ones are reduced.
+    api_key_env
+        Name of the environment variable that holds the API key.
+    log_probs
+        If true, the log-probabilities of the tokens are requested.
+    concurrency
+        Maximum number of simultaneous requests.
+    requests_per_minute
+        Maximum rate of requests.
+    timeout, connect_timeout, retries, first_wait, proxy
+        See :class:`~harness_models.openai.client.ChatClient`.
+    max_length
+        Maximum number of tokens of a caption if the decoding gives none.
+    seed
+        If true, the seed of the example is sent.
+    parameters
+        Field of the request -> its name on this server, or null for a field that it does not accept:
+        ``{max_tokens: max_completion_tokens, logprobs: null}``.
+    prices
+        Price of a million tokens in any currency: ``input``, ``output``, and ``cached`` (input that the server had cached). The cost
+        of a run is then recorded beside its tokens.
+    extra
+        Further fields of every request. ``top_k`` is sent without it.
+    """
+
+    prepare_only_checks = True
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        prompt: str = "Describe the image in one sentence.",
+        system: str | None = None,
+        images: PathParam | None = None,
+        image: bool | None = None,
+        medium: str = "auto",
+        frames: int = 8,
+        frame_choice: str = "uniform",
+        max_side: int | None = None,
+        api_key_env: str | None = None,
+        log_probs: bool = True,
+        concurrency: int = 8,
+        requests_per_minute: float | None = None,
+        timeout: float = 120.0,
+        connect_timeout: float = 10.0,
+        retries: int = 5,
+        first_wait: float = 1.0,
+        proxy: str | None = None,
+        max_length: int = 64,
+        seed: bool = True,
+        parameters: Mapping[str, str | None] | None = None,
+        prices: Mapping[str, float] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        key = os.environ.get(api_key_env) if api_key_env else None
+        if api_key_env and not key:
+            raise HarnessError(f"openai: the environment variable {api_key_env} holds no key")
+        self.client = ChatClient(
+            base_url=base_url, api_key=key, concurrency=concurrency, requests_per_minute=requests_per_minute,
+            timeout=timeout, connect_timeout=connect_timeout, retries=retries, first_wait=first_wait, proxy=proxy,
+        )  # fmt: skip
+        folder = Path(images) if images is not None else None
+        self.messages = Messages(
+            prompt=prompt, system=system, folder=folder, image=image, medium=medium, frames=frames, frame_choice=frame_choice,
+            max_side=max_side,
+        )  # fmt: skip
+        self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
+        self.parameters, self.prices, self.extra = _renames(parameters), _prices(prices), dict(extra or {})
+        self._answered, self._failed = False, 0
+
+    @property
+    def media_folder(self) -> Path | None:
+        """Folder of ``Example.media``."""
+        return self.messages.folder
+
+    def fingerprint(self) -> str:
+        """Return the address, the model name and the settings. The weights that the server uses are not known to the client."""
+        settings: dict[str, Any] = {
+            "url": self.client.base_url, "model": self.model, "prompt": self.messages.prompt, "system": self.messages.system,
+            "length": self.max_length, "image": self.messages.image, "seed": self.seed, "extra": self.extra,
+        }  # fmt: skip
+        optional = {
+            "parameters": (self.parameters, {}), "max_side": (self.messages.max_side, None), "frames": (self.messages.frames, 8),
+            "medium": (self.messages.medium, "auto"), "frame_choice": (self.messages.frame_choice, "uniform"),
+        }  # fmt: skip
+        settings.update({name: value for name, (value, default) in optional.items() if value != default})
+        return f"openai-{json.dumps(settings, sort_keys=True)}"
+
+    def prepare(self, task: TaskView) -> None:
+        """Raise :class:`HarnessError` for an unsupported strategy, :class:`InputError` for a prompt with a key that an example lacks."""
+        if task.decoding.strategy not in _STRATEGIES:
+            raise HarnessError(f"openai: strategy is one of {', '.join(_STRATEGIES)}; found '{task.decoding.strategy}'")
+        for example in task.examples:
+            self.messages.text(example)
+
+    def usage(self) -> dict[str, object]:
+        """Return the requests and tokens since the adapter was created, and their cost where ``prices`` are given.
+
+        ``replies_without_counts`` is the number of replies whose tokens the server did not count; it is left out at 0.
+        """
+        usage = self.client.usage
+        values: dict[str, object] = {
+            "requests": usage.requests, "repeated": usage.retries, "prompt_tokens": usage.prompt_tokens,
+            "cached_tokens": usage.cached_tokens, "completion_tokens": usage.completion_tokens,
+        }  # fmt: skip
+        if usage.uncounted:
+            values["replies_without_counts"] = usage.uncounted
+        if self.prices:
+            values["cost"] = usage.cost(self.prices)
+        return values
+
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed.
+
+        Raises
+        ------
+        HarnessError
+            If the server would refuse every request, if the first three examples have no answer, and later if three times
+            ``concurrency`` examples in a row have none.
+        """
+        threads: Any = require("anyio.from_thread", extra="servers", needed_by="the adapter 'openai'")
+        pairs = list(zip(examples, seeds))
+        # An event loop in a thread of its own: the caller may run in one, in a notebook for example.
+        with (
+            threads.start_blocking_portal("asyncio") as portal,
+            portal.wrap_async_context_manager(self.client.session()) as session,
+        ):
+            while pairs and not self._answered:
+                yield portal.call(self._one, session, decoding, *pairs.pop(0))
+            futures = [portal.start_task_soon(self._one, session, decoding, *pair) for pair in pairs]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    async def _one(self, session: Session, decoding: Decoding, example: Example, seed: int) -> Generation | Failure:
+        candidates = decoding.candidates or 1
+        count = 1 if decoding.strategy == "greedy" else candidates
+        async with session.window:
+            try:
+                body = await asyncio.to_thread(self.body, example, decoding, seed, count)
+            except RequestFailed as error:
+                return Failure(str(error))
+            try:
+                choices = await self._choices(session, body, count)
+            except RequestFailed as error:
+                self._note_failure(session, error)
+                return Failure(f"{self.client.base_url}: {error}")
+        self._answered, self._failed = True, 0
+        return generation(choices * (candidates // count))
+
+    def _note_failure(self, session: Session, error: RequestFailed) -> None:
+        """Raise :class:`HarnessError` when so many examples in a row have no answer that the server is taken for dead."""
+        if self._answered and not isinstance(error, Unanswered):  # this example was refused, others were not
+            return
+        self._failed += 1
+        if self._failed >= (_HOPELESS * self.client.concurrency if self._answered else _HOPELESS):
+            count = self._failed
+            session.stop(f"{count} examples in a row have no answer, no further request is sent; the last: {error}")
+
+    async def _choices(self, session: Session, body: dict[str, Any], count: int) -> list[Choice]:
+        """Return ``count`` choices; requests are repeated if the server returns fewer at a time."""
+        number, seed = self.parameters.get("n", "n"), self.parameters.get("seed", "seed")
+        choices: list[Choice] = []
+        while len(choices) < count:
+            if number in body:
+                body = {**body, number: count - len(choices)}
+            if choices and seed in body:
+                body[seed] = (body[seed] + len(choices)) % 2**31
+            choices += (await session.post("chat/completions", body, read_choices))[: count - len(choices)]
+        return choices
+
+    def body(self, example: Example, decoding: Decoding, seed: int, candidates: int) -> dict[str, Any]:
+        """Return the JSON body of the request for one example.
+
+        Raises :class:`InputError` for a prompt with a field that the example lacks, and
+        :class:`~harness.files.http_client.RequestFailed` for media that cannot be read.
+        """
+        greedy = decoding.strategy == "greedy"
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": self.messages.of(example),
+            "n": candidates,
+            "temperature": 0.0 if greedy else decoding.temperature,
+            "max_tokens": decoding.max_length or self.max_length,
+        }
+        if not greedy and decoding.top_p is not None:
+            body["top_p"] = decoding.top_p
+        if not greedy and decoding.top_k is not None:
+            body["top_k"] = decoding.top_k
+        if self.seed:
+            body["seed"] = seed % 2**31
+        if self.log_probs:
+            body["logprobs"] = True
+        return {**self._rename_fields(body), **self.extra}
+
+    def _rename_fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return fields under their names on the server, without those that it does not accept."""
+        names = {name: self.parameters.get(name, name) for name in body}
+        return {new: body[name] for name, new in names.items() if new is not None}
+
+
+def _renames(parameters: object) -> dict[str, str | None]:
+    """Return the parameter ``parameters``; raise :class:`HarnessError` unless it maps names to names or null."""
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping) or not all(
+        isinstance(name, str) and (new is None or (isinstance(new, str) and new)) for name, new in parameters.items()
+    ):
+        raise HarnessError(
+            f"openai: parameters maps fields to their names on the server, or to null; found {parameters!r:.80}",
+            parameter="parameters",
+            value=parameters,
+        )
+    for name in ("model", "messages"):
+        if name in parameters:
+            raise HarnessError(f"openai: the field '{name}' has the same name on all servers", parameter="parameters")
+    return dict(parameters)
+
+
+def _prices(prices: object) -> dict[str, float]:
+    """Return the parameter ``prices``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
+    if prices is None:
+        return {}
+    if not isinstance(prices, Mapping):
+        raise HarnessError(
+            f"openai: prices is a mapping such as {{input: 0.15, output: 0.6}}, per million tokens; found {prices!r:.60}",
+            parameter="prices",
+        )
+    for name, value in prices.items():
+        if name not in _PRICES:
+            raise HarnessError(
+                f"openai: prices has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
+                parameter="prices",
+                value=name,
+                expected=_PRICES,
+            )
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
+            raise HarnessError(
+                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="prices"
+            )
+    return {str(name): float(value) for name, value in prices.items()}

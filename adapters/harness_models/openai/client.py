@@ -1,0 +1,266 @@
+"""Asynchronous requests to a server with OpenAI's interface: one pool of connections, a rate limit, retries, counts of tokens.
+
+The rules that the synchronous :mod:`harness.files.http_client` shares with this module: which statuses are repeated, and
+:class:`~harness.files.http_client.RequestFailed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from types import ModuleType
+from typing import Any, NoReturn, TypeVar
+
+from harness.errors import HarnessError, require
+from harness.files.http_client import RETRIED, RequestFailed
+from harness.files.json_text import parse_json
+from harness_models.openai.refusals import Refusal, stop_reason
+
+T = TypeVar("T")
+LONGEST_WAIT = 60.0
+"""Maximum number of seconds between two attempts."""
+_WINDOW = 4
+"""Examples in work per simultaneous request."""
+MAX_REPLY = 64 * 2**20
+"""Maximum size of a reply in bytes."""
+
+
+@dataclass
+class Usage:
+    """Requests and tokens of a client since it was created."""
+
+    requests: int = 0
+    retries: int = 0
+    replies: int = 0
+    """Valid and invalid replies with status 200."""
+    uncounted: int = 0
+    """Replies without counts of tokens."""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """Tokens of prompts that the server had in its cache; part of ``prompt_tokens``."""
+    completion_tokens: int = 0
+
+    def add(self, reply: Any) -> None:
+        """Count one decoded reply."""
+        self.replies += 1
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        if not isinstance(usage, dict):
+            self.uncounted += 1
+            return
+        details = usage.get("prompt_tokens_details")
+        self.prompt_tokens += _count(usage.get("prompt_tokens"))
+        self.completion_tokens += _count(usage.get("completion_tokens"))
+        self.cached_tokens += _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+
+    def cost(self, prices: Mapping[str, float]) -> float:
+        """Return the cost at prices per million tokens: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
+        fresh = prices.get("input", 0.0)
+        cached = self.cached_tokens * prices.get("cached", fresh)
+        read = (self.prompt_tokens - self.cached_tokens) * fresh + cached
+        return (read + self.completion_tokens * prices.get("output", 0.0)) / 1e6
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatClient:
+    """Address of a server and rules for requests.
+
+    Raises :class:`HarnessError` for an address without ``http://`` or ``https://`` and for numbers out of range.
+    """
+
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+    concurrency: int = 8
+    """Maximum number of simultaneous requests. A request that waits before its repetition does not count."""
+    requests_per_minute: float | None = None
+    """Maximum rate of requests, repetitions included; they are spaced evenly."""
+    timeout: float = 120.0
+    """Seconds after which an attempt ends, whatever the server has sent by then."""
+    connect_timeout: float = 10.0
+    """Seconds after which an attempt to connect ends."""
+    retries: int = 5
+    """Maximum number of repetitions of a request."""
+    first_wait: float = 1.0
+    """Seconds before the first repetition; doubled each time. A header Retry-After replaces it."""
+    proxy: str | None = None
+    """Address of a proxy; default: the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY."""
+    usage: Usage = field(default_factory=Usage, compare=False)
+    sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False, compare=False)
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+    """Function that waits, and function that gives the time in seconds; tests replace them."""
+
+    def __post_init__(self) -> None:
+        for name in ("base_url", "proxy"):
+            value = getattr(self, name)
+            if value is not None and not str(value).startswith(("http://", "https://")):
+                _refuse(name, f"begins with http:// or https://; found {value!r}", value)
+        for name, minimum in (("concurrency", 1), ("retries", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+                _refuse(name, f"must be at least {minimum}, found {value!r}", value)
+        for name in ("timeout", "connect_timeout", "requests_per_minute", "first_wait"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float)) and 0 < value < 1e6):
+                _refuse(name, f"must be a positive number, found {value!r}", value)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """Context with a pool of connections."""
+        httpx: Any = require("httpx2", extra="servers", needed_by="the adapter 'openai'")
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        async with httpx.AsyncClient(
+            base_url=self.base_url.rstrip("/") + "/",
+            headers=headers,
+            proxy=self.proxy,
+            timeout=httpx.Timeout(self.timeout, connect=min(self.connect_timeout, self.timeout)),
+            limits=httpx.Limits(max_connections=self.concurrency, max_keepalive_connections=self.concurrency),
+        ) as http:
+            yield Session(self, httpx, http)
+
+
+def _refuse(name: str, text: str, value: object) -> NoReturn:
+    raise HarnessError(f"openai: {name} {text}", parameter=name, value=value)
+
+
+class Session:
+    """Requests of one event loop over one pool of connections."""
+
+    def __init__(self, client: ChatClient, httpx: ModuleType, http: Any) -> None:
+        self.client, self._httpx, self._http = client, httpx, http
+        self._places = asyncio.Semaphore(client.concurrency)
+        self.window = asyncio.Semaphore(_WINDOW * client.concurrency)
+        """Bound of the examples in work, those included that wait for a repetition."""
+        self._next_start = 0.0
+        self._stopped: HarnessError | None = None
+
+    def stop(self, reason: str) -> NoReturn:
+        """Send no further request; raise :class:`HarnessError` with the reason, here and for every later request."""
+        self._stopped = HarnessError(reason, self.client.base_url)
+        raise self._stopped
+
+    async def post(self, path: str, body: Mapping[str, Any], accept: Callable[[Any], T]) -> T:
+        """Send a request and return ``accept(reply)`` for its first valid reply.
+
+        Parameters
+        ----------
+        path
+            Path below the address of the server.
+        body
+            JSON body.
+        accept
+            Function of the decoded reply. It raises ``ValueError`` for an invalid reply, after which the request is repeated, and
+            :class:`RequestFailed` for one that is final.
+
+        Raises
+        ------
+        Unanswered
+            If no attempt succeeds.
+        RequestFailed
+            If the server rejects this request.
+        HarnessError
+            If the server would reject all requests: an unknown key, model or address, a field that it does not accept.
+        """
+        attempts, problem = self.client.retries + 1, ""
+        for attempt in range(attempts):
+            wait = min(LONGEST_WAIT, self.client.first_wait * 2**attempt) * random.uniform(0.75, 1.0)
+            await self._turn()
+            async with self._places:
+                if self._stopped is not None:
+                    raise self._stopped
+                try:
+                    return accept(await self._once(path, body))
+                except _Repeat as repeat:
+                    problem, wait = repeat.reason, repeat.wait if repeat.wait is not None else wait
+                except ValueError as error:
+                    problem = f"invalid reply ({error})"
+            if attempt + 1 < attempts:
+                self.client.usage.retries += 1
+                await self.client.sleep(wait)
+        raise Unanswered(f"{problem}, after {attempts} {'try' if attempts == 1 else 'tries'}")
+
+    async def _turn(self) -> None:
+        """Wait until the rate limit permits a request."""
+        if self.client.requests_per_minute is None:
+            return
+        now = self.client.clock()
+        start = max(now, self._next_start)
+        self._next_start = start + 60.0 / self.client.requests_per_minute
+        if start > now:
+            await self.client.sleep(start - now)
+
+    async def _once(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send one request and return the decoded reply; raise :class:`_Repeat` for what another attempt may mend."""
+        client = self.client
+        client.usage.requests += 1
+        try:
+            async with asyncio.timeout(client.timeout):
+                status, headers, content = await self._exchange(path, body)
+        except (TimeoutError, self._httpx.TimeoutException) as error:
+            raise _Repeat(self._timeout_reason(error)) from error
+        except self._httpx.ConnectError as error:
+            raise _Repeat(f"no connection ({str(error) or type(error).__name__})") from error
+        except self._httpx.TransportError as error:
+            raise _Repeat(f"the connection broke ({str(error) or type(error).__name__})") from error
+        if status != 200:
+            self._reject(Refusal.of(status, headers, content), body)
+        reply = parse_json(content)
+        client.usage.add(reply)
+        return reply
+
+    def _timeout_reason(self, error: BaseException) -> str:
+        if isinstance(error, self._httpx.ConnectTimeout):
+            return f"no connection within {min(self.client.connect_timeout, self.client.timeout):g} s"
+        return f"no answer within {self.client.timeout:g} s"
+
+    async def _exchange(self, path: str, body: Mapping[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+        content = bytearray()
+        async with self._http.stream("POST", path, json=dict(body)) as reply:
+            async for chunk in reply.aiter_bytes():
+                content += chunk
+                if len(content) > MAX_REPLY:
+                    raise RequestFailed(f"the reply is larger than {MAX_REPLY // 2**20} MiB")
+            return reply.status_code, reply.headers, bytes(content)
+
+    def _reject(self, refusal: Refusal, body: Mapping[str, Any]) -> NoReturn:
+        """Raise for a reply with another status than 200."""
+        reason = stop_reason(refusal, body, has_key=self.client.api_key is not None)
+        if reason:
+            self.stop(reason)
+        if refusal.status in RETRIED:
+            raise _Repeat(refusal.text, retry_after(refusal.headers))
+        raise RequestFailed(refusal.text, refusal.status)
+
+
+class Unanswered(RequestFailed):
+    """A request without a valid reply after all repetitions."""
+
+
+class _Repeat(Exception):
+    """A failed attempt that may be repeated, with the seconds to wait where the server says them."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.wait = reason, wait
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of the header Retry-After (a number or a date), at most :data:`LONGEST_WAIT`; None without a valid one."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None

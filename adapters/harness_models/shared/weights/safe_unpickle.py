@@ -1,0 +1,120 @@
+"""Restricted unpickling of feature files: plain data, numpy arrays and torch tensors only."""
+
+from __future__ import annotations
+
+import collections
+import io
+import mmap
+import pickle
+import pickletools
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from harness.errors import InputError
+from harness.files.readable import readable
+
+_PLAIN = frozenset(
+    [
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "tuple",
+        "int",
+        "float",
+        "str",
+        "bytes",
+        "bytearray",
+        "bool",
+        "complex",
+        "slice",
+        "range",
+    ]
+)
+"""Builtins that hold plain data."""
+_STORAGES = {
+    f"{kind}Storage" for kind in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+}
+
+
+def load_plain_pickle(path: str | Path) -> Any:
+    """Return the content of a pickle of plain data, numpy arrays and torch tensors.
+
+    Raises :class:`InputError` if the file is missing or truncated, or contains an object of another class; the message names the class.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as handle, readable(path, "pickle"):
+            _check_memo(handle)
+            return _Plain(handle).load()
+    except FileNotFoundError as error:
+        raise InputError("no such file", str(path)) from error
+    except _Refused as error:
+        raise InputError(
+            f"holds an object of type {error}, which is not plain data, a numpy array or a torch tensor; "
+            "write the features as .npz or .safetensors instead",
+            str(path),
+        ) from error
+
+
+def _check_memo(handle: BinaryIO) -> None:
+    """Raise ValueError for a place in the memo beyond the size of the file; pickle would allocate memory up to it."""
+    with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for opcode, slot, _ in pickletools.genops(cast(Any, content)):
+            if opcode.name in ("PUT", "LONG_BINPUT") and cast(int, slot) > len(content):
+                raise ValueError(f"place {slot:,} of the memo in a file of {len(content):,} bytes")
+
+
+class _Refused(Exception):
+    """A class that the unpickler does not build; the text is its full name."""
+
+
+class _Plain(pickle.Unpickler):
+    """Unpickler that resolves the allowed classes and raises :class:`_Refused` for any other."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in ("builtins", "__builtin__") and name in _PLAIN:
+            return getattr(__import__("builtins"), name)
+        if (module, name) in (("collections", "OrderedDict"), ("collections", "defaultdict")):
+            return getattr(collections, name)
+        if (module, name) == ("_codecs", "encode"):
+            return _latin1
+        if module.split(".")[0] == "numpy":
+            return self._numpy(module, name)
+        if module.split(".")[0] == "torch":
+            return self._torch(module, name)
+        raise _Refused(f"{module}.{name}")
+
+    def _numpy(self, module: str, name: str) -> Any:
+        if module == "numpy" and name in ("ndarray", "dtype"):
+            return getattr(np, name)
+        if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name in ("_reconstruct", "scalar"):
+            core = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray  # type: ignore[attr-defined]
+            return getattr(core, name)
+        if module in ("numpy.core.numeric", "numpy._core.numeric") and name == "_frombuffer":
+            core = np._core.numeric if hasattr(np, "_core") else np.core.numeric  # type: ignore[attr-defined]
+            return core._frombuffer
+        raise _Refused(f"{module}.{name}")
+
+    def _torch(self, module: str, name: str) -> Any:
+        import torch
+        from torch._utils import _rebuild_tensor_v2
+
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuild_tensor_v2
+        if (module, name) == ("torch.storage", "_load_from_bytes"):  # the function of torch would unpickle any class
+            return lambda data: torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        if (module, name) == ("torch", "Size"):
+            return torch.Size
+        if module == "torch" and (name in _STORAGES or isinstance(getattr(torch, name, None), torch.dtype)):
+            return getattr(torch, name)
+        raise _Refused(f"{module}.{name}")
+
+
+def _latin1(text: str, encoding: str = "latin1") -> bytes:
+    """Return ``_codecs.encode(text, "latin1")``, through which protocol 2 pickles bytes; other codecs are refused."""
+    if encoding != "latin1":
+        raise _Refused(f"_codecs.encode with {encoding}")
+    return text.encode("latin1")

@@ -1,5 +1,0 @@
-"""Adapter for token scores in files, for metrics of probabilities and ranks."""
-
-from harness.adapters.token_scores.adapter import TokenScoresFile
-
-__all__ = ["TokenScoresFile"]

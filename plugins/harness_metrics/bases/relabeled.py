@@ -1,0 +1,63 @@
+"""Metrics whose score is their permutation null under the observed labels, and loops over blocks of relabelings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from harness.contracts import Batch, Features, MeanMetric
+
+T = TypeVar("T")
+
+
+def observed_labels(n: int, m: int) -> np.ndarray:
+    """Return the labels of n candidates that come before m references, bool, shape (1, n + m).
+
+    >>> observed_labels(2, 1).tolist()
+    [[True, True, False]]
+    """
+    return (np.arange(n + m) < n)[None]
+
+
+def evaluate_labels(
+    examples: Sequence[T] | np.ndarray, labels: np.ndarray, step: int, prepare: Callable[[T], Callable[[np.ndarray], np.ndarray]]
+) -> np.ndarray:  # fmt: skip
+    """Return a statistic of B examples under relabelings, float64, shape (B, P).
+
+    Parameters
+    ----------
+    examples : sequence, or ndarray of shape (B, ...)
+        Data of each example, such as its matrix of distances.
+    labels : ndarray, shape (P, N)
+        Labels, True for a candidate.
+    step : int
+        Number of relabelings that are evaluated at once, so that temporary arrays stay in the cache.
+    prepare : callable
+        Does what does not depend on labels, once per example; returns a function from labels (p, N), bool, to values (p,).
+
+    Examples
+    --------
+    >>> points = np.array([[1.0, 2.0], [3.0, 5.0]])
+    >>> evaluate_labels(points, np.array([[True, False]]), 8, lambda row: lambda labels: labels @ row).tolist()
+    [[1.0], [3.0]]
+    """
+    labels = np.asarray(labels, dtype=bool)
+    out = np.empty((len(examples), len(labels)))
+    for row, example in enumerate(examples):
+        statistic = prepare(example)
+        for start in range(0, len(labels), step):
+            out[row, start : start + step] = statistic(labels[start : start + step])
+    return out
+
+
+class RelabeledMetric(MeanMetric):
+    """Mean of a statistic of two samples whose value under any labels is as easy to compute as the observed one.
+
+    A subclass defines ``null``; the score of an example is the value under the observed labels, so that both cannot differ.
+    """
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the statistic of each example, shape (B,)."""
+        return self.null(batch, features, state, observed_labels(batch.n, batch.m))[:, 0]

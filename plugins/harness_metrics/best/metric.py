@@ -1,0 +1,84 @@
+"""Metric ``best``: the best candidate of each example by another metric, as an oracle would choose it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import (
+    Batch,
+    Features,
+    HoldsFixed,
+    MeanMetric,
+    Metric,
+    MetricSpec,
+)
+from harness.errors import HarnessError
+from harness.registry import resolve
+from harness.stats.significance import untestable_reason
+from harness_metrics.bases.inner_fit import FitsInner
+
+
+class Best(FitsInner, MeanMetric):
+    """Mean over examples of the best score of a single candidate; direction and range are those of the metric.
+
+    Each candidate is scored as a set of one with all references. The value is never worse than the mean over candidates and improves
+    with their number: compare equal sizes.
+
+    Parameters
+    ----------
+    metric : str, mapping or Metric
+        A metric of level ``item`` with a direction: ``meteor``, ``{bleu: {n: 4}}`` or an instance.
+
+    Raises
+    ------
+    HarnessError
+        If the metric has another level or no direction.
+    """
+
+    def __init__(self, *, metric: str | Mapping[str, Any] | Metric) -> None:
+        self.inner: Metric = resolve("metrics", metric)
+        inner = self.inner.spec
+        if inner.level != "item" or inner.higher_is_better is None:
+            raise HarnessError(
+                f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)"
+            )
+        self.spec = MetricSpec(
+            f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
+            min_texts=inner.min_texts, bounds=inner.bounds, shardable=inner.shardable,
+        )  # fmt: skip
+        reason = untestable_reason(self.inner)
+        self.untestable = f"scores captions by {inner.name}, which {reason}" if reason else ""
+
+    def signature(self) -> str:
+        """Return ``best|`` and the signature of the metric."""
+        return f"best|{self.inner.signature()}"
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval from the metric."""
+        return self.inner.held_fixed if isinstance(self.inner, HoldsFixed) else ""
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the best score of each example, shape (B,); NaN if no candidate of the example has a score."""
+        candidate_scores = np.stack([self._scores_of(k, batch, features, state) for k in range(batch.n)])  # [n, B]
+        # A candidate without a score never is the best; an example without any score stays undefined.
+        worst = -np.inf if self.spec.higher_is_better else np.inf
+        filled = np.where(np.isnan(candidate_scores), worst, candidate_scores)
+        best = filled.max(axis=0) if self.spec.higher_is_better else filled.min(axis=0)
+        return np.where(np.isinf(best), np.nan, best)
+
+    def _scores_of(self, k: int, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the score of candidate k of each example, shape (B,); NaN where undefined."""
+        columns = np.concatenate([[k], batch.n + np.arange(batch.m)])
+        sets = tuple(replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets)
+        alone = Batch(sets, batch.text_ids[:, columns], 1, batch.m, batch, columns)
+        stats = np.asarray(self.inner.stats(alone, features, state), dtype=np.float64)
+        defined = ~np.isnan(stats[:, 0])
+        out = np.full(len(batch), np.nan)
+        if defined.any():
+            out[defined] = self.inner.per_example(stats[defined])
+        return out

@@ -1,0 +1,172 @@
+"""The metrics ``cr``, ``nrr`` and ``cnd``: over all captions pooled, or per example and averaged."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from harness.contracts import Interval, MetricSpec
+from harness.errors import UnknownName, did_you_mean, nearest_name
+from harness.stats import bootstrap
+from harness_metrics.crnrr import jackknife
+from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
+from harness_metrics.crnrr.resampling import Grams, grams_of, per_unit, weigh_units
+from harness_metrics.crnrr.rows import WordRows, parse
+from harness_metrics.sets.checks import check_count
+from harness_metrics.tokenisers.tokens import check_tokenizer
+
+
+class NgramDistribution(WordRows):
+    """Base class of the three metrics. The statistics are the captions (:class:`WordRows`).
+
+    Parameters
+    ----------
+    n : int, default 2
+        Order; the paper recommends 2 or 3.
+    form : {"plug-in", "unbiased", "cross-sentence"}, default "plug-in"
+        Estimator: frequencies as probabilities, independent n-gram draws, or pairs of n-grams from different sentences. A
+        metric does not have all of them.
+    conditional : bool, default False
+        Compute the value within each example and average, in place of pooling all captions.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+    UnknownName
+        For a form that the metric does not have.
+
+    References
+    ----------
+    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
+    (ICML 2020), sections 4 and 5.
+    """
+
+    kind: ClassVar[str] = ""
+    """Registered name."""
+    higher: ClassVar[bool] = True
+    """True when higher values are better."""
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Inputs beyond the candidates."""
+    fields: ClassVar[dict[str, str]] = {}
+    """Form -> field of :class:`CrNrr`."""
+
+    def __init__(self, *, n: int = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb") -> None:
+        if form not in self.fields:
+            raise UnknownName(
+                f"{self.kind} has no form '{form}'{did_you_mean(form, self.fields)}; forms are {', '.join(self.fields)}",
+                parameter="form",
+                value=form,
+                expected=self.fields,
+                nearest=nearest_name(form, self.fields),
+            )
+        self.n, self.form, self.conditional = check_count(n, self.kind, "n"), form, bool(conditional)
+        self.tokenizer = check_tokenizer(tokenizer)
+        words = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]
+        self.spec = MetricSpec(" ".join(words), self.higher, level="corpus", needs=self.needs)
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        use = "per-example" if self.conditional else "pooled"
+        return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{self.tokenizer}"
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the values within each example ``(B,)``; NaN for a side without n-grams."""
+        q, p = self._grams(stats)
+        return np.array([self._value(item) for item in _by_unit(q, p, self.n, len(stats))], dtype=np.float64)
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the value of statistics ``(B, d)``, or the values ``(W,)`` for integer weights ``(W, B)``.
+
+        The value is pooled, or the mean of the defined values of the examples with ``conditional``; NaN where undefined.
+        """
+        rows = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
+        if self.conditional:
+            example_values = self.per_example(stats)
+            defined = ~np.isnan(example_values)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                values = (rows[:, defined] @ example_values[defined]) / rows[:, defined].sum(axis=1)
+        else:
+            q, p = self._grams(stats)
+            values = np.array([self._value(item) for item in weigh_units(q, p, self.n, rows, rows)], dtype=np.float64)
+        return float(values[0]) if weights is None else values
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the value of statistics ``(B, d)``.
+
+        Pooled: the jackknife (:mod:`~harness_metrics.crnrr.jackknife`). ``conditional``: a bootstrap of the mean over examples.
+        """
+        if self.conditional:
+            example_values = self.per_example(stats)
+            example_values = example_values[~np.isnan(example_values)]
+            if len(example_values) < 2:
+                return Interval(None, "fewer than two examples have n-grams on both sides")
+            ends = bootstrap.confidence_interval(
+                lambda w: w @ example_values / w.sum(axis=1), len(example_values), samples, seed
+            )
+            return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+        q, p = self._grams(stats)
+        value = self.reduce(stats)
+        if np.isnan(value):
+            return Interval(None, "the value is undefined")
+        ends = jackknife.interval(q, p, len(stats), self.fields[self.form], value)
+        return Interval(ends, jackknife.NOTE if ends else "the results without one example do not differ")
+
+    def _grams(self, stats: np.ndarray) -> tuple[Grams, Grams]:
+        q, p = grams_of(parse(stats), self.n)
+        return q, p
+
+    def _value(self, result: CrNrr) -> float:
+        """Return the field of the form; NaN for None."""
+        value = getattr(result, self.fields[self.form])
+        return np.nan if value is None else value
+
+
+class Cr(NgramDistribution):
+    """CR_n, quality in [0, 1]: sum over n-grams of candidate frequency times reference frequency. Higher is better.
+
+    Parameters are those of :class:`NgramDistribution`; the only form is ``plug-in``.
+    """
+
+    kind, fields = "cr", {"plug-in": "cr"}
+
+
+class Nrr(NgramDistribution):
+    """NRR_n, diversity in [-1, 0]: minus the probability that two n-gram tokens are equal. Higher is more diverse.
+
+    Parameters are those of :class:`NgramDistribution`.
+    """
+
+    needs = frozenset()
+    kind, fields = "nrr", {"plug-in": "nrr", "unbiased": "nrr_unbiased", "cross-sentence": "nrr_cross_sentence"}
+
+
+class Cnd(NgramDistribution):
+    """CND_n, squared distance of the two n-gram distributions. Lower is better.
+
+    Parameters are those of :class:`NgramDistribution`; the forms are ``plug-in`` and ``unbiased``, which may be negative.
+    """
+
+    kind, higher, fields = "cnd", False, {"plug-in": "cnd", "unbiased": "cnd_unbiased"}
+
+
+def _by_unit(q: Grams, p: Grams, n: int, units: int) -> list[CrNrr]:
+    """Return the results of the candidates and references of each unit."""
+    size = 1 + int(max(q.gram.max(initial=0), p.gram.max(initial=0)))
+    keys_q, counts_q = np.unique(q.unit * size + q.gram, return_counts=True)
+    keys_p, counts_p = np.unique(p.unit * size + p.gram, return_counts=True)
+    shared, at_q, at_p = np.intersect1d(keys_q, keys_p, assume_unique=True, return_indices=True)
+    totals, within, squares = per_unit(q, units)
+    columns = [
+        totals,
+        np.bincount(p.unit, minlength=units),
+        np.bincount(keys_q // size, counts_q**2, units),
+        np.bincount(keys_p // size, counts_p**2, units),
+        np.bincount(shared // size, counts_q[at_q] * counts_p[at_p], units),
+        within,
+        squares,
+    ]
+    return [from_sums(n, Sums(*values)) for values in zip(*(column.astype(int).tolist() for column in columns))]

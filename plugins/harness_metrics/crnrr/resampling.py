@@ -1,0 +1,200 @@
+"""CR, NRR and CND of weighted sentences or examples: bootstrap intervals and weighted reductions.
+
+The bootstrap resamples sentences, not n-grams, because the n-grams of a sentence are not independent. The counts of a unit (a
+sentence, or the sentences of an example) are a column of a sparse matrix; its product with the weights is the counts of every
+sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.errors import require
+from harness_metrics.crnrr.counting import Tokens, Vocabulary
+from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
+from harness_metrics.crnrr.runs import changes, pack, sort_order
+
+FIELDS = ("cr", "nrr", "cnd", "nrr_unbiased", "cnd_unbiased", "nrr_cross_sentence")
+"""Results that have intervals, fields of :class:`CrNrr`."""
+_BLOCK = 1 << 24
+"""Number of matrix entries that are computed together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grams:
+    """The n-gram tokens of one corpus, all arrays of shape ``(T,)``."""
+
+    gram: np.ndarray
+    """Id of the n-gram; the corpora of one comparison share the ids."""
+    sentence: np.ndarray
+    """Number of the sentence."""
+    unit: np.ndarray
+    """Number of the weighted unit: the sentence, or its example."""
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The words of one corpus."""
+
+    ids: np.ndarray
+    """``(T,)`` word ids."""
+    sentence: np.ndarray
+    """``(T,)`` ascending sentence numbers."""
+    unit: np.ndarray
+    """``(S,)`` number of the weighted unit of each sentence."""
+
+
+def words_of(sentences: Sequence[Tokens], vocabulary: Vocabulary) -> Words:
+    """Return the words of sentences, each sentence a unit; new words are added to the vocabulary."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    ids = vocabulary.ids(sentences, int(lengths.sum()))
+    return Words(ids, np.repeat(np.arange(len(sentences)), lengths), np.arange(len(sentences)))
+
+
+def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
+    """Return the n-gram tokens of several corpora with common ids."""
+    side_starts: list[np.ndarray] = []
+    for side in sides:
+        # An n-gram starts where n words of its sentence are left.
+        ends = np.searchsorted(side.sentence, side.sentence, side="right")
+        starts = np.flatnonzero(ends - np.arange(len(ends)) >= n)
+        side_starts.append(starts)
+    columns = [np.concatenate([side.ids[at + k] for side, at in zip(sides, side_starts)]) for k in range(n)]
+    keys = pack(columns, 32)
+    order = sort_order(keys)
+    gram = np.empty(keys.shape[1], dtype=np.int64)
+    # Ids are ranks of the keys of both corpora together, so that equal n-grams have equal ids on both sides.
+    gram[order] = np.cumsum(changes(keys[:, order])) - 1
+    split = np.split(gram, np.cumsum([len(at) for at in side_starts])[:-1])
+    return [
+        Grams(ids, side.sentence[at], side.unit[side.sentence[at]]) for ids, side, at in zip(split, sides, side_starts)
+    ]
+
+
+def weigh_units(q: Grams, p: Grams, n: int, weights_q: np.ndarray, weights_p: np.ndarray) -> list[CrNrr]:
+    """Return one result per row of weights; a unit of weight 2 counts as two equal units.
+
+    Parameters
+    ----------
+    q, p : Grams
+        n-gram tokens of candidates and references.
+    n : int
+        Order.
+    weights_q, weights_p : ndarray
+        Integer weights, ``(W, units of q)`` and ``(W, units of p)``.
+
+    Raises
+    ------
+    ValueError
+        For weights that are not whole numbers.
+    """
+    if any((weights != np.floor(weights)).any() for weights in (weights_q, weights_p)):
+        raise ValueError("weights of units must be whole numbers")
+    size = 1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1)))
+    matrices = [
+        sparse_counts(side.gram, side.unit, (size, weights.shape[1]))
+        for side, weights in ((q, weights_q), (p, weights_p))
+    ]
+    totals_q, within, squares = per_unit(q, weights_q.shape[1])
+    totals_p = np.bincount(p.unit, minlength=weights_p.shape[1])
+    out: list[CrNrr] = []
+    step = max(1, _BLOCK // max(1, size))
+    for start in range(0, len(weights_q), step):
+        wq, wp = (w[start : start + step].astype(np.float64) for w in (weights_q, weights_p))
+        cq, cp = matrices[0] @ wq.T, matrices[1] @ wp.T  # (grams, W) counts: whole numbers, exact below 2**53
+        products = [(a * b).sum(axis=0) for a, b in ((cq, cq), (cp, cp), (cq, cp))]
+        sums = [wq @ totals_q, wp @ totals_p, wq @ within, wq @ squares]
+        for qq, pp, qp, tq, tp, within_sentences, square in zip(*(v.astype(int).tolist() for v in (*products, *sums))):
+            out.append(from_sums(n, Sums(tq, tp, qq, pp, qp, within_sentences, square)))
+    return out
+
+
+def sparse_counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Any:
+    """Return the sparse matrix of a shape that counts the pairs of a row ``(T,)`` and a column ``(T,)``."""
+    sparse = require("scipy.sparse", needed_by="counts of n-grams")
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return three arrays of shape ``(units,)``: n-gram tokens, squared counts within sentences, squared sentence sizes, summed."""
+    order = np.lexsort((side.gram, side.sentence))
+    # Sorted by sentence and then n-gram, runs of equal pairs are the counts within a sentence.
+    pair = np.stack([side.sentence[order], side.gram[order]])
+    starts = np.flatnonzero(changes(pair))
+    counts = np.diff(starts, append=len(order))
+    within = np.bincount(side.unit[order][starts], counts * counts, units)
+    sentences, first, sizes = np.unique(side.sentence, return_index=True, return_counts=True)
+    squares = np.bincount(side.unit[first], sizes * sizes, units) if len(sentences) else np.zeros(units)
+    return np.bincount(side.unit, minlength=units), within, squares
+
+
+def intervals(
+    candidates: Sequence[Tokens],
+    references: Sequence[Tokens],
+    n: int,
+    *,
+    samples: int = 1000,
+    level: float = 0.95,
+    rng: np.random.Generator,
+) -> dict[str, tuple[float, float] | None]:
+    """Return bootstrap intervals of the results of order n; the sentences of both corpora are resampled.
+
+    A resample repeats sentences, which adds to the bias of the plug-in NRR and CND. The quantiles are therefore shifted so
+    that the mean of the samples equals the value: the interval shows the spread of the value for corpora of this size.
+
+    Parameters
+    ----------
+    candidates, references : sequence of sequences of str
+        Sentences as tokens.
+    n : int
+        Order.
+    samples : int, default 1000
+        Number of resamples.
+    level : float, default 0.95
+        Coverage of the intervals.
+    rng : numpy.random.Generator
+        Source of the resamples.
+
+    Returns
+    -------
+    dict
+        Field of :class:`CrNrr` -> (low, high), or None where undefined.
+    """
+    vocabulary = Vocabulary()
+    sides = [words_of(candidates, vocabulary), words_of(references, vocabulary)]
+    q, p = grams_of(sides, n)
+    ones = [np.ones((1, len(side.unit)), dtype=np.int64) for side in sides]
+    (value,) = weigh_units(q, p, n, ones[0], ones[1])
+    draws: dict[str, list[float]] = {name: [] for name in FIELDS}
+    block = max(1, min(samples, _BLOCK // max(1, *(len(side.unit) for side in sides))))
+    for start in range(0, samples, block):
+        count = min(block, samples - start)
+        weights = [_draw_counts(len(side.unit), count, rng) for side in sides]
+        for result in weigh_units(q, p, n, weights[0], weights[1]):
+            for name in FIELDS:
+                draw = getattr(result, name)
+                if draw is not None:
+                    draws[name].append(draw)
+    return {name: _centre_quantiles(getattr(value, name), draws[name], level) for name in FIELDS}
+
+
+def _draw_counts(size: int, samples: int, rng: np.random.Generator) -> np.ndarray:
+    """Return ``(samples, size)`` counts of each of ``size`` units in ``size`` draws with replacement."""
+    out = np.empty((samples, size), dtype=np.int64)
+    for row in out:
+        row[:] = np.bincount(rng.integers(0, size, size), minlength=size)
+    return out
+
+
+def _centre_quantiles(value: float | None, draws: list[float], level: float) -> tuple[float, float] | None:
+    """Return the quantiles of the draws, shifted so that their mean is the value."""
+    if value is None or not draws:
+        return None
+    # A resample repeats sentences and thereby n-grams: its NRR is biased by a constant shift, which centring removes;
+    # the spread is what the bootstrap is trusted for.
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]) - np.mean(draws) + value
+    return float(low), float(high)

@@ -1,0 +1,208 @@
+"""QDisc of a corpus against the curve of noisy copies of its references.
+
+Copies of the references are mixed with noise. When such a mixture is as diverse as a corpus of real text and has higher
+quality, the pair of measures prefers it to real text. Source: Li et al. (ICML 2020), section 6.2, Figure 2 and Table 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from harness.contracts import Batch, Features, MetricSpec
+from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, nearest_name
+from harness_metrics.crnrr.counting import Vocabulary
+from harness_metrics.crnrr.rows import WordRows, repeat_rows
+from harness_metrics.discrepancy.corpora import PAIRS, Corpus, corpus_of, largest_quality, point, sides
+from harness_metrics.discrepancy.mixing import Length, draw
+from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
+from harness_metrics.sets.checks import check_count
+from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
+
+QUANTITIES = ("qdisc", "drate", "self-ratio", "ref-ratio")
+"""Values of the parameter ``show``."""
+LENGTHS: tuple[Length, ...] = (5, "same")
+"""Lengths of the noise sentences in the paper, which reports the larger discrepancy."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Quality and diversity of the noisy copies."""
+
+    quality: np.ndarray
+    """``(lengths, epsilons)``."""
+    diversity: np.ndarray
+    """``(lengths, epsilons)``."""
+    span: float
+    """Largest quality of candidates, for DRate."""
+
+
+class QualityDiscrepancy(WordRows):
+    """Quality of a noisy copy of the references at the diversity of the candidates, minus that of the candidates.
+
+    For real text, a sound pair of measures gives values of at most 0. The value is undefined (NaN) when the diversity of the
+    candidates is outside the curve. A copy has as many sentences as the references; the candidates should too. Lower is
+    better.
+
+    Parameters
+    ----------
+    pair : {"CR-NRR", "BLEU-NSBLEU"}, default "CR-NRR"
+        Measures of quality and diversity.
+    n : int, default 2
+        Order.
+    show : {"qdisc", "drate", "self-ratio", "ref-ratio"}, default "qdisc"
+        Quantity: the discrepancy, or its ratio to the span of quality (1 for BLEU, the CR of the best single reference for
+        CR), to the quality of the candidates, or to the loss of quality from the first to the second share of noise.
+    epsilons : sequence of float, default (0, 0.2, 0.4, 0.6)
+        Ascending shares of noise.
+    length : int or "same", optional
+        Number of words of a noise sentence, or the lengths of the references; by default the larger discrepancy of 5 and
+        ``same``.
+    seed : int, default 0
+        Seed of the noisy copies.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown pair or quantity.
+    HarnessError
+        For a parameter out of range.
+
+    References
+    ----------
+    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
+    (ICML 2020), section 6.2, Figure 2 and Table 2.
+    """
+
+    expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("example-order", "reference-order"),
+        "noisy copies of the references are drawn from a seed, in the order of the references",
+    )
+
+    list_parameters = ("epsilons",)
+    """Parameters whose value may be a list: not axes of the grid."""
+
+    def __init__(
+        self,
+        *,
+        pair: str = "CR-NRR",
+        n: int = 2,
+        show: str = "qdisc",
+        epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
+        length: int | str | None = None,
+        seed: int = 0,
+        tokenizer: str = "ptb",
+    ) -> None:
+        for name, value, options in (("pair", pair, PAIRS), ("show", show, QUANTITIES)):
+            if value not in options:
+                raise UnknownName(
+                    f"qdisc: {name} is '{value}'{did_you_mean(value, options)}; expected one of {', '.join(options)}",
+                    parameter=name,
+                    value=value,
+                    expected=options,
+                    nearest=nearest_name(value, options),
+                )
+        shares = [float(x) for x in epsilons]
+        if len(shares) < 2 or shares != sorted(set(shares)) or shares[0] < 0 or shares[-1] > 1:
+            raise HarnessError(
+                f"qdisc: epsilons are {list(epsilons)}; expected two or more ascending shares from 0 to 1",
+                parameter="epsilons",
+                value=epsilons,
+            )
+        self.pair, self.n, self.show = pair, check_count(n, "qdisc", "n"), show
+        self.epsilons, self.seed = tuple(shares), int(seed)
+        self.lengths = LENGTHS if length is None else (_check_length(length),)
+        self.tokenizer = check_tokenizer(tokenizer)
+        self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", shardable=False)
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        noise = "/".join(map(str, self.lengths))
+        shares = "/".join(f"{e:g}" for e in self.epsilons)
+        return f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}|seed:{self.seed}|tok:{self.tokenizer}"
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Curves:
+        """Return the curves for the references of the whole task; all quantities of a pair and order share them."""
+        key = ("qdisc-curves", self.pair, self.n, self.epsilons, self.lengths, self.seed, self.tokenizer)
+        return features.memo(key, lambda: self._curves(*self._copies(references, features)))
+
+    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return span, curves and captions as numbers, ``(B, 1 + 2 * lengths * epsilons + d)``.
+
+        Every row holds the curves, so that the rows of a shard suffice for :meth:`reduce`.
+        """
+        assert isinstance(state, Curves)
+        head = np.concatenate([[state.span], state.quality.ravel(), state.diversity.ravel()])
+        rows = super().stats(batch, features, None)
+        return np.concatenate([np.broadcast_to(head, (len(rows), len(head))), rows], axis=1)
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return NaN ``(B,)``: a single example has no discrepancy."""
+        return np.full(len(stats), np.nan)
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the quantity of statistics ``(B, d)``, or values ``(W,)`` for integer weights ``(W, B)``; NaN if undefined."""
+        if weights is not None:
+            return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+        if not len(stats):
+            return float("nan")
+        size = len(self.lengths) * len(self.epsilons)
+        curves = stats[0, 1 : 1 + 2 * size].reshape(2, len(self.lengths), len(self.epsilons))
+        q, p = sides(stats[:, 1 + 2 * size :])
+        corpus = point(self.pair, q, p, self.n)
+        discrepancies: list[CurveDiscrepancy] = []
+        for quality, diversity in zip(curves[0], curves[1]):
+            try:
+                discrepancies.append(curve_discrepancy(quality, diversity, corpus.quality, corpus.diversity))
+            except InputError:  # the corpus is outside this curve, which defines no discrepancy then
+                continue
+        if not discrepancies or np.isnan(corpus.quality):
+            return float("nan")
+        worst = max(discrepancies, key=lambda item: item.qdisc)
+        values = (worst.qdisc, ratio(worst.qdisc, stats[0, 0]), worst.self_ratio, worst.ref_ratio)
+        return float(values[QUANTITIES.index(self.show)])
+
+    # ------------------------------------------------------------------ the curve
+    def _copies(self, references: Sequence[Sequence[str]], features: Features) -> tuple[Corpus, list[list[Corpus]]]:
+        """Return the references and their noisy copies by length and share; all pairs and orders share them."""
+
+        def build() -> tuple[Corpus, list[list[Corpus]]]:
+            ids = features.intern(text for texts in references for text in texts)
+            sentences = [text.split() for text in tokens_of(features, ids, self.tokenizer)]
+            words = sorted({word for sentence in sentences for word in sentence})
+            if not words:
+                raise InputError("qdisc: the references hold no words")
+            vocabulary = Vocabulary()
+            copies: list[list[Corpus]] = []
+            for kind, length in enumerate(self.lengths):
+                # One generator per copy: adding a share of noise leaves the other copies as they are.
+                rngs = [np.random.default_rng([self.seed, kind, k]) for k in range(len(self.epsilons))]
+                copies.append([
+                    corpus_of([draw(sentences, words, e, length, rng) for _ in sentences], vocabulary)
+                    for e, rng in zip(self.epsilons, rngs)
+                ])  # fmt: skip
+            return corpus_of(sentences, vocabulary), copies
+
+        return features.memo(("qdisc-copies", self.epsilons, self.lengths, self.seed, self.tokenizer), build)
+
+    def _curves(self, references: Corpus, copies: list[list[Corpus]]) -> Curves:
+        """Return quality and diversity of the copies for the pair and order of this metric."""
+        points = np.array([[point(self.pair, q, references, self.n) for q in row] for row in copies])
+        span = largest_quality(self.pair, references, self.n)
+        return Curves(points[:, :, 0], points[:, :, 1], span)
+
+
+def _check_length(length: int | str) -> Length:
+    """Return the length of noise sentences; raise :class:`HarnessError` unless it is ``same`` or at least 1."""
+    if length == "same":
+        return "same"
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise HarnessError(
+            f"qdisc: length is {length!r}; expected 'same' or a number of words", parameter="length", value=length
+        )
+    return length

@@ -1,0 +1,344 @@
+"""Diversity metrics: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
+
+They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics have the captions as
+statistics (:class:`~harness_metrics.crnrr.rows.WordRows`), so that corpus values are not means over examples.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.files.records import existing
+from harness.stats import bootstrap
+from harness_metrics.crnrr.resampling import Words, grams_of, sparse_counts
+from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
+from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
+from harness_metrics.sets.checks import check_count
+from harness_metrics.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
+
+NO_NEW_NGRAMS = "a resample of examples has no new n-grams and repeats those of examples that it repeats"
+"""Reason why values that depend on distinct n-grams have no interval."""
+
+
+_BLOCK = 1 << 22
+"""Number of matrix entries that are computed together."""
+
+
+class CandidateWords(WordRows):
+    """Base class of the corpus metrics of candidates; weights repeat examples."""
+
+    spec: MetricSpec
+
+    def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return the value of one corpus; ``lengths`` ``(S,)`` is the number of words of each sentence."""
+        raise NotImplementedError(f"{type(self).__name__} must define value(words, lengths)")
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the values of the candidates of each example, ``(B,)``."""
+        return np.array([self.value(*candidates(stats[k : k + 1])) for k in range(len(stats))])
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the value of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``."""
+        if weights is None:
+            return self.value(*candidates(stats)) if len(stats) else float("nan")
+        return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return no interval, with the reason."""
+        return Interval(None, NO_NEW_NGRAMS)
+
+
+def candidates(stats: np.ndarray) -> tuple[Words, np.ndarray]:
+    """Return the words of the candidates of statistics ``(B, d)``, and the number of words of each sentence ``(S,)``.
+
+    Sentences are numbered from 0; the unit of a sentence is its row.
+    """
+    side = parse(stats)[0]
+    per_row = stats[:, 0].astype(np.int64)
+    # The sentences of a row are its candidates, then its references, which are dropped here.
+    first = np.searchsorted(side.unit, np.arange(len(stats)))
+    within = np.arange(int(per_row.sum())) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    selected = np.repeat(first, per_row) + within
+    number = np.full(len(side.unit), -1)
+    number[selected] = np.arange(len(selected))
+    sentence = number[side.sentence]
+    return Words(side.ids, sentence, side.unit[selected]), np.bincount(sentence, minlength=len(selected))
+
+
+def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of distinct items and of tokens of the units that have weight, both of shape ``(W,)``.
+
+    Parameters
+    ----------
+    item, unit : ndarray
+        Id and unit of each token, integers, ``(T,)``.
+    weights : ndarray
+        Weights of the units, ``(W, units)``; a unit of weight 0 is left out.
+    """
+    ids = np.unique(item, return_inverse=True)[1]
+    n_types = int(ids.max(initial=-1)) + 1
+    counts = sparse_counts(ids, unit, (n_types, weights.shape[1]))
+    present, tokens = np.zeros(len(weights)), weights @ np.bincount(unit, minlength=weights.shape[1])
+    step = max(1, _BLOCK // max(1, n_types))
+    for start in range(0, len(weights), step):
+        rows = weights[start : start + step]
+        present[start : start + step] = np.count_nonzero(counts @ rows.T, axis=0)
+    return present, tokens
+
+
+class SelfBleu(CandidateWords):
+    """Self-BLEU-n: mean BLEU of each candidate against all others, in [0, 1]. Lower is more diverse.
+
+    Parameters
+    ----------
+    n : int, default 4
+        Largest order.
+    conditional : bool, default False
+        Compare the candidates of each example with each other and average, in place of all candidates of the run.
+    negative : bool, default False
+        Return NSBLEU, minus Self-BLEU; higher is more diverse.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+
+    References
+    ----------
+    Zhu et al., "Texygen: A Benchmarking Platform for Text Generation Models" (2018).
+    """
+
+    def __init__(
+        self, *, n: int = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb"
+    ) -> None:
+        self.n = check_count(n, "self-bleu", "n")
+        self.conditional, self.negative = bool(conditional), bool(negative)
+        self.tokenizer = check_tokenizer(tokenizer)
+        name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
+        self.spec = MetricSpec(
+            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, shardable=self.conditional,
+            bounds=(-1.0, 0.0) if negative else (0.0, 1.0),
+        )  # fmt: skip
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        use = "per-example" if self.conditional else "pooled"
+        return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{self.tokenizer}"
+
+    def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return Self-BLEU or NSBLEU of a corpus of T sentences, ``lengths`` of shape (T,); NaN for fewer than two sentences."""
+        if len(lengths) < 2:
+            return float("nan")
+        value = float(self_bleu_of_words(words, lengths, self.n)[:, -1].mean())
+        return -value if self.negative else value
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the value, pooled or the mean over examples, or the values ``(W,)`` for weights ``(W, B)``."""
+        if not self.conditional:
+            return super().reduce(stats, weights)
+        values = self.per_example(stats)
+        if weights is None:
+            return float(values.mean()) if len(values) else float("nan")
+        rows = np.asarray(weights, dtype=np.float64)
+        return (rows @ values) / rows.sum(axis=1)
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the bootstrap interval of the mean over examples, or for the pooled value none, with the reason."""
+        if not self.conditional:
+            return super().interval(stats, samples, seed)
+        values = self.per_example(stats)
+        ends = bootstrap.confidence_interval(lambda w: w @ values / w.sum(axis=1), len(values), samples, seed)
+        return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+
+
+class Distinct(CandidateWords):
+    """Distinct-n: distinct n-grams over n-gram tokens of the candidates, in [0, 1]. Higher is more diverse.
+
+    The value decreases with the size of the corpus.
+
+    Parameters
+    ----------
+    n : int, default 2
+        Order.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+
+    References
+    ----------
+    Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models" (2016).
+    """
+
+    def __init__(self, *, n: int = 2, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = check_count(n, "distinct", "n"), check_tokenizer(tokenizer)
+        # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
+        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), shardable=False)
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        return f"distinct|n:{self.n}|tok:{self.tokenizer}"
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return Distinct-n of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
+        if weights is None:
+            return super().reduce(stats)
+        (grams,) = grams_of([candidates(stats)[0]], self.n)
+        types, tokens = weighted_types(grams.gram, grams.unit, np.asarray(weights, dtype=np.float64))
+        with np.errstate(invalid="ignore"):
+            return types / tokens
+
+    def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return Distinct-n of a corpus of T sentences, ``lengths`` of shape (T,); NaN without n-grams."""
+        (grams,) = grams_of([words], self.n)
+        return len(np.unique(grams.gram)) / len(grams.gram) if len(grams.gram) else float("nan")
+
+
+class VocabularySize(CandidateWords):
+    """Number of distinct words of the candidates. Higher is more diverse; increases with the size of the corpus.
+
+    Parameters
+    ----------
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+    """
+
+    def __init__(self, *, tokenizer: str = "ptb") -> None:
+        self.tokenizer = check_tokenizer(tokenizer)
+        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), shardable=False)
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        return f"vocabulary|tok:{self.tokenizer}"
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the number of distinct words of all candidates, or the numbers ``(W,)`` for integer weights ``(W, B)``."""
+        if weights is None:
+            return super().reduce(stats)
+        words = candidates(stats)[0]
+        return weighted_types(words.ids, words.unit[words.sentence], np.asarray(weights, dtype=np.float64))[0]
+
+    def value(self, words: Words, lengths: np.ndarray) -> float:
+        """Return the number of distinct words of a corpus of T sentences, ``lengths`` of shape (T,)."""
+        return float(len(np.unique(words.ids)))
+
+
+class PairwiseBleu(MeanMetric):
+    """Mean sentence BLEU-n over the ordered pairs of candidates of an example, in [0, 1]. Lower is more diverse.
+
+    The paper pools the counts of all pairs. Here each pair has a sentence BLEU with add-one smoothing above order 1, which is
+    defined for short captions.
+
+    Parameters
+    ----------
+    n : int, default 4
+        Largest order, from 1 to 4.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer from 1 to 4.
+
+    References
+    ----------
+    Shen et al., "Mixture Models for Diverse Machine Translation: Tricks of the Trade" (2019).
+    """
+
+    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = check_count(n, "pairwise-bleu", "n", maximum=4), check_tokenizer(tokenizer)
+        self.spec = MetricSpec(f"pairwise-bleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        return f"pairwise-bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the mean BLEU of the pairs of each example, ``(B,)``."""
+        from harness_metrics.ngram.bleu import pair_scores
+        from harness_metrics.tokenisers.text_rows import text_rows_of
+
+        texts = text_rows_of(features, self.tokenizer)
+        rows = texts.gram_rows(features, batch.candidate_ids)
+        pairs = pair_scores(texts.index, rows, rows, self.n, "add-one")
+        diagonal = np.trace(pairs, axis1=1, axis2=2)
+        return (pairs.sum(axis=(1, 2)) - diagonal) / (batch.n * (batch.n - 1))
+
+
+class Novelty(MeanMetric):
+    """Share of candidates that differ from all texts of a corpus, in [0, 1]. Higher is more novel.
+
+    Texts are equal when their tokens are.
+
+    Parameters
+    ----------
+    corpus : path, optional
+        File of training captions, one per line (plain or .gz); by default the references of the whole task.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    InputError
+        When there is no such file.
+    """
+
+    expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
+
+    def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
+        self.untestable = "compares the candidates with a fixed corpus, not with the references of their example"
+        self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
+        self.tokenizer = check_tokenizer(tokenizer)
+        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0))
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        if self.corpus is None:
+            return f"novelty|corpus:references|tok:{self.tokenizer}"
+        digest = hashlib.sha256(self.corpus.read_bytes()).hexdigest()[:12]
+        return f"novelty|corpus:{digest}|tok:{self.tokenizer}"
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+        """Return the set of tokenised texts of the corpus."""
+        if self.corpus is None:
+            texts = dict.fromkeys(text for group in references for text in group)
+            return frozenset(tokens_of(features, features.intern(texts), self.tokenizer))
+        return frozenset(tokenize(_lines(self.corpus), self.tokenizer))
+
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
+        """Return the set of tokenised texts of one shard's references; empty where the corpus is a file."""
+        return self.fit(references, features) if self.corpus is None else frozenset()
+
+    def merge_fits(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
+        """Return the tokenised texts of two shards together."""
+        return first | second
+
+    def finish_fit(self, tokenised: frozenset[str], features: Features) -> frozenset[str]:
+        """Return the set of tokenised texts of the corpus."""
+        return tokenised if self.corpus is None else self.fit((), features)
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the share of novel candidates of each example, ``(B,)``; ``state`` is the set of :meth:`fit`."""
+        tokens = tokens_of(features, batch.candidate_ids.ravel(), self.tokenizer)
+        new = np.array([text not in state for text in tokens], dtype=np.float64)
+        return new.reshape(len(batch), batch.n).mean(axis=1)
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file that are not blank, stripped."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        return [line.strip() for line in file if line.strip()]

@@ -1,0 +1,77 @@
+"""Models whose weights are local files: loading, pickling without them, fingerprint; base class of such embeddings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError, require
+from harness.files.announcements import announce
+
+
+class LoadsModel:
+    """Base of objects that load a model at first use and keep it in the attribute ``_loaded_model``."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the loaded model; another process loads the model itself."""
+        return {name: value for name, value in self.__dict__.items() if name != "_loaded_model"}
+
+
+class LocalModelEmbedding(LoadsModel):
+    """Base of an embedding with fixed weights."""
+
+    def fit(self, references: Sequence[Sequence[str]]) -> None:
+        """Do nothing: the weights are fixed."""
+
+
+def load_transformer(path: Path, kind: str, role: str, needed_by: str, **options: Any) -> tuple[Any, Any]:
+    """Return the tokenizer and the model of a local folder of transformers; nothing is downloaded.
+
+    Parameters
+    ----------
+    path : Path
+        Folder with model and tokenizer.
+    kind : str
+        Class of transformers that loads the model, such as ``AutoModelForCausalLM``.
+    role : str
+        Role of the model in the note that it is being loaded, such as ``judge``.
+    needed_by : str
+        Subject of the message when transformers is missing.
+    **options
+        Further parameters of the model.
+    """
+    from harness.registry.torchvision_guard import guard_torchvision
+
+    guard_torchvision()
+    transformers = require("transformers", extra="models", needed_by=needed_by)
+    with announce(f"loading the {role} {path.name}"):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
+        model = getattr(transformers, kind).from_pretrained(str(path), local_files_only=True, **options)
+    return tokenizer, model.eval()
+
+
+def weights_fingerprint(path: Path) -> str:
+    """Return the first 12 hexadecimal digits of the SHA-256 of a model.
+
+    Parameters
+    ----------
+    path : Path
+        A weights file, or a sentence-transformers folder, of which configuration, tokenizer and weights are hashed.
+
+    Raises
+    ------
+    InputError
+        If the path is neither a file nor a folder with at least one of these files.
+    """
+    names = ("config.json", "tokenizer.json", "modules.json", "model.safetensors", "1_Pooling/config.json")
+    files = [path] if path.is_file() else [path / name for name in names if (path / name).is_file()]
+    if not files:
+        raise InputError("no such model file", where=str(path))
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()[:12]

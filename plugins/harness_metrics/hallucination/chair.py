@@ -1,0 +1,167 @@
+"""Metrics ``chair-i``, ``chair-s`` and ``object-recall``: objects of captions against those of annotations or references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam
+from harness.errors import InputError
+from harness_metrics.bases.examples import features_by_example
+from harness_metrics.hallucination.objects import is_text_list, object_table
+from harness_metrics.sets.checks import check_choice
+
+Truth = Literal["references", "annotations", "both"]
+
+
+class Counts(NamedTuple):
+    """Counts of one caption."""
+
+    mentions: int
+    """Mentions of objects, with repetitions."""
+    hallucinated: int
+    """Mentions of objects that are not there."""
+    covered: int
+    """Distinct objects that are there and mentioned."""
+    objects: int
+    """Distinct objects that are there."""
+
+
+def counts(mentions: Sequence[str], truth: frozenset[str]) -> Counts:
+    """Return the counts of a caption that mentions objects, against the objects that are there.
+
+    >>> counts(["dog", "dog", "cat"], frozenset({"dog", "person"}))
+    Counts(mentions=3, hallucinated=1, covered=1, objects=2)
+    """
+    false = sum(item not in truth for item in mentions)
+    return Counts(len(mentions), false, len(truth.intersection(mentions)), len(truth))
+
+
+class ObjectMetric(MeanMetric):
+    """Base class: the objects of each caption against the truth; a subclass defines ``name``, ``higher`` and ``of_example``.
+
+    Parameters
+    ----------
+    truth : {"references", "annotations", "both"}
+        Objects that are there: those that a reference mentions, those of the example's meta, or both.
+    key : str, default "objects"
+        Key of the annotations in the meta of an example: a list of names that the table contains.
+    table : path, default "coco"
+        Table of synonyms: ``coco``, or a YAML or JSON file (:func:`harness_metrics.hallucination.objects.object_table`).
+
+    Raises
+    ------
+    InputError
+        For an invalid table; in ``stats`` for an example without annotations, or with an object that the table lacks.
+
+    References
+    ----------
+    Rohrbach et al. 2018, *Object Hallucination in Image Captioning*, section 2.1.
+    """
+
+    name = "unnamed"
+    higher = False
+
+    def __init__(self, *, truth: Truth = "references", key: str = "objects", table: PathParam = "coco") -> None:
+        self.truth = check_choice(truth, self.name, "truth", ("references", "annotations", "both"))
+        self.key, self.table = key, object_table(table)
+        if truth != "references":
+            self.untestable = "reads annotations"
+        needs = frozenset[str]() if truth == "annotations" else frozenset({"references"})
+        details = [*([truth] if truth != "references" else []), *([self.table.name] if table != "coco" else [])]
+        label = f"{self.name}({','.join(details)})" if details else self.name
+        self.spec = MetricSpec(label, self.higher, needs=needs, bounds=(0.0, 1.0))
+
+    def signature(self) -> str:
+        """Return a text such as ``chair-i|references|coco-1acdb52088df``."""
+        truth = self.truth if self.truth == "references" else f"{self.truth}:{self.key}"
+        return f"{self.name}|{truth}|{self.table.signature()}"
+
+    def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
+        """Return the statistics of an example from the counts of its captions, the first NaN where they are undefined."""
+        raise NotImplementedError(f"{type(self).__name__} must define of_example(captions)")
+
+    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the statistics, shape (B, d)."""
+        key = ("objects", self.table.signature())
+        mentions = features_by_example(features, batch, key, lambda texts: list(map(self.table.mentions, texts)))
+        rows: list[tuple[float, ...]] = []
+        for item, (candidates, references) in zip(batch.sets, mentions):
+            truth = frozenset[str]()
+            if self.truth != "annotations":
+                truth |= {name for text in references for name in text}
+            if self.truth != "references":
+                truth |= self._read_annotations(item)
+            rows.append(self.of_example([counts(text, truth) for text in candidates]))
+        return np.array(rows, dtype=np.float64).reshape(len(batch), -1)
+
+    def _read_annotations(self, item: CaptionSet) -> frozenset[str]:
+        """Return the annotated objects of an example."""
+        labels = item.meta.get(self.key)
+        if not is_text_list(labels):
+            keys = ", ".join(sorted(item.meta)) or "no meta"
+            raise InputError(
+                f"{self.name}: the example '{item.id}' has no list of objects under '{self.key}' (found {keys}); "
+                "truth: references takes the objects of the references"
+            )
+        location = f"{self.name}: example '{item.id}'"
+        return frozenset(self.table.object_of(label, location) for label in labels)
+
+
+class ChairI(ObjectMetric):
+    """Share of the mentioned objects that are not there, over all captions of the run, in [0, 1]; lower is better.
+
+    The number is the ratio of sums over examples. An example whose captions mention no object is undefined. Parameters are those of
+    :class:`ObjectMetric`.
+    """
+
+    name = "chair-i"
+
+    def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
+        """Return the numbers of hallucinated and of all mentions."""
+        mentions = sum(item.mentions for item in captions)
+        return (float(sum(item.hallucinated for item in captions)) if mentions else float("nan"), float(mentions))
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the share of each example, shape (B,)."""
+        return stats[:, 0] / stats[:, 1]
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the share over all mentions, or one number per weight vector, shape (W,)."""
+        if weights is None:
+            return float(self.of_sums(stats.sum(axis=0)))
+        return self.of_sums(np.asarray(weights, dtype=np.float64) @ stats)
+
+    def addends(self, stats: np.ndarray) -> np.ndarray:
+        """Return the statistics, shape (B, 2)."""
+        return stats
+
+
+class ChairS(ObjectMetric):
+    """Share of the captions that mention an object that is not there, in [0, 1]; lower is better.
+
+    Parameters are those of :class:`ObjectMetric`.
+    """
+
+    name = "chair-s"
+
+    def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
+        """Return the share of the captions of an example."""
+        return (float(np.mean([item.hallucinated > 0 for item in captions])),)
+
+
+class ObjectRecall(ObjectMetric):
+    """Mean share of the objects that are there that a caption mentions, in [0, 1]; higher is better.
+
+    An example without objects is undefined. AMBER calls the share cover. Parameters are those of :class:`ObjectMetric`.
+    """
+
+    name, higher = "object-recall", True
+
+    def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
+        """Return the mean share over the captions of an example."""
+        if not captions[0].objects:
+            return (float("nan"),)
+        return (float(np.mean([item.covered / item.objects for item in captions])),)

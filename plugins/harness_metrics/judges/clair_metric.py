@@ -1,0 +1,64 @@
+"""Metric ``clair``: a language model says whether two sets of captions describe the same image."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, Features
+from harness_metrics.judges import prompts, tally
+from harness_metrics.judges.answers import read_number, verdict_of
+from harness_metrics.judges.judge import JudgeSpec
+from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
+
+_READ = read_number("score", 0.0, 100.0)
+
+
+class Clair(JudgeMetric):
+    """Likelihood that candidates and references describe one image, by a judge model, in [0, 1]; higher is better.
+
+    One request per example, with all its candidates and references, each list sorted. The judge answers a JSON object with a
+    score from 0 to 100.
+
+    Parameters
+    ----------
+    judge : mapping, Backend or Judge
+        Server or local model; see :func:`~harness_metrics.judges.judge.resolve_judge`.
+    prompt : str, optional
+        Template with ``{candidates}`` and ``{references}``.
+    unanswered : {'undefined', 'lowest'}
+        Score of an example without a valid answer: none, or 0.
+
+    Raises
+    ------
+    HarnessError
+        For a judge that cannot be created, and a prompt without these places.
+
+    References
+    ----------
+    Chan et al. 2023, *CLAIR: Evaluating Image Captions with Large Language Models*, section 3.
+    """
+
+    def __init__(self, *, judge: JudgeSpec, prompt: str | None = None, unanswered: Unanswered = "undefined") -> None:
+        self.prompt = prompts.check_template(prompt or prompts.CLAIR, ("candidates", "references"), "clair")
+        super().__init__("clair", judge, unanswered, frozenset({"references"}), prompt_key(self.prompt))
+
+    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the score and the counts of each example, shape (B, 10)."""
+        texts = [
+            prompts.fill(
+                self.prompt,
+                {"candidates": prompts.listing(item.candidates), "references": prompts.listing(item.references)},
+            )
+            for item in batch.sets
+        ]
+        verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))
+        scores = [self.default if verdict.value is None else verdict.value / 100.0 for verdict in verdicts]
+        return np.stack([np.concatenate([[score], tally.row([v])]) for score, v in zip(scores, verdicts)])
+
+
+def prompt_key(prompt: str) -> str:
+    """Return ``prompt:`` and a short hash of a template, for signatures."""
+    return f"prompt:{hashlib.sha256(prompt.encode()).hexdigest()[:8]}"

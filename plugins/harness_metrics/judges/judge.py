@@ -1,0 +1,187 @@
+"""A judge: a language model, the cache of its answers, and repetitions of requests whose answer has no value."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from harness.contracts import Parameters
+from harness.errors import HarnessError
+from harness.files.user_path import user_path
+from harness.registry.parameter_checks import check_parameters
+from harness_metrics.judges.answer_cache import AnswerCache
+from harness_metrics.judges.answers import Verdict
+from harness_metrics.judges.local import LocalModel
+from harness_metrics.judges.replies import Backend, Conversation, Reply
+from harness_metrics.judges.server import Server
+from harness_metrics.sets.checks import check_count, check_number
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+REMINDER = (
+    "That answer cannot be read. Answer again, in English, with nothing but one complete JSON object of the form "
+    "that was requested. Keep it short."
+)
+"""Message after an answer that is empty, truncated or invalid."""
+_SETTINGS = ("cache", "repeats", "prices")
+
+
+class Judge:
+    """A language model that answers prompts, each distinct one once.
+
+    Parameters
+    ----------
+    backend : Backend
+        The model.
+    cache : bool or str
+        True: answers are kept in ``$HARNESS_CACHE/judges``; a folder: there; False: nowhere.
+    repeats : int, default 1
+        Number of times that a request is repeated, with its answer and a reminder of the form, where the answer is empty,
+        truncated or invalid. Refusals are not repeated.
+    prices : mapping, optional
+        ``input`` and ``output``: price of a million tokens, in any currency.
+
+    Raises
+    ------
+    HarnessError
+        For a value out of range.
+    """
+
+    def __init__(
+        self, backend: Backend, *, cache: bool | str = True, repeats: int = 1, prices: Mapping[str, float] | None = None
+    ) -> None:
+        self.backend = backend
+        self.cache = AnswerCache(user_path(cache) if isinstance(cache, str) else None) if cache else None
+        self.repeats = check_count(repeats, "judge", "repeats", 0)
+        self.prices = _prices(prices)
+
+    def signature(self) -> str:
+        """Return the signature of the model, and the number of repetitions."""
+        return f"judge[{self.backend.signature()}|repeats:{self.repeats}]"
+
+    def ask(self, prompts: Sequence[str], read: Callable[[Reply], Verdict[T]]) -> list[Verdict[T]]:
+        """Return one verdict per prompt.
+
+        Requests, tokens and statuses do not depend on the cache: a stored answer counts what it cost when it was requested.
+
+        Parameters
+        ----------
+        prompts : sequence of str
+            Messages of the user, length T.
+        read : callable
+            Maps a reply to its verdict.
+
+        Raises
+        ------
+        HarnessError
+            If a request fails. All answers until then are in the cache.
+        """
+        talks: dict[str, Conversation] = {p: ({"role": "user", "content": p},) for p in dict.fromkeys(prompts)}
+        verdicts: dict[str, Verdict[T]] = {}
+        for _ in range(self.repeats + 1):
+            replies = self._replies(list(talks.values()))
+            open_talks: dict[str, Conversation] = {}
+            for (prompt, talk), reply in zip(talks.items(), replies):
+                verdicts[prompt] = verdict = _join_verdicts(verdicts.get(prompt), read(reply))
+                if verdict.status in ("empty", "truncated", "invalid"):
+                    answer = {"role": "assistant", "content": reply.text.strip() or "(no answer)"}
+                    open_talks[prompt] = (*talk, answer, {"role": "user", "content": REMINDER})
+            talks = open_talks
+        _warn(verdicts.values())
+        return [verdicts[prompt] for prompt in prompts]
+
+    def _replies(self, talks: Sequence[Conversation]) -> list[Reply]:
+        """Return the replies from the cache and the model."""
+        replies: list[Reply | None] = [None] * len(talks)
+        paths: list[Path] = []
+        if self.cache is not None:
+            signature = self.backend.signature()
+            paths = [self.cache.path(signature, talk) for talk in talks]
+            replies = [self.cache.get(path) for path in paths]
+        absent = [index for index, reply in enumerate(replies) if reply is None]
+
+        def store(position: int, reply: Reply) -> None:
+            index = absent[position]
+            replies[index] = reply
+            if self.cache is not None and reply.finish != "rejected":
+                self.cache.put(paths[index], reply)
+
+        if absent:
+            self.backend.complete([talks[index] for index in absent], store)
+        _log.info("judge: %d answers, %d of them from the cache", len(talks), len(talks) - len(absent))
+        complete = [reply for reply in replies if reply is not None]
+        if len(complete) < len(talks):
+            missing = len(talks) - len(complete)
+            raise HarnessError(f"the judge has no answer to {missing} of {len(talks)} requests")
+        return complete
+
+
+def _join_verdicts(first: Verdict[T] | None, last: Verdict[T]) -> Verdict[T]:
+    """Return the last verdict with the requests and tokens of both."""
+    if first is None:
+        return last
+    return replace(
+        last, requests=first.requests + last.requests, prompt_tokens=first.prompt_tokens + last.prompt_tokens,
+        completion_tokens=first.completion_tokens + last.completion_tokens,
+    )  # fmt: skip
+
+
+def _warn(verdicts: Any) -> None:
+    counts = Counter(verdict.status for verdict in verdicts)
+    total, valid = counts.total(), counts.pop("valid", 0)
+    if valid < total:
+        reasons = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+        _log.warning("judge: %d of %d prompts have no valid answer (%s)", total - valid, total, reasons)
+
+
+def _prices(prices: object) -> dict[str, float] | None:
+    if prices is None:
+        return None
+    if not isinstance(prices, Mapping) or set(cast("Mapping[str, object]", prices)) != {"input", "output"}:
+        raise HarnessError(
+            f"judge: prices is {prices!r}; expected {{input: ..., output: ...}}, the prices of a million tokens"
+        )
+    values = cast("Mapping[str, object]", prices)
+    return {name: check_number(values[name], "judge", f"prices.{name}") for name in ("input", "output")}
+
+
+JudgeSpec = Mapping[str, Any] | Backend | Judge
+"""Parameters of :class:`Server` or :class:`LocalModel` with those of :class:`Judge`, or an instance."""
+
+
+def resolve_judge(spec: object, metric: str) -> Judge:
+    """Return a judge.
+
+    Parameters
+    ----------
+    spec : mapping, Backend or Judge
+        A mapping with ``base_url`` is a :class:`~harness_metrics.judges.server.Server`, one with ``path`` a
+        :class:`~harness_metrics.judges.local.LocalModel`; ``cache``, ``repeats`` and ``prices`` are those of :class:`Judge`.
+    metric : str
+        Name of the metric, for messages.
+
+    Raises
+    ------
+    HarnessError
+        For any other value, with the nearest name for an unknown parameter.
+    """
+    if isinstance(spec, Judge):
+        return spec
+    if isinstance(spec, Mapping) and ("base_url" in spec) != ("path" in spec):
+        parameters = cast("Parameters", spec)
+        settings = {name: value for name, value in parameters.items() if name in _SETTINGS}
+        values = {name: value for name, value in parameters.items() if name not in _SETTINGS}
+        factory = Server if "base_url" in values else LocalModel
+        check_parameters(f"judge of '{metric}'", factory, values)
+        return Judge(factory(**values), **settings)
+    if not isinstance(spec, Mapping) and isinstance(spec, Backend):
+        return Judge(spec)
+    raise HarnessError(
+        f"{metric}: judge is {spec!r:.80}; expected {{base_url: ..., model: ...}} for a server, {{path: FOLDER}} for a local model, "
+        "or an object with signature() and complete()",
+        parameter="judge", value=cast("object", spec),
+    )  # fmt: skip

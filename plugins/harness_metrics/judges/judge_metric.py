@@ -1,0 +1,62 @@
+"""Base class of metrics whose scores are answers of a judge model."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harness.contracts import MeanMetric, MetricSpec
+from harness_metrics.judges import tally
+from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
+from harness_metrics.sets.checks import check_choice
+
+Unanswered = Literal["undefined", "lowest"]
+
+
+class JudgeMetric(MeanMetric):
+    """Base of a metric with scores in [0, 1] by a judge; a subclass defines ``stats`` with the counts in its last columns.
+
+    Parameters
+    ----------
+    name : str
+        Name of the metric.
+    judge : mapping, Backend or Judge
+        See :func:`~harness_metrics.judges.judge.resolve_judge`.
+    unanswered : {'undefined', 'lowest'}
+        Score of a caption or set without a valid answer: none, or 0.
+    needs : frozenset of str
+        Needs of the metric's ``spec``.
+    settings : str
+        Further settings for the signature.
+    """
+
+    untestable = "asks a judge model"
+
+    def __init__(
+        self, name: str, judge: JudgeSpec, unanswered: Unanswered, needs: frozenset[str], *settings: str,
+    ) -> None:  # fmt: skip
+        self.judge: Judge = resolve_judge(judge, name)
+        self.unanswered = check_choice(unanswered, name, "unanswered", ("undefined", "lowest"))
+        self.settings = settings
+        references = int("references" in needs)
+        self.spec = MetricSpec(
+            name, True, needs=needs, bounds=(0.0, 1.0), min_references=references, min_texts=1 + references
+        )
+
+    @property
+    def default(self) -> float:
+        """Score without a valid answer: NaN or 0."""
+        return float("nan") if self.unanswered == "undefined" else 0.0
+
+    def signature(self) -> str:
+        """Return the name, the settings and the signature of the judge."""
+        settings = [*self.settings, *([] if self.unanswered == "undefined" else [f"unanswered:{self.unanswered}"])]
+        return "|".join([self.spec.name, *settings, self.judge.signature()])
+
+    details_of_undefined = True
+    """Refusals and their cost count although the example has no score."""
+
+    def details(self, stats: np.ndarray) -> dict[str, object]:
+        """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of all judged examples."""
+        return tally.details(stats[:, -len(tally.COLUMNS) :], self.judge.prices)

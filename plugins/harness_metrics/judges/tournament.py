@@ -1,0 +1,166 @@
+"""Arena: all systems against one another before a judge, and their ranking with bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.stats import bootstrap
+from harness_metrics.judges import prompts, tally
+from harness_metrics.judges.bradley_terry import ranks, strengths
+from harness_metrics.judges.duels import CRITERION, Duel, Outcome, fight
+from harness_metrics.judges.judge import Judge
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Place of one system."""
+
+    system: str
+    rank: int
+    ranks: tuple[int, int]
+    """95 % interval of the rank."""
+    strength: float
+    """Bradley-Terry log-strength; the mean over systems is 0."""
+    interval: tuple[float, float]
+    """95 % percentile interval of the strength under a bootstrap over examples."""
+    points: float
+    """Mean points over the system's duels, ties one half."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Result of an arena."""
+
+    standings: tuple[Standing, ...]
+    """Systems, the strongest first."""
+    duels: int
+    """Duels with a valid answer in both orders."""
+    unanswered: int
+    """Duels without one; they do not count."""
+    first_place: float
+    """Share of decisions for the caption in the first place; 0.5 without bias of position."""
+    contradictions: float
+    """Share of duels whose two orders contradict each other; they count as ties."""
+    wins: np.ndarray
+    """Points of row over column, shape (S, S), in the order of ``standings``."""
+    counts: Mapping[str, object]
+    """Answers by status, requests, tokens and cost."""
+
+
+def arena(
+    judge: Judge,
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]] | None = None,
+    *,
+    sources: Sequence[str | None] | None = None,
+    criterion: str = CRITERION,
+    samples: int = 1000,
+    seed: int = 0,
+    prior: float = 1.0,
+) -> Ranking:
+    """Compare all pairs of systems on all examples, in both orders, and rank the systems.
+
+    Parameters
+    ----------
+    judge : Judge
+        The judge.
+    systems : mapping
+        Name of each of S systems and its captions, one per example (B).
+    references : sequence of sequences of str, optional
+        Captions by people that the judge sees, one list per example.
+    sources : sequence of str or None, optional
+        Source texts that the judge sees, one per example.
+    criterion : str
+        Meaning of *better* in the prompt.
+    samples : int, default 1000
+        Bootstrap resamples of the examples.
+    seed : int, default 0
+        Seed of the bootstrap.
+    prior : float, default 1
+        See :func:`~harness_metrics.judges.bradley_terry.strengths`.
+
+    Raises
+    ------
+    HarnessError
+        For fewer than two systems, lists of unequal length, and when no duel has a valid answer.
+    """
+    names, size = list(systems), _size(systems, references, sources)
+    pairs = list(combinations(range(len(names)), 2))
+    duels = [
+        Duel(
+            systems[names[i]][k], systems[names[j]][k], tuple(references[k]) if references else (),
+            sources[k] if sources else None,
+        )
+        for k in range(size) for i, j in pairs
+    ]  # fmt: skip
+    outcomes = fight(judge, duels, criterion, prompts.ARENA)
+    defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
+    if not defined:
+        raise HarnessError(f"arena: none of {len(duels)} duels has a valid answer in both orders")
+    wins = _wins(outcomes, pairs, size, len(names))
+    verdicts = [v for outcome in outcomes for v in (outcome.forward, outcome.backward) if v.requests]
+    standings, order = _standings(names, wins, samples, seed, prior)
+    return Ranking(
+        standings, len(defined), len(outcomes) - len(defined),
+        float(np.mean([outcome.for_first_place for outcome in defined])),
+        float(np.mean([outcome.contradicts for outcome in defined])),
+        wins.sum(axis=0)[np.ix_(order, order)],
+        tally.details(tally.row(verdicts)[None], judge.prices),
+    )  # fmt: skip
+
+
+def _size(systems: Mapping[str, Sequence[str]], *others: Sequence[Any] | None) -> int:
+    if len(systems) < 2:
+        raise HarnessError(f"arena: found {len(systems)} systems; expected at least 2")
+    sizes = {len(captions) for captions in systems.values()} | {
+        len(captions_beside) for captions_beside in others if captions_beside is not None
+    }
+    if len(sizes) > 1 or not next(iter(sizes)):
+        lengths = ", ".join(f"{name}: {len(captions)}" for name, captions in systems.items())
+        raise HarnessError(f"arena: expected as many captions of every system as examples, at least 1; found {lengths}")
+    return next(iter(sizes))
+
+
+def _wins(outcomes: Sequence[Outcome], pairs: Sequence[tuple[int, int]], size: int, n: int) -> np.ndarray:
+    """Return the points of row over column for each example, shape (B, S, S)."""
+    wins = np.zeros((size, n, n))
+    points = iter(outcomes)
+    for k in range(size):
+        for i, j in pairs:
+            value = next(points).points
+            if not np.isnan(value):
+                wins[k, i, j], wins[k, j, i] = value, 1.0 - value
+    return wins
+
+
+def _standings(
+    names: Sequence[str], wins: np.ndarray, samples: int, seed: int, prior: float
+) -> tuple[tuple[Standing, ...], list[int]]:
+    """Return the standings, the strongest first, and the positions of their systems in ``names``."""
+    size, n = len(wins), len(names)
+    flat = wins.reshape(size, n * n)
+    values = strengths(wins.sum(axis=0), prior)
+    # Examples are resampled, not duels: the duels of one image are not independent.
+    draws = [strengths((w @ flat).reshape(-1, n, n), prior) for w in bootstrap.weights(size, samples, seed)]
+    resampled = np.concatenate(draws) if draws else values[None]
+    system_ranks, resampled_places = ranks(values), ranks(resampled)
+    duels = (wins + wins.transpose(0, 2, 1)).sum(axis=(0, 2))
+    points = wins.sum(axis=(0, 2)) / np.where(duels > 0, duels, np.nan)
+    order = sorted(range(n), key=lambda k: (-values[k], names[k]))
+    return tuple(
+        Standing(
+            names[k], int(system_ranks[k]), _whole(bootstrap.interval(resampled_places[:, k])), float(values[k]),
+            bootstrap.interval(resampled[:, k]), float(points[k]),
+        )
+        for k in order
+    ), order  # fmt: skip
+
+
+def _whole(ends: tuple[float, float]) -> tuple[int, int]:
+    return int(np.floor(ends[0])), int(np.ceil(ends[1]))

@@ -1,0 +1,139 @@
+"""Frechet distance between Gaussian fits of two samples of vectors, without a d x d matrix.
+
+    |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2}),   covariances with n - 1; a single vector has covariance 0
+
+(Dowson & Landau 1982; Chan et al. 2022, A.7, where the matrix square root is called the bottleneck.) For centred samples A (n, d)
+and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of the n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other terms
+are read from the N x N Gram matrix, for the observed labels and for any relabeling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.stats import permutation, ties
+from harness_metrics.kernel import geometry, symmetric_relabelings
+
+_CHUNK = 1 << 15
+"""Maximum number of relabelings evaluated at once."""
+
+
+def frechet(x: np.ndarray, y: np.ndarray) -> np.ndarray | float:
+    """Return the Frechet distance of two samples.
+
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d), or (B, n, d) and (B, m, d)
+        Vectors of the samples.
+
+    Returns
+    -------
+    float, or ndarray of shape (B,)
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match or a sample is empty.
+
+    References
+    ----------
+    Dowson & Landau 1982, *The Frechet distance between multivariate normal distributions*.
+
+    Examples
+    --------
+    >>> round(frechet(np.array([[0.0], [2.0]]), np.array([[3.0], [7.0]])), 9)  # means 1 and 5, deviations sqrt(2) and sqrt(8)
+    18.0
+    """
+    vectors, n = geometry.stack_samples(x, y)
+    if min(n, vectors.shape[1] - n) > vectors.shape[2]:
+        return geometry.shaped_like(_narrow(vectors[:, :n], vectors[:, n:]), x)
+    return geometry.shaped_like(from_gram(geometry.gram(vectors), n), x)
+
+
+def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return distances (B,) of samples larger than d. For A = Q R the nuclear norm of A B' is that of the d x d matrix R_A R_B'."""
+    # With more texts than dimensions a d x d product is the smaller one: A = Q R has the singular values of R.
+    means, factors = list[np.ndarray](), list[np.ndarray]()
+    for sample in (x.astype(np.float64), y.astype(np.float64)):
+        mean = sample.mean(axis=1, keepdims=True)
+        means.append(mean[:, 0])
+        factors.append(np.linalg.qr(sample - mean, mode="r") / np.sqrt(sample.shape[1] - 1))
+    a, b = factors
+    nuclear = np.linalg.svd(a @ b.transpose(0, 2, 1), compute_uv=False).sum(axis=1)
+    spread = sum(np.einsum("bij,bij->b", factor, factor) for factor in factors)
+    return np.maximum(((means[0] - means[1]) ** 2).sum(axis=1) + spread - 2.0 * nuclear, 0.0)
+
+
+def from_gram(inner: np.ndarray, n: int) -> np.ndarray:
+    """Return distances (B,) for Gram matrices (B, N, N) with the n candidates first."""
+    return _distances(inner[:, :n, :n], inner[:, :n, n:], inner[:, n:, n:])
+
+
+def relabel(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return distances (B, P) for Gram matrices (B, N, N) under labels (P, N), bool, with n candidates in each row."""
+    labels = np.asarray(labels, dtype=bool)
+    number, size = labels.shape
+    n = int(labels[0].sum())
+    candidates = np.nonzero(labels)[1].reshape(number, n)
+    references = np.nonzero(~labels)[1].reshape(number, size - n)
+    out = np.empty((len(inner), number))
+    for row, matrix in enumerate(inner):
+        for start in range(0, number, _CHUNK):
+            c, r = candidates[start : start + _CHUNK], references[start : start + _CHUNK]
+            blocks = (matrix[a[:, :, None], b[:, None, :]] for a, b in ((c, c), (c, r), (r, r)))
+            out[row, start : start + _CHUNK] = _distances(*blocks)
+    return out
+
+
+def exact_p_values(inner: np.ndarray, n: int) -> np.ndarray:
+    """Return exact p-values (B,) for Gram matrices (B, N, N); for n = m half of the relabelings are evaluated.
+
+    The tolerance of ties is relative to the mean squared distance of the vectors from their mean.
+    """
+    null = (relabel(inner, labels) for labels in symmetric_relabelings.chunks(n, inner.shape[-1] - n, _CHUNK))
+    scale: np.ndarray = np.einsum("bii->b", inner) / inner.shape[-1]
+    tolerance = ties.tolerance(scale, ties.FLOAT32)
+    return permutation.p_values(from_gram(inner, n), null, "upper", "exact", tolerance=tolerance)
+
+
+def _distances(within_c: np.ndarray, across: np.ndarray, within_r: np.ndarray) -> np.ndarray:
+    """Return distances (W,) for the blocks (W, n, n), (W, n, m) and (W, m, m) of Gram matrices."""
+    n, m = across.shape[1:]
+    mean_c, mean_r = within_c.mean(axis=(1, 2)), within_r.mean(axis=(1, 2))
+    means = mean_c + mean_r - 2.0 * across.mean(axis=(1, 2))
+    spread = np.zeros(len(across))
+    if n > 1:
+        spread += (np.einsum("wii->w", within_c) - n * mean_c) / (n - 1)
+    if m > 1:
+        spread += (np.einsum("wii->w", within_r) - m * mean_r) / (m - 1)
+    if n > 1 and m > 1:
+        # Tr (S_C S_R)^{1/2} is the sum of the singular values of A B' / sqrt((n-1)(m-1)): S_C S_R = A'A B'B and (B
+        # A')(A B') have the same eigenvalues other than 0. The root of a d x d matrix, the bottleneck of the usual
+        # formula, is never taken.
+        nuclear = np.linalg.svd(_contract_products(across), compute_uv=False).sum(axis=1)
+        spread -= 2.0 * nuclear / np.sqrt((n - 1) * (m - 1))
+    # Equal samples cancel to a rounding error, which may be negative.
+    return np.maximum(means + spread, 0.0)
+
+
+def _contract_products(across: np.ndarray) -> np.ndarray:
+    """Return A B' of the centred samples, for products (W, n, m); the smaller sample loses its redundant dimension."""
+    if across.shape[1] < across.shape[2]:
+        across = across.transpose(0, 2, 1)
+    rows, columns = across.shape[1:]
+    # Centring the smaller sample by an orthonormal basis of the contrasts leaves one column less than subtracting its
+    # mean would, and the same singular values.
+    narrow = (across.reshape(-1, columns) @ helmert(columns)).reshape(-1, rows, columns - 1)
+    return narrow - narrow.mean(axis=1, keepdims=True)
+
+
+def helmert(size: int) -> np.ndarray:
+    """Return an orthonormal basis of the vectors that sum to 0, shape (size, size - 1).
+
+    >>> helmert(2).round(4).tolist()
+    [[0.7071], [-0.7071]]
+    """
+    basis = np.triu(np.ones((size, size - 1)))
+    basis[np.arange(1, size), np.arange(size - 1)] = -np.arange(1, size)
+    return basis / np.sqrt(np.arange(1, size) * np.arange(2, size + 1))

@@ -1,0 +1,93 @@
+"""Metrics ``mauve-knn`` and ``mauve-kde``: MAUVE within each example by local density estimates, with p-values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, Features
+from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.relabeled import RelabeledMetric
+from harness_metrics.kernel import geometry, mmd
+from harness_metrics.mauve import frontier, shares
+from harness_metrics.sets.checks import check_count, check_number
+
+
+class _Local(EmbeddingMetric, RelabeledMetric):
+    """Base of both metrics; a subclass defines ``_weights``."""
+
+    def __init__(self, name: str, embedding: EmbeddingSpec, scaling: float, *options: str) -> None:
+        self.scaling = check_number(scaling, name, "scaling", minimum=1e-9)
+        settings = (*options, f"c:{self.scaling:g}")
+        super().__init__(name, embedding, True, *options, settings=settings, bounds=(0.0, 1.0))
+
+    def _weights(self, inner: np.ndarray) -> np.ndarray:
+        """Return the weights of all texts to each text, shape (B, N, N), for Gram matrices (B, N, N)."""
+        raise NotImplementedError
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return MAUVE of each example under labels (P, N), shape (B, P)."""
+        inner = geometry.gram(features.vectors(self.embedding, batch.text_ids))
+        return shares.area(self._weights(inner), labels, self.scaling)
+
+
+class MauveNeighbours(_Local):
+    """MAUVE within each example, densities by the k nearest texts; higher is better, in (0, 1]. Has p-values.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    k : int, default 4
+        Number of neighbours.
+    scaling : float
+        The constant c of the paper.
+
+    Raises
+    ------
+    HarnessError
+        For a parameter out of range.
+
+    References
+    ----------
+    Pillutla et al. 2023, *MAUVE Scores for Generative Models: Theory and Practice*, section 4.2. Formula:
+    :mod:`harness_metrics.mauve.shares`.
+    """
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: int = 4, scaling: float = frontier.SCALING) -> None:
+        self.k = check_count(k, "mauve-knn", "k")
+        super().__init__("mauve-knn", embedding, scaling, *([f"k={k}"] if k != 4 else []))
+
+    def _weights(self, inner: np.ndarray) -> np.ndarray:
+        return shares.neighbour_weights(geometry.squared_distances(inner), self.k)
+
+
+class MauveKernel(_Local):
+    """MAUVE within each example, densities by a Gaussian kernel; higher is better, in (0, 1]. Has p-values.
+
+    The width of the kernel is half the median distance of the texts of an example, as for ``mmd``.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    scaling : float
+        The constant c of the paper.
+
+    Raises
+    ------
+    HarnessError
+        For a scaling that is not above 0.
+
+    References
+    ----------
+    Pillutla et al. 2023, *MAUVE Scores for Generative Models: Theory and Practice*, section 4.2. Formula:
+    :mod:`harness_metrics.mauve.shares`.
+    """
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", scaling: float = frontier.SCALING) -> None:
+        super().__init__("mauve-kde", embedding, scaling)
+
+    def _weights(self, inner: np.ndarray) -> np.ndarray:
+        return mmd.mmd_kernel(inner)

@@ -1,0 +1,129 @@
+"""MAUVE of two samples of vectors, of many small samples, and under relabelings; its spread over seeds and numbers of buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness_metrics.mauve import frontier, quantise
+
+MOST_BUCKETS = 500
+"""Upper limit of the automatic number of buckets: n / 10 for the 5000 texts per side of the authors' experiments."""
+
+
+class Spread(NamedTuple):
+    """Values of MAUVE for other seeds and numbers of buckets."""
+
+    seeds: np.ndarray
+    """Values by k-means seed, shape (S,)."""
+    by_buckets: dict[int, float]
+    """Value by number of buckets, for the first seed."""
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation over seeds, with divisor S - 1; NaN for one seed."""
+        return float(self.seeds.std(ddof=1)) if len(self.seeds) > 1 else float("nan")
+
+
+def automatic_buckets(n: int, m: int) -> int:
+    """Return a tenth of the smaller sample size, at least 2 and at most 500.
+
+    >>> automatic_buckets(300, 90)
+    9
+    """
+    return max(2, min(MOST_BUCKETS, round(min(n, m) / 10)))
+
+
+def mauve(
+    x: np.ndarray,
+    y: np.ndarray,
+    k: int | None = None,
+    *,
+    seed: int = 25,
+    redo: int = 5,
+    scaling: float = frontier.SCALING,
+) -> float:
+    """Return MAUVE of two samples of vectors, in (0, 1].
+
+    Parameters
+    ----------
+    x, y : ndarray, shapes (n, d) and (m, d)
+        Vectors of the samples.
+    k : int, optional
+        Number of buckets. The default is :func:`automatic_buckets`.
+    seed, redo : int
+        Seed and number of random starts of k-means.
+    scaling : float
+        The constant c of the paper.
+
+    Returns
+    -------
+    float
+        1 if both samples have the same histogram over the buckets.
+
+    References
+    ----------
+    Pillutla et al. 2021, section 2.
+    """
+    vectors = np.concatenate([x, y])
+    k = automatic_buckets(len(x), len(y)) if k is None else k
+    return float(_area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling))
+
+
+def spread(
+    x: np.ndarray, y: np.ndarray, k: int | None = None, *, seeds: Sequence[int] = range(25, 30),
+    factors: Sequence[float] = (0.5, 2.0), redo: int = 5, scaling: float = frontier.SCALING,
+) -> Spread:  # fmt: skip
+    """Return MAUVE of x (n, d) and y (m, d) for several seeds, and for ``k`` times each factor buckets with the first seed.
+
+    Other parameters are those of :func:`mauve`.
+    """
+    k = automatic_buckets(len(x), len(y)) if k is None else k
+    points = quantise.reduce_dimensions(np.concatenate([x, y]))
+
+    def value(buckets: int, seed: int) -> float:
+        return float(_area(quantise.clusters(points, buckets, seed=seed, redo=redo), len(x), scaling))
+
+    others = sorted({max(2, round(k * factor)) for factor in factors} - {k})
+    return Spread(
+        np.array([value(k, seed) for seed in seeds]),
+        {buckets_beside: value(buckets_beside, seeds[0]) for buckets_beside in others},
+    )
+
+
+def _area(labels: np.ndarray, n: int, scaling: float) -> np.ndarray:
+    """Return MAUVE, shape (), of buckets (N,), the n candidates first."""
+    width = int(labels.max()) + 1
+    p, q = (np.bincount(side, minlength=width) / len(side) for side in (labels[:n], labels[n:]))
+    return frontier.area(p, q, scaling)
+
+
+# --------------------------------------------------------------------------- per example
+def relabel(
+    vectors: np.ndarray, labels: np.ndarray, k: int, *, seed: int, redo: int, scaling: float = frontier.SCALING
+) -> np.ndarray:
+    """Return MAUVE of sets of vectors (B, N, d) under labels (P, N), bool, shape (B, P).
+
+    All rows of ``labels`` have the same number of candidates. The buckets do not depend on the labels: a relabeling changes only the
+    histograms, and relabelings with the same histogram are evaluated once.
+    """
+    buckets = quantise.many_buckets(vectors, k, seed=seed, redo=redo)
+    is_candidate = np.asarray(labels, dtype=np.float64)
+    n, size = int(is_candidate[0].sum()), labels.shape[1]
+    out = np.empty((len(buckets), len(labels)))
+    for row, one_hot in enumerate(buckets[:, :, None] == np.arange(k)):
+        # A relabeling enters by its histogram alone. With few buckets there are far fewer histograms than
+        # relabelings, and each is evaluated once; a histogram in base N + 1 is one integer, which sorts faster than
+        # rows.
+        first = np.rint(is_candidate @ one_hot).astype(np.int64)  # [P, k]
+        codes = first @ (size + 1) ** np.arange(k, dtype=np.int64) if (size + 1.0) ** k < 2**62 else None
+        if codes is None:
+            distinct, back = np.unique(first, axis=0, return_inverse=True)
+        else:
+            _, first_rows, back = np.unique(codes, return_index=True, return_inverse=True)
+            distinct = first[first_rows]
+        second = one_hot.sum(axis=0) - distinct
+        out[row] = frontier.area(distinct / n, second / (size - n), scaling)[back.ravel()]
+    return out

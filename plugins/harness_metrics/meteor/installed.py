@@ -1,0 +1,62 @@
+"""METEOR's lexicon of the installed pycocoevalcap, with the errors and messages of the harness."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import cache
+from threading import Lock, Thread
+
+from caption_kernels import Lexicon
+from caption_kernels import lexicon as source
+from harness.errors import HarnessError, MissingExtra
+from harness.files.announcements import announce
+
+_first_use = Lock()
+
+
+def lexicon() -> Lexicon:
+    """Return the lexicon of this process, built once on a machine by the first caller.
+
+    Raises
+    ------
+    MissingExtra
+        If pycocoevalcap is not installed, or lacks METEOR's files.
+    HarnessError
+        If one of its files is damaged.
+    """
+    with _first_use:
+        return _load()
+
+
+def start_loading() -> None:
+    """Load the lexicon in a thread; what goes wrong there goes wrong again, with a message, where the lexicon is needed."""
+    Thread(target=_load_quietly, daemon=True).start()
+
+
+def find_sources() -> source.Sources:
+    """Return the paths of METEOR's data; raises :class:`MissingExtra` without pycocoevalcap."""
+    with _harness_errors():
+        return source.find_sources()
+
+
+def _load_quietly() -> None:
+    with suppress(HarnessError):
+        lexicon()
+
+
+@cache
+def _load() -> Lexicon:
+    with _harness_errors():
+        sources = source.find_sources()
+        return source.load_lexicon(sources, building=announce("METEOR: building its lexicon, once on this machine"))
+
+
+@contextmanager
+def _harness_errors() -> Generator[None, None, None]:
+    try:
+        yield
+    except source.MissingSources as error:
+        raise MissingExtra(str(error)) from error
+    except source.DamagedSources as error:
+        raise HarnessError(str(error)) from error

@@ -1,0 +1,244 @@
+"""BLEU-1 to BLEU-4 as the COCO caption toolkit computes them, sentence BLEU of all pairs, and a distance from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, overload
+
+import numpy as np
+
+from caption_kernels import TextIndex, ngram
+from caption_kernels.ngram import ORDERS
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness.errors import HarnessError
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import check_tokenizer
+
+Smoothing = Literal["toolkit", "add-one"]
+
+
+def check_order(n: object) -> int:
+    """Return the highest n-gram order ``n``; raise :class:`HarnessError` unless it is 1, 2, 3 or 4.
+
+    >>> check_order(4)
+    4
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= ORDERS:
+        raise HarnessError(f"bleu: n is {n!r}; expected 1, 2, 3 or 4", parameter="n", value=n)
+    return n
+
+
+def pair_scores(
+    index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit"
+) -> np.ndarray:
+    """Return sentence BLEU-n of all pairs of hypotheses and single references.
+
+    Parameters
+    ----------
+    index : TextIndex
+        Holds the n-grams of the texts.
+    hyp, ref : ndarray
+        Gram rows of ``index``, shapes (B, n) and (B, m).
+    n : int
+        Highest order, 1 to 4.
+    smoothing : str
+        ``toolkit``, the COCO toolkit's constants, or ``add-one`` (Lin & Och 2004).
+
+    Returns
+    -------
+    ndarray
+        Shape (B, n, m), in [0, 1].
+    """
+    matches = ngram.clip_at_each(index, hyp, ref)
+    lengths = np.broadcast_to(ngram.row_lengths(index, hyp)[:, :, None], matches.shape[:3])
+    others = np.broadcast_to(ngram.row_lengths(index, ref)[:, None, :], matches.shape[:3])
+    if smoothing == "toolkit":
+        return ngram.bleu(matches, ngram.count_guesses(lengths), lengths, others, n)
+    return ngram.add_one_bleu(matches, lengths, others, n)
+
+
+class Bleu(MeanMetric):
+    """BLEU-n in [0, 1]; higher is better.
+
+    The score of an example is the mean over its candidates of the toolkit's sentence BLEU. The score of a corpus is not the
+    mean of the examples: counts and lengths are summed over all candidates of all examples, then BLEU is computed once.
+
+    Parameters
+    ----------
+    n : int
+        Highest n-gram order, 1 to 4; default 4.
+    tokenizer : str
+        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+
+    References
+    ----------
+    Papineni, Roukos, Ward & Zhu (2002), "BLEU: a Method for Automatic Evaluation of Machine Translation"; smoothing
+    constants of the COCO caption toolkit (``pycocoevalcap``).
+    """
+
+    def __init__(self, *, n: int = ORDERS, tokenizer: str = "ptb") -> None:
+        self.n = check_order(n)
+        self.tokenizer = check_tokenizer(tokenizer)
+        self.spec = MetricSpec(name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0))
+
+    def signature(self) -> str:
+        """Return the highest order and the tokeniser as one string."""
+        return f"bleu|n:{self.n}|tok:{self.tokenizer}"
+
+    def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
+        """Return the statistics of each example, shape (B, 11), float64.
+
+        Columns: mean sentence BLEU; then, summed over candidates, 4 matches, 4 numbers of n-grams, the length and the
+        closest reference length.
+        """
+        counts = self._counts(batch, features)
+        correct, lengths, closest = counts[..., :ORDERS], counts[..., -2], counts[..., -1]
+        guess = ngram.count_guesses(lengths)
+        items = ngram.bleu(correct, guess, lengths, closest, self.n).mean(axis=1)
+        columns = [items, *correct.sum(axis=1).T, *guess.sum(axis=1).T, lengths.sum(axis=1), closest.sum(axis=1)]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    def _counts(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return matches per order, length and closest reference length of each candidate, shape (B, n, 6), int64.
+
+        BLEU-1 to BLEU-4 share them. Nested sets have counts of their own: matches with fewer references cannot be cut from others.
+        """
+
+        def count(full_batch: Batch) -> np.ndarray:
+            texts = text_rows_of(features, self.tokenizer)
+            rows = texts.gram_rows(features, full_batch.text_ids)
+            lengths = ngram.row_lengths(texts.index, rows)
+            matches = ngram.clip_at_all(texts.index, rows[:, : full_batch.n], rows[:, full_batch.n :])
+            closest = ngram.closest_lengths(lengths[:, : full_batch.n], lengths[:, full_batch.n :])
+            return np.concatenate([matches, lengths[:, : full_batch.n, None], closest[..., None]], axis=2)
+
+        return count(batch) if batch.parent else features.per_batch(("bleu-counts", self.tokenizer), batch, count)
+
+    @overload
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the corpus number of statistics of shape (B, d)."""
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return corpus BLEU of statistics (B, 11), or one value per row of ``weights`` (R, B), shape (R,)."""
+        if weights is None:
+            return self.of_sums(stats[:, 1:].sum(axis=0)).item() if len(stats) else float("nan")
+        return self.of_sums(np.asarray(weights, dtype=np.float64) @ stats[:, 1:])
+
+    def addends(self, stats: np.ndarray) -> np.ndarray:
+        """Return n-gram counts and lengths, shape (B, 10), of statistics (B, 11)."""
+        return stats[:, 1:]
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
+        correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
+        return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
+
+    def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
+        """Return mean sentence BLEU (B, P) under the relabelings ``labels`` (P, N), True = candidate.
+
+        Counts are clipped at the references of each relabeling.
+        """
+        texts = text_rows_of(features, self.tokenizer)
+        return ngram.relabel_bleu(texts.index, texts.gram_rows(features, batch.text_ids), labels, self.n)
+
+
+class Bleu1(Bleu):
+    """:class:`Bleu` with ``n`` = 1."""
+
+    def __init__(self, *, tokenizer: str = "ptb") -> None:
+        super().__init__(n=1, tokenizer=tokenizer)
+
+
+class Bleu2(Bleu):
+    """:class:`Bleu` with ``n`` = 2."""
+
+    def __init__(self, *, tokenizer: str = "ptb") -> None:
+        super().__init__(n=2, tokenizer=tokenizer)
+
+
+class Bleu3(Bleu):
+    """:class:`Bleu` with ``n`` = 3."""
+
+    def __init__(self, *, tokenizer: str = "ptb") -> None:
+        super().__init__(n=3, tokenizer=tokenizer)
+
+
+class Bleu4(Bleu):
+    """:class:`Bleu` with ``n`` = 4."""
+
+    def __init__(self, *, tokenizer: str = "ptb") -> None:
+        super().__init__(n=4, tokenizer=tokenizer)
+
+
+class BleuDistance:
+    """1 - sentence BLEU-n against one reference, in [0, 1]; exactly 0 for equal token sequences of any length.
+
+    One is added to matches and guesses above order 1, so that the distance is graded. Under the toolkit's smoothing one
+    order without a match makes the product vanish: most pairs of captions would be at distance 1, and a text of fewer than
+    four words would be far from itself. Not symmetric.
+
+    Parameters
+    ----------
+    n, tokenizer
+        As in :class:`Bleu`.
+
+    References
+    ----------
+    Lin & Och (2004), "ORANGE: a Method for Evaluating Automatic Evaluation Metrics for Machine Translation" (BLEU+1).
+    """
+
+    name = "bleu"
+
+    def __init__(self, *, n: int = ORDERS, tokenizer: str = "ptb") -> None:
+        self.n = check_order(n)
+        self.tokenizer = check_tokenizer(tokenizer)
+
+    def signature(self) -> str:
+        """Return the highest order, the smoothing and the tokeniser as one string."""
+        return f"bleu|n:{self.n}|smooth:add-one|tok:{self.tokenizer}"
+
+    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
+        texts = text_rows_of(features, self.tokenizer)
+        rows = texts.gram_rows(features, batch.text_ids)
+        return 1.0 - pair_scores(texts.index, rows, rows, self.n, "add-one")
+
+
+def matrix(
+    texts: Sequence[str], *, n: int = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit"
+) -> np.ndarray:
+    """Return sentence BLEU-n of all pairs of texts.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        T texts.
+    n, tokenizer
+        As in :class:`Bleu`.
+    smoothing : str
+        As in :func:`pair_scores`.
+
+    Returns
+    -------
+    ndarray
+        Shape (T, T), in [0, 1], rows the hypothesis, columns the single reference.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown order, tokeniser or smoothing.
+
+    Examples
+    --------
+    >>> matrix(["a dog runs", "a dog"], n=1, tokenizer="none").round(3).tolist()
+    [[1.0, 0.667], [0.607, 1.0]]
+    """
+    if smoothing not in ("toolkit", "add-one"):
+        raise HarnessError(f"bleu: smoothing is {smoothing!r}; expected 'toolkit' or 'add-one'", parameter="smoothing")
+    own = TextRows(check_tokenizer(tokenizer))
+    rows = own.index.gram_rows(own.add(list(texts)))
+    return pair_scores(own.index, rows[None, :], rows[None, :], check_order(n), smoothing)[0]

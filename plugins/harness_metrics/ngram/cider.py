@@ -1,0 +1,330 @@
+"""CIDEr and CIDEr-D: tf-idf weighted n-gram agreement of a candidate with its references, and a distance from it.
+
+The COCO caption toolkit prints the CIDEr-D formula under the name *CIDEr*; ``cider`` and ``ciderd`` are both that number.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from typing import Literal, overload
+
+import numpy as np
+
+from caption_kernels import cider_idf, ngram
+from caption_kernels.ngram import SCALE
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.errors import HarnessError
+from harness.stats import bootstrap, forms
+from harness_metrics.crnrr.rows import WordRows
+from harness_metrics.ngram.cider_refit import HELD_FIXED, Refit
+from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, from_documents, merge_frequencies
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import check_tokenizer
+
+Df = PathParam | os.PathLike[str] | Documents
+Variant = Literal["d", "plain"]
+
+
+class CiderScores:
+    """Scores of pairs of texts under one set of document frequencies; texts are gram rows of an index.
+
+    Parameters
+    ----------
+    texts : TextRows
+        Index of the texts.
+    frequencies : Frequencies
+        Document frequencies of the n-grams of the index.
+    plain : bool
+        Use the original CIDEr, without clipping and length penalty, instead of CIDEr-D.
+    """
+
+    def __init__(self, texts: TextRows, frequencies: Frequencies, plain: bool = False) -> None:
+        self.key = uuid.uuid4().hex
+        """Identifies these scores in caches."""
+        self.texts = texts
+        self.plain = plain
+        self.idf = cider_idf(frequencies.counts, float(frequencies.documents))
+        self.unseen = ngram.unseen_idf(frequencies.documents)
+
+    def forget_texts(self) -> None:
+        """Drop all texts; the document frequencies stay."""
+        self.texts.forget_texts()
+
+    def pairs(self, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
+        """Return the scores (B, n, m), in [0, 10], of rows ``hyp`` (B, n) against single references ``ref`` (B, m)."""
+        return ngram.cider(self.texts.index, self.idf, self.unseen, hyp, ref, clip=not self.plain)
+
+    def rows(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the gram rows (B, N) of the texts of a batch."""
+        return self.texts.gram_rows(features, batch.text_ids)
+
+    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis.
+
+        The array is computed once per batch: metric, distance and p-value read the same one.
+        """
+
+        def build(full_batch: Batch) -> np.ndarray:
+            rows = self.rows(full_batch, features)
+            return self.pairs(rows, rows)
+
+        return features.per_batch(("cider", self.key), batch, build)
+
+    def block(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the scores (B, n, m) of the candidates against single references.
+
+        The block is read from :meth:`matrices` where these exist; otherwise it alone is computed.
+        """
+        matrices = features.peek(("cider", self.key), batch)
+        if matrices is not None:
+            return matrices[:, : batch.n, batch.n :]
+        rows = self.rows(batch, features)
+        return self.pairs(rows[:, : batch.n], rows[:, batch.n :])
+
+
+def _scores(
+    source: Source, tokenizer: str, plain: bool, features: Features, references: Documents = (),
+    part: Frequencies | None = None,
+) -> CiderScores:  # fmt: skip
+    """Return the scores that all metrics and distances of one df, tokeniser and variant share in a run."""
+
+    def build() -> CiderScores:
+        texts = text_rows_of(features, tokenizer)
+        counts = source.frequencies(texts, features, references) if part is None else part
+        return CiderScores(texts, counts, plain)
+
+    if source.name == "given" and part is None:  # depends on the references of each fit
+        return build()
+    return features.memo(("cider", source.name, tokenizer, plain), build)
+
+
+def fit_of_shard(
+    source: Source, tokenizer: str, references: Documents, features: Features
+) -> Frequencies | None:  # fmt: skip
+    """Return the document frequencies of one shard's references in the index of a run; None for those of another source."""
+    if not source.fits_references:
+        return None
+    return from_documents(text_rows_of(features, tokenizer), references)
+
+
+def _check_variant(variant: str, name: str) -> Variant:
+    """Return ``variant``; raise :class:`HarnessError` for an unknown one."""
+    if variant == "d" or variant == "plain":
+        return variant
+    raise HarnessError(f"{name}: variant is {variant!r}; expected 'd' or 'plain'", parameter="variant", value=variant)
+
+
+class Cider(MeanMetric):
+    """CIDEr as the COCO caption toolkit prints it: mean over candidates, in [0, 10]; higher is better.
+
+    With one document (N = 1) every score is 0, since all idf weights are log 1.
+
+    Parameters
+    ----------
+    df : str, path or list of lists of str
+        Source of the document frequencies (:mod:`harness_metrics.ngram.document_frequency`): ``references``, ``given``,
+        a table's path, or lists of texts. ``resampled``: the references of the examples that are reduced, which is the
+        number of ``references`` when every example has a score; resampling refits the frequencies. Scores per example
+        and p-values are those of ``references``.
+    tokenizer : str
+        ``ptb`` (default), ``java-ptb`` or ``none`` (texts are tokenised already).
+    variant : str
+        ``d`` (default), the CIDEr-D formula with clipped counts and length penalty, or ``plain``, the original CIDEr
+        without both, on the same scale.
+
+    References
+    ----------
+    Vedantam, Zitnick & Parikh (2015), "CIDEr: Consensus-based Image Description Evaluation", sections 4.1 and 4.2.
+    """
+
+    name = "cider"
+
+    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
+        self.variant: Variant = _check_variant(variant, self.name)
+        self.resampled = isinstance(df, str) and df == "resampled"
+        self.source = Source("references" if self.resampled else df)
+        self.tokenizer = check_tokenizer(tokenizer)
+        label = self.name if variant == "d" else f"{self.name}(plain)"
+        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE))
+
+    def signature(self) -> str:
+        """Return the variant, the source of the document frequencies and the tokeniser as one string."""
+        source = "resampled" if self.resampled else self.source.name
+        return f"cider-{self.variant}|df:{source}|tok:{self.tokenizer}"
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
+        """Return the pair scores under the document frequencies that ``df`` selects."""
+        return _scores(self.source, self.tokenizer, self.variant == "plain", features, references)
+
+    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Frequencies | None:
+        """Return the document frequencies of one shard's references; None for those of a table or of lists of texts."""
+        return fit_of_shard(self.source, self.tokenizer, references, features)
+
+    def merge_fits(self, first: Frequencies | None, second: Frequencies | None) -> Frequencies | None:
+        """Return the document frequencies of two shards together."""
+        return None if first is None or second is None else merge_frequencies(first, second)
+
+    def finish_fit(self, merged_counts: Frequencies | None, features: Features) -> CiderScores:
+        """Return the pair scores under the merge_frequencies document frequencies."""
+        return _scores(self.source, self.tokenizer, self.variant == "plain", features, part=merged_counts)
+
+    def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
+        return state.block(batch, features).mean(axis=2).mean(axis=1)
+
+    def stats(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the scores, shape (B, 1); for ``resampled`` also the captions as numbers, shape (B, d)."""
+        scores = super().stats(batch, features, state)
+        if not self.resampled:
+            return scores
+        captions = WordRows()
+        captions.tokenizer = self.tokenizer
+        return np.concatenate([scores, captions.stats(batch, features, None)], axis=1)
+
+    @overload
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the corpus number of statistics of shape (B, d)."""
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits the frequencies to each weight vector."""
+        if not self.resampled or not len(stats):
+            return super().reduce(stats) if weights is None else super().reduce(stats, weights)
+        refit = Refit(stats[:, 1:], self.variant == "plain")
+        if weights is None:
+            return refit.value(np.ones(len(stats)))
+        return np.array([refit.value(row) for row in np.asarray(weights, dtype=np.float64)])
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
+        if self.resampled:
+            return Refit(stats[:, 1:], self.variant == "plain").interval(seed)
+        if len(stats) >= bootstrap.LARGE:
+            _, ends = bootstrap.large_interval(self, stats, float(self.reduce(stats)), samples, seed)
+        else:
+            ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
+        if ends is None:
+            return Interval(None, bootstrap.NO_SPREAD)
+        return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of the interval for document frequencies of the references that are not refitted; else empty."""
+        return "" if self.resampled else _interval_note(self.source)
+
+    def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
+        return state.matrices(batch, features) / (batch.n * batch.m)
+
+    def null(self, batch: Batch, features: Features, state: CiderScores, labels: np.ndarray) -> np.ndarray:
+        """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
+        return forms.evaluate(self._forms(batch, features, state), labels)
+
+    def exact_p_values(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return the permutation p-values (B,) over all relabelings; lower scores are more extreme."""
+        return forms.exact_p_values(self._forms(batch, features, state), batch.n, "lower")
+
+
+def _interval_note(source: Source) -> str:
+    """Return the note of intervals under document frequencies of the references; empty for a table."""
+    return HELD_FIXED if source.name in ("task", "given") else ""
+
+
+class CiderD(Cider):
+    """CIDEr-D under its own name: the same number as :class:`Cider`.
+
+    Parameters
+    ----------
+    df, tokenizer
+        As in :class:`Cider`.
+    """
+
+    name = "ciderd"
+
+    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+        super().__init__(df=df, tokenizer=tokenizer)
+
+
+class CiderDistance:
+    """10 - CIDEr-D of a hypothesis against one reference, in [0, 10]; exactly 0 for equal token sequences.
+
+    Equal sequences are set to 0, because a text of fewer than four words, or whose n-grams occur in all documents, scores
+    below 10 against itself. By the Cauchy-Schwarz inequality no score exceeds 10; negative distances from rounding, a few
+    units in the last place, are set to 0. Not symmetric.
+
+    Parameters
+    ----------
+    df, tokenizer
+        As in :class:`Cider`.
+    """
+
+    name = "cider"
+
+    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+        self.source = Source(df)
+        self.tokenizer = check_tokenizer(tokenizer)
+
+    def signature(self) -> str:
+        """Return the source of the document frequencies and the tokeniser as one string."""
+        return f"cider|df:{self.source.name}|tok:{self.tokenizer}"
+
+    @property
+    def held_fixed(self) -> str:
+        """Note of intervals of metrics of this distance: document frequencies of the references; empty for a table."""
+        return _interval_note(self.source)
+
+    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
+        scores = _scores(self.source, self.tokenizer, False, features)
+        rows = scores.rows(batch, features)
+        distances = np.maximum(SCALE - scores.matrices(batch, features), 0.0)
+        distances[rows[:, :, None] == rows[:, None, :]] = 0.0
+        return distances
+
+
+def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb", variant: Variant = "d") -> np.ndarray:
+    """Return the scores of all pairs of texts.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        T texts.
+    df : path or list of lists of str, optional
+        A table's path or lists of texts. By default each text is a document of its own (N = T), so that a pair's score
+        depends on the other texts.
+    tokenizer, variant
+        As in :class:`Cider`.
+
+    Returns
+    -------
+    ndarray
+        Shape (T, T), in [0, 10], rows the hypothesis, columns the single reference.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown variant, or a ``df`` that names the references of a task.
+
+    Examples
+    --------
+    >>> matrix(["a dog runs", "a dog", "the cat"], tokenizer="none").round(2).tolist()
+    [[7.5, 1.99, 0.0], [1.99, 5.0, 0.0], [0.0, 0.0, 5.0]]
+    """
+    variant = _check_variant(variant, "cider")
+    if isinstance(df, str) and df in ("references", "task", "given"):
+        raise HarnessError(f"cider.matrix has no task, so df is not {df!r}; expected a table's path or lists of texts")
+    own = TextRows(check_tokenizer(tokenizer))
+    rows = own.index.gram_rows(own.add(list(texts)))
+    if df is None:
+        documents = own.index.document_frequencies(rows, np.arange(len(rows) + 1))
+        frequencies = Frequencies(documents, max(1, len(rows)))
+    else:
+        frequencies = Source(df).frequencies(own)
+    scores = CiderScores(own, frequencies, variant == "plain")
+    # One reference per item: threads share the columns.
+    return scores.pairs(np.broadcast_to(rows, (len(rows), len(rows))), rows[:, None])[:, :, 0].T.copy()

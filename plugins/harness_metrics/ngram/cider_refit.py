@@ -1,0 +1,110 @@
+"""CIDEr with document frequencies of the examples that are reduced, so that an interval counts their uncertainty too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from caption_kernels import TextIndex, log, ngram
+from harness.contracts import Interval
+from harness.stats import jackknife
+from harness_metrics.crnrr.resampling import sparse_counts
+from harness_metrics.crnrr.rows import parse
+
+GROUPS = 100
+"""Maximum number of groups of examples that the interval leaves out in turn."""
+HELD_FIXED = "document frequencies held fixed"
+"""Note of intervals under the document frequencies of the task."""
+NOTE = "jackknife with document frequencies refitted; for the expected value of this number of examples"
+"""Note of intervals under refitted document frequencies."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    """Examples with the same numbers of candidates and references."""
+
+    examples: np.ndarray
+    """Positions, shape (b,)."""
+    hyp: np.ndarray
+    """Rows of the candidates in the index, shape (b, n)."""
+    ref: np.ndarray
+    """Rows of the references in the index, shape (b, m)."""
+
+
+class Refit:
+    """Texts of the examples, scored under the document frequencies of weighted examples.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Captions as numbers, shape (B, d) (:class:`~harness_metrics.crnrr.rows.WordRows`).
+    plain : bool
+        Use the original CIDEr instead of CIDEr-D.
+    """
+
+    def __init__(self, rows: np.ndarray, plain: bool) -> None:
+        self.plain = plain
+        self.n_examples = len(rows)
+        self.index = TextIndex("none")
+        candidates, references = parse(rows)
+        unit = candidates.unit
+        texts = _texts(np.concatenate([candidates.ids, references.ids]),
+                       np.concatenate([candidates.sentence, references.sentence]), len(unit))  # fmt: skip
+        text_rows = self.index.gram_rows(self.index.add(texts))
+        # Examples of one shape are one array for the kernels; the rows of an example are consecutive, candidates
+        # first.
+        per_example = np.bincount(unit, minlength=len(rows))
+        starts = np.cumsum(per_example) - per_example
+        n_candidates = rows[:, 0].astype(np.int64)
+        self.shapes: list[_Shape] = []
+        for n, total in np.unique(np.stack([n_candidates, per_example], axis=1), axis=0).tolist():
+            examples = np.flatnonzero((n_candidates == n) & (per_example == total))
+            block = text_rows[starts[examples][:, None] + np.arange(total)]
+            self.shapes.append(_Shape(examples, np.ascontiguousarray(block[:, :n]), np.ascontiguousarray(block[:, n:])))
+        self._documents = self._document_matrix()
+
+    def _document_matrix(self) -> Any:
+        """Return the sparse matrix (B, n_grams) with 1 where a reference of an example contains an n-gram."""
+        index = self.index
+        examples, grams = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for shape in self.shapes:
+            for example, rows in zip(shape.examples.tolist(), shape.ref):
+                ids = np.unique(np.concatenate([ids for r in rows.tolist() for ids, _ in index.entries(r)]))
+                examples.append(np.full(len(ids), example))
+                grams.append(ids)
+        return sparse_counts(np.concatenate(examples), np.concatenate(grams), (self.n_examples, index.n_grams))
+
+    def value(self, weights: np.ndarray) -> float:
+        """Return CIDEr of the examples with weights (B,): documents and scores count as often as they weigh."""
+        # An n-gram that only examples without weight contain counts as unseen, as does one in no document.
+        idf = ngram.unseen_idf(weights.sum()) - log(np.maximum(weights @ self._documents, 1.0))
+        scores = np.zeros(self.n_examples)
+        for shape in self.shapes:
+            present = np.flatnonzero(weights[shape.examples] > 0)
+            pairs = ngram.cider(self.index, idf, 0.0, shape.hyp[present], shape.ref[present], clip=not self.plain)
+            scores[shape.examples[present]] = pairs.mean(axis=2).mean(axis=1)
+        return float(weights @ scores / weights.sum())
+
+    def interval(self, seed: int) -> Interval:
+        """Return the interval of the value of all examples, from the values without each of up to :data:`GROUPS` groups."""
+        groups = min(GROUPS, self.n_examples)
+        # Groups, not single examples: each refit is a pass over the corpus, and up to 100 values are enough for a
+        # standard error.
+        order = np.random.default_rng([seed, self.n_examples]).permutation(self.n_examples)
+        values: list[float] = []
+        for group in np.array_split(order, groups):
+            weights = np.ones(self.n_examples)
+            weights[group] = 0.0
+            values.append(self.value(weights))
+        ends = jackknife.interval(self.value(np.ones(self.n_examples)), np.array(values))
+        return Interval(ends, NOTE if ends else "the results without some examples do not differ")
+
+
+def _texts(ids: np.ndarray, sentence: np.ndarray, count: int) -> list[str]:
+    """Return one text per sentence, its words as numbers, for word ids (T,) and their sentences (T,)."""
+    order = np.argsort(sentence, kind="stable")
+    words = ids[order].astype(str)
+    ends = np.cumsum(np.bincount(sentence, minlength=count))
+    return [" ".join(words[start:stop]) for start, stop in zip(np.concatenate([[0], ends[:-1]]), ends)]

@@ -1,0 +1,38 @@
+"""Command ``harness df``: write the document frequencies of a file of references, for CIDEr's parameter ``df``.
+
+  harness df --references captions_val2014.json --output coco-val.npz
+  harness score ... -m cider:df=coco-val.npz
+
+Each example is one document, all its references together, as in the COCO caption toolkit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``harness df`` to a parser."""
+    parser.add_argument(
+        "--references", required=True, metavar="FILE", help="references, in any format that 'harness score' reads"
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz"
+    )
+    parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric: ptb (default), none, java-ptb")
+    parser.add_argument(
+        "--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the table, print its size, and return 0."""
+    from harness.registry import current
+    from harness_metrics.ngram.document_frequency import build_df_table
+
+    examples = list(current().create("readers", "auto", {"path": args.references}))
+    documents = [list(example.references) for example in examples]
+    count = build_df_table(documents, Path(args.output), tokenizer=args.tokenizer, minimum=args.minimum)
+    print(f"{args.output}: {count} n-grams of {len(documents)} documents")
+    return 0

@@ -1,0 +1,120 @@
+"""Words for the six A3DS features: those of the grammar and common synonyms, with the values that each word fits.
+
+A set of values is a bit mask over value indices. Bit 15 is a value that no scene has, such as a dark green wall.
+"""
+
+from __future__ import annotations
+
+from harness_tasks.a3ds.scene import PHRASES
+
+OTHER = 1 << 15
+"""Mask of a value that no scene has."""
+FLOOR, WALL, OBJECT, SCALE, SHAPE, ORIENTATION = range(6)
+
+
+def mask(*indices: int) -> int:
+    """Return the bit mask of value indices.
+
+    >>> mask(0, 3)
+    9
+    """
+    return sum(1 << index for index in indices)
+
+
+_HUE_SYNONYMS = {
+    "crimson": 0, "scarlet": 0, "amber": 1, "golden": 2, "gold": 2, "bright green": 4, "pale green": 4, "mint": 4,
+    "mint green": 4, "sea green": 4, "turquoise": 5, "aqua": 5, "teal": 5, "light blue": 5, "sky blue": 5, "royal blue": 6,
+    "navy": 7, "navy blue": 7, "deep blue": 7, "indigo": 7, "violet": 8, "lilac": 8, "magenta": 9, "rose": 9, "fuchsia": 9,
+}  # fmt: skip
+HUES = {
+    **{phrase: mask(index) for index, phrase in enumerate(PHRASES[FLOOR])},
+    **{word: mask(index) for word, index in _HUE_SYNONYMS.items()},
+    "blue": mask(6, 7),
+}
+"""Colour phrase -> values; ``blue`` alone fits both blues, ``green`` alone is the value green."""
+
+COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {
+    "black",
+    "white",
+    "grey",
+    "gray",
+    "brown",
+}
+SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
+"""Words before a colour; most pairs are the hue of no scene, such as dark green."""
+
+SCALES = {
+    **{phrase.replace("-", " "): mask(index) for index, phrase in enumerate(PHRASES[SCALE])},
+    "minuscule": mask(0),
+    "teeny": mask(0),
+    "miniature": mask(0),
+    "little": mask(1),
+    "medium": mask(2),
+    "medium size": mask(2),
+    "mid sized": mask(2, 3),
+    "mid size": mask(2, 3),
+    "middle size": mask(3),
+    "average sized": mask(2, 3),
+    "average size": mask(2, 3),
+    "enormous": mask(6),
+    "massive": mask(6),
+    "gigantic": mask(7),
+    "colossal": mask(7),
+}
+SHAPES = {
+    **{phrase: mask(index) for index, phrase in enumerate(PHRASES[SHAPE])},
+    "cube": mask(0),
+    "box": mask(0),
+    "tube": mask(1),
+    "can": mask(1),
+    "barrel": mask(1),
+    "sphere": mask(2),
+    "orb": mask(2),
+    "globe": mask(2),
+    "capsule": mask(3),
+    "lozenge": mask(3),
+    "tablet": mask(3),
+}
+NOUNS = {
+    **dict.fromkeys(("floor", "ground", "carpet"), FLOOR),
+    **dict.fromkeys(("wall", "walls", "background", "backdrop"), WALL),
+    **dict.fromkeys((*SHAPES, "object", "thing", "shape", "it", "one"), OBJECT),
+}
+"""Noun -> factor of a colour of that noun."""
+
+_PLACES = "in on at to of the a an near nearly close almost next left right middle center centre corner side"
+_FILLERS = (
+    "a an the this that there is are be it its of in on at to by with and or front before behind against beside standing stands"
+    " stand sitting sits placed located lying picture image photo shows showing shown depicts see we you can has have which"
+    " colored coloured color colour sized size near close next side room pad very"
+)
+PLACE_WORDS = frozenset(_PLACES.split())
+FILLERS = frozenset(_FILLERS.split())
+"""Words without information about a feature."""
+
+
+def place(words: list[str]) -> int:
+    """Return the orientations that the words of a place such as ``close to the left side`` fit; 0 for no place."""
+    present = set(words)
+    middle = any(
+        word in ("middle", "center", "centre") and following not in ("sized", "size")
+        for word, following in zip(words, (*words[1:], ""))
+    )
+    left, right = "left" in present, "right" in present
+    near, nearly = bool(present & {"near", "close", "next"}), bool(present & {"nearly", "almost"})
+    if middle:
+        if near:
+            return mask(4, 10)
+        if nearly:
+            return mask(5, 9)
+        return mask(6, 7, 8) if present & {"in", "at"} else mask(4, 5, 6, 7, 8, 9, 10)
+    if left == right:
+        return 0
+    corner, touching = "corner" in present, bool(present & {"in", "at"})
+    if corner:
+        indices = (3,) if near or nearly else (0,) if touching else (0, 3)
+    elif near or nearly:
+        indices = (2,)
+    else:
+        indices = (1,)
+    return mask(*(14 - index if left else index for index in indices))

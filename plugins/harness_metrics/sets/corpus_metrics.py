@@ -1,0 +1,132 @@
+"""Metrics ``corpus-frechet`` and ``corpus-mmd``: distances between the embeddings of all candidates and of all references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, overload
+
+import numpy as np
+
+from harness.contracts import Batch, Features, Interval
+from harness.stats.weighted_sums import weighted_sums
+from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.kernel import frechet
+from harness_metrics.sets import corpora, grouped_jackknife
+from harness_metrics.sets.checks import check_count, check_number
+from harness_metrics.sets.corpus_vectors import CorpusVectors
+
+
+class CorpusFrechet(CorpusVectors):
+    """Frechet distance between Gaussian fits to all candidates and to all references, as FID is for images; lower is better, at least 0.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+
+    References
+    ----------
+    Heusel et al. 2017, *GANs Trained by a Two Time-Scale Update Rule Converge to a Local Nash Equilibrium* (FID); Semeniuta et al. 2018,
+    *On Accurate Evaluation of GANs for Language Generation* (for texts).
+    """
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm") -> None:
+        super().__init__("corpus-frechet", embedding, False)
+
+    def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
+        """Return the distance of vectors (n, d) and (m, d)."""
+        return float(frechet.frechet(candidates.astype(np.float64), references.astype(np.float64)))
+
+
+class _Kernel(NamedTuple):
+    """Random features of the Gaussian kernel."""
+
+    frequencies: np.ndarray
+    """Shape (d, D)."""
+
+
+class CorpusMmd(EmbeddingMetric):
+    """Squared maximum mean discrepancy between all candidates and all references, with a Gaussian kernel; lower is better, at least 0.
+
+    The kernel is approximated by random Fourier features with a fixed seed, so that statistics are sums over texts. The width of the
+    kernel is the median distance of the references of the task, or ``sigma``.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance.
+    sigma : float, optional
+        Width of the kernel, above 0.
+    features : int, default 512
+        Number of frequencies; the standard error of the kernel is 1 / sqrt(2 features) at most.
+    seed : int, default 0
+        Seed of the frequencies.
+
+    Raises
+    ------
+    HarnessError
+        For a parameter out of range.
+
+    References
+    ----------
+    Gretton et al. 2012, *A Kernel Two-Sample Test*; Rahimi & Recht 2007, *Random Features for Large-Scale Kernel Machines*; Jayasumana
+    et al. 2024, *Rethinking FID: Towards a Better Evaluation Metric for Image Generation* (MMD of corpora).
+    """
+
+    expected_check_failures: ClassVar[dict[str, str]] = {
+        "ragged": "vectors of minilm depend on the texts that are encoded together by up to 1e-6"
+    }
+
+    def __init__(
+        self, *, embedding: EmbeddingSpec = "minilm", sigma: float | None = None, features: int = 512, seed: int = 0
+    ) -> None:
+        self.sigma = None if sigma is None else check_number(sigma, "corpus-mmd", "sigma", minimum=1e-12)
+        self.features = check_count(features, "corpus-mmd", "features")
+        self.seed = check_count(seed, "corpus-mmd", "seed", minimum=0)
+        width = "median" if self.sigma is None else f"{self.sigma:g}"
+        super().__init__(
+            "corpus-mmd", embedding, False, *([] if sigma is None else [f"sigma={width}"]), level="corpus",
+            settings=(f"sigma:{width}", f"features:{features}", f"seed:{seed}"), bounds=(0.0, 4.0),
+        )  # fmt: skip
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> _Kernel:
+        """Return the frequencies of the kernel for the references of the task."""
+        texts = sorted({text for group in references for text in group})
+        vectors = features.vectors(self.embedding, features.intern(texts))
+        sigma = corpora.median_distance(vectors) if self.sigma is None else self.sigma
+        return _Kernel(corpora.frequencies(vectors.shape[-1], self.features, sigma, self.seed))
+
+    def stats(self, batch: Batch, features: Features, state: _Kernel) -> np.ndarray:
+        """Return n, m, and the sums of the features of candidates and of references, shape (B, 2 + 4 features)."""
+        out = np.empty((len(batch), 2 + 4 * self.features))
+        out[:, 0], out[:, 1] = batch.n, batch.m
+        vectors = features.vectors(self.embedding, batch.text_ids)
+        sums = corpora.feature_sums(vectors, state.frequencies, batch.n)
+        out[:, 2 : 2 + 2 * self.features], out[:, 2 + 2 * self.features :] = sums
+        return out
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return NaN for each example, shape (B,): the metric ``mmd`` compares the texts of one example."""
+        return np.full(len(stats), np.nan)
+
+    @overload
+    def reduce(self, stats: np.ndarray) -> float:
+        """Return the squared MMD of statistics (B, d)."""
+
+    @overload
+    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return one value per weight vector, shape (W,)."""
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the squared MMD of the summed statistics (B, d), or values (W,) for ``weights`` of shape (W, B)."""
+        if not len(stats):
+            return float("nan") if weights is None else np.full(len(weights), np.nan)
+        sums = np.ones((1, len(stats))) @ stats if weights is None else weighted_sums(weights, stats)
+        first, second = np.split(sums[:, 2:], 2, axis=1)
+        values = corpora.mmd_of_sums(first, sums[:, 0], second, sums[:, 1])
+        return float(values[0]) if weights is None else values
+
+    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+        """Return the interval of the jackknife over groups of examples: a bootstrap adds to the bias of the squared MMD."""
+        left_out = grouped_jackknife.without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
+        return grouped_jackknife.interval_of(float(self.reduce(stats)), left_out, self.spec.bounds)

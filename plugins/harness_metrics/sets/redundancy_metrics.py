@@ -1,0 +1,170 @@
+"""Metrics ``mbleu``, ``compression-ratio`` and ``ms-jaccard``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, Features, MetricSpec, Parameterised
+from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
+from harness_metrics.ngram.bleu import Bleu
+from harness_metrics.sets import redundancy
+from harness_metrics.sets.checks import check_count
+from harness_metrics.sets.grouped_jackknife import Jackknifed
+from harness_metrics.tokenisers.tokens import check_tokenizer
+
+
+class MBleu(Parameterised):
+    """Corpus BLEU-n of each candidate against the other candidates of its example, in [0, 1]; lower is more diverse.
+
+    Counts and lengths are summed over all candidates of all examples, then BLEU is computed once, as for ``bleu``.
+
+    Parameters
+    ----------
+    n : int, default 4
+        Largest order, from 1 to 4.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer from 1 to 4.
+
+    References
+    ----------
+    Shetty et al. 2017, *Speaking the Same Language: Matching Machine to Human Captions by Adversarial Training*, section 5.2.
+    """
+
+    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
+        self.bleu = Bleu(n=check_count(n, "mbleu", "n", maximum=4), tokenizer=tokenizer)
+        self.spec = MetricSpec(f"mbleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
+
+    def signature(self) -> str:
+        """Return ``m`` and the signature of BLEU: ``mbleu|n:4|tok:ptb``."""
+        return f"m{self.bleu.signature()}"
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
+        """Return None: there is no corpus state."""
+
+    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the statistics of BLEU, the first column averaged over the candidates and the others summed, shape (B, 11)."""
+        total = np.zeros((len(batch), 11))
+        for k in range(batch.n):
+            total += self.bleu.stats(_against_the_others(batch, k), features, None)
+        total[:, 0] /= batch.n
+        return total
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the mean sentence BLEU of each example, shape (B,)."""
+        return stats[:, 0]
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return BLEU of the summed statistics (B, 11), or one value per row of ``weights`` (W, B), shape (W,)."""
+        return self.bleu.reduce(stats) if weights is None else self.bleu.reduce(stats, weights)
+
+
+def _against_the_others(batch: Batch, k: int) -> Batch:
+    """Return the batch whose only candidate is candidate k and whose references are the other candidates."""
+    others = [*range(k), *range(k + 1, batch.n)]
+    sets = tuple(
+        replace(item, candidates=(item.candidates[k],), references=tuple(item.candidates[i] for i in others))
+        for item in batch.sets
+    )
+    columns = np.array([k, *others])
+    return Batch(sets, batch.text_ids[:, columns], 1, batch.n - 1, batch, columns)
+
+
+class CompressionRatio(Jackknifed):
+    """Bytes of all candidates over the bytes of their gzip file, about 1 or more; lower is more diverse.
+
+    The candidates are sorted, so that their order does not matter. The ratio increases with the size of the corpus, and a resample has
+    copies that compress: the interval is a jackknife over groups of examples. The statistics are the bytes of the candidates.
+
+    References
+    ----------
+    Shaib et al. 2024, *Standardizing the Measurement of Text Diversity: A Tool and a Comparative Analysis of Scores*.
+    """
+
+    def __init__(self) -> None:
+        self.spec = MetricSpec("compression-ratio", False, "corpus", frozenset(), shardable=False)
+
+    def signature(self) -> str:
+        """Return ``compression-ratio|gzip|sorted``."""
+        return "compression-ratio|gzip|sorted"
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
+        """Return None: there is no corpus state."""
+
+    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the bytes of the candidates of each example, one line each, shape (B, d); shorter rows end in NaN."""
+        rows = ["".join(f"{' '.join(text.split())}\n" for text in item.candidates) for item in batch.sets]
+        lines = [np.frombuffer(row.encode("utf-8", "surrogatepass"), np.uint8) for row in rows]
+        out = np.full((len(lines), max(map(len, lines))), np.nan)
+        for target, line in zip(out, lines):
+            target[: len(line)] = line
+        return out
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the ratio of the candidates of each example, shape (B,); NaN without any letter."""
+        return np.array([redundancy.compression_ratio(_lines(row[None])) for row in stats])
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the ratio of all candidates, or ratios (W,) for integer ``weights`` of shape (W, B)."""
+        if weights is None:
+            return redundancy.compression_ratio(_lines(stats)) if len(stats) else float("nan")
+        return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+
+
+def _lines(stats: np.ndarray) -> list[bytes]:
+    """Return the texts of rows of bytes (B, d) that are not empty."""
+    return [line for line in stats[~np.isnan(stats)].astype(np.uint8).tobytes().split(b"\n") if line]
+
+
+class MsJaccard(WordRows, Jackknifed, Parameterised):
+    """MS-Jaccard-n of all candidates and all references: quality and diversity in one number, in [0, 1]; higher is better.
+
+    A resample of examples cannot have new n-grams: the interval is a jackknife over groups of examples.
+
+    Parameters
+    ----------
+    n : int, default 4
+        Largest order.
+    tokenizer : str, default "ptb"
+        Name of the tokenizer.
+
+    Raises
+    ------
+    HarnessError
+        For an ``n`` that is not an integer of at least 1.
+
+    References
+    ----------
+    Alihosseini et al. 2019, *Jointly Measuring Diversity and Quality in Text Generation Models*.
+    """
+
+    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = check_count(n, "ms-jaccard", "n"), check_tokenizer(tokenizer)
+        self.spec = MetricSpec(f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), shardable=False)
+
+    def signature(self) -> str:
+        """Return the metric and its parameters as text."""
+        return f"ms-jaccard|n:{self.n}|tok:{self.tokenizer}"
+
+    def per_example(self, stats: np.ndarray) -> np.ndarray:
+        """Return the values of the captions of each example, shape (B,); NaN where no caption has an n-gram of an order."""
+        return np.array([self.reduce(stats[k : k + 1]) for k in range(len(stats))], dtype=np.float64)
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the value of statistics (B, d), or values (W,) for integer weights (W, B)."""
+        if weights is not None:
+            return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+        if not len(stats):
+            return float("nan")
+        candidates, references = parse(stats)
+        n_candidates = int(stats[:, 0].sum())
+        sizes = n_candidates, len(candidates.unit) - n_candidates  # both sides number all sentences
+        return redundancy.ms_jaccard(candidates, references, sizes, self.n)

@@ -1,0 +1,101 @@
+"""Metrics ``vendi``, ``corpus-vendi`` and ``self-cider``: diversity as the spread of eigenvalues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.inner_fit import FitsInner
+from harness_metrics.kernel.geometry import unit_vectors
+from harness_metrics.ngram.cider import Cider, CiderScores, Df
+from harness_metrics.sets import spectrum
+from harness_metrics.sets.checks import check_order_of_entropy
+from harness_metrics.sets.corpus_vectors import CorpusVectors
+
+
+class Vendi(EmbeddingMetric, MeanMetric):
+    """Effective number of different candidates of an example, in [1, n]; higher is more diverse.
+
+    Parameters
+    ----------
+    embedding : str, mapping or Embedding
+        A registered embedding: name, ``{name: {parameters}}`` or instance; similarities are cosines.
+    q : float, default 1
+        Order of the entropy, at least 0; ``inf`` is allowed.
+
+    Raises
+    ------
+    HarnessError
+        For a negative ``q``.
+
+    References
+    ----------
+    Friedman & Dieng 2023, *The Vendi Score: A Diversity Evaluation Metric for Machine Learning*.
+    """
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: float = 1.0) -> None:
+        self.q = check_order_of_entropy(q, "vendi")
+        order = [] if self.q == 1 else [f"q={self.q:g}"]
+        super().__init__("vendi", embedding, True, *order, references=False, settings=[f"q:{self.q:g}"])
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return the Vendi score of the candidates of each example, shape (B,)."""
+        vectors = features.vectors(self.embedding, batch.candidate_ids)
+        return spectrum.vendi(spectrum.unit_kernels(vectors, batch.candidate_ids), self.q)
+
+
+class CorpusVendi(CorpusVectors):
+    """Effective number of different captions among all candidates of a run, at least 1; higher is more diverse.
+
+    Parameters are those of :class:`Vendi`.
+    """
+
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: float = 1.0) -> None:
+        self.q = check_order_of_entropy(q, "corpus-vendi")
+        super().__init__("corpus-vendi", embedding, True, *([f"q={self.q:g}"] if self.q != 1 else []), references=False)
+
+    def value(self, candidates: np.ndarray, references: np.ndarray) -> float:
+        """Return the Vendi score of vectors (n, d); zero vectors are left out, NaN if there are no others."""
+        unit = unit_vectors(candidates)
+        unit = unit[unit.any(axis=1)]
+        if not len(unit):
+            return float("nan")
+        product = unit.T @ unit if len(unit) > unit.shape[1] else unit @ unit.T  # both have the same eigenvalues
+        return float(spectrum.effective_number(np.linalg.eigvalsh(product) / len(unit), self.q))
+
+
+class SelfCider(FitsInner, MeanMetric):
+    """Diversity of the candidates of an example in n-grams weighted by their rarity, in [0, 1]; higher is more diverse.
+
+    The similarity of two candidates is the original CIDEr, without clipping and length penalty, so that the matrix is positive
+    semi-definite. An example is undefined if no candidate has an n-gram with a weight.
+
+    Parameters
+    ----------
+    df : str, path or list of lists of str
+        Source of the document frequencies, as for ``cider``.
+    tokenizer : str
+        ``ptb`` (default), ``java-ptb`` or ``none``.
+
+    References
+    ----------
+    Wang & Chan 2019, *Describing Like Humans: On Diversity in Image Captioning*, section 3.
+    """
+
+    def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
+        self.inner = Cider(df=df, tokenizer=tokenizer, variant="plain")
+        self.spec = MetricSpec("self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0))
+        self.untestable = "reads the candidates alone; the references give document frequencies"
+
+    def signature(self) -> str:
+        """Return ``self-cider|`` and the signature of the similarity."""
+        return f"self-cider|{self.inner.signature()}"
+
+    def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
+        """Return Self-CIDEr of the candidates of each example, shape (B,); NaN where no n-gram has a weight."""
+        rows = state.rows(batch, features)[:, : batch.n]
+        kernels = state.pairs(rows, rows)
+        return spectrum.singular_spread(0.5 * (kernels + kernels.transpose(0, 2, 1)))

@@ -1,0 +1,82 @@
+"""Metric ``sari``: simplifications against the source sentence and the references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
+from harness.errors import InputError, require
+from harness_metrics.bases.examples import features_by_example
+from harness_metrics.sets.checks import check_choice
+from harness_metrics.simplification.sari import sari
+
+
+class Sari(MeanMetric):
+    """SARI of the candidates, mean over candidates, in [0, 1]; higher is better. It reads the source text of the example.
+
+    Parameters
+    ----------
+    tokenizer : str
+        ``13a`` (default) or ``intl``, tokenisers of sacrebleu, or ``none``: texts are split at blanks.
+    lowercase : bool
+        Compare lower-cased texts.
+
+    Raises
+    ------
+    HarnessError
+        For an unknown tokenizer.
+    MissingExtra
+        Without sacrebleu, for its tokenisers.
+    InputError
+        For an example without a source text.
+
+    References
+    ----------
+    Xu et al. 2016, *Optimizing Statistical Machine Translation for Text Simplification*, section 4.
+    """
+
+    def __init__(self, *, tokenizer: str = "13a", lowercase: bool = True) -> None:
+        self.tokenizer = check_choice(tokenizer, "sari", "tokenizer", ("13a", "intl", "none"))
+        self.lowercase = bool(lowercase)
+        if tokenizer != "none":
+            require("sacrebleu", extra="more-text", needed_by="metric 'sari'")
+        self.spec = MetricSpec("sari", True, bounds=(0.0, 1.0))
+        self.untestable = "takes a millisecond per caption: too slow to score relabeled texts"
+
+    def signature(self) -> str:
+        """Return ``sari|tok:13a|lower:True``."""
+        return f"sari|tok:{self.tokenizer}|lower:{self.lowercase}"
+
+    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
+        """Return SARI of each example, shape (B,)."""
+        sources = features.intern(_source(item) for item in batch.sets)
+        words = features.per_text(self.signature(), sources, self._words)
+        texts = features_by_example(features, batch, self.signature(), self._words)
+        return np.array([
+            np.mean([sari(source, candidate, references) for candidate in candidates])
+            for source, (candidates, references) in zip(words, texts)
+        ])  # fmt: skip
+
+    def _words(self, texts: list[str]) -> list[list[str]]:
+        """Return the words of each text."""
+        lowered = [text.lower() if self.lowercase else text for text in texts]
+        if self.tokenizer == "none":
+            return [text.split() for text in lowered]
+        if self.tokenizer == "13a":
+            from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a as Tokenizer
+        else:
+            from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International as Tokenizer
+        tokenize = Tokenizer()
+        return [tokenize(text).split() for text in lowered]
+
+
+def _source(item: CaptionSet) -> str:
+    """Return the source text of an example; raise :class:`InputError` without one."""
+    if item.source is None:
+        raise InputError(
+            f"metric 'sari' compares with a source text, and the example '{item.id}' has none; name its column as "
+            "'source' in the columns of the data set"
+        )
+    return item.source

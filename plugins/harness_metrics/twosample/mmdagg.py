@@ -1,0 +1,107 @@
+"""MMD aggregated over kernels: the smallest permutation p-value, and its own permutation p-value.
+
+For each kernel the permutation p-value of the observed labels is the share of relabelings whose MMD is at least as large. The statistic
+is the smallest of them. The same statistic is defined for every relabeling, so that its own permutation test is exact: no correction
+for the number of kernels is needed. It is MMDAgg with uniform weights (Schrab et al. 2023, algorithm 1) as a p-value, with the quantiles
+of all relabelings in place of those of two samples of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harness.stats import forms, permutation, ties
+from harness_metrics.bases.relabeled import observed_labels
+from harness_metrics.kernel import geometry
+
+Shape = Literal["gaussian", "laplace", "both"]
+SHAPES: tuple[Shape, ...] = ("both", "gaussian", "laplace")
+
+ORBIT = 20_000
+"""Largest number of relabelings that are enumerated; beyond it this many random ones are drawn."""
+DRAWS = 2_000
+_BYTES = 64 << 20
+"""Size of the values of all kernels under all relabelings that are held at once."""
+
+
+def kernels(inner: np.ndarray, shape: Shape = "both", number: int = 10) -> np.ndarray:
+    """Return Gaussian exp(-(d / w)^2 / 2) and Laplace kernels exp(-d / w) of the Euclidean distances d.
+
+    The widths w lie evenly between half the 5 % quantile and twice the 95 % quantile of the distances of an example; distances of 0
+    count as the median (Schrab et al. 2023, section 5.2 and program).
+
+    Parameters
+    ----------
+    inner : ndarray, shape (B, N, N)
+        Gram matrices.
+    shape : {'both', 'gaussian', 'laplace'}
+        Kernels.
+    number : int
+        Widths of each kernel.
+
+    Returns
+    -------
+    ndarray, shape (B, K, N, N)
+        K kernels; 1 everywhere for an example of equal vectors.
+    """
+    distances = np.sqrt(geometry.squared_distances(inner))
+    upper = geometry.upper(distances)
+    ranked = np.sort(np.where(upper == 0, np.median(upper, axis=1)[:, None], upper), axis=1)
+    low, high = (ranked[:, int(share * ranked.shape[1])] for share in (0.05, 0.95))
+    widths = np.linspace(low / 2, high * 2, number).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = distances[:, None] / widths[:, :, None, None]
+    scaled[np.isnan(scaled)] = 0.0  # 0 / 0: more than half of the distances are 0, and so is the width
+    formulas = {"gaussian": lambda: np.exp(-0.5 * scaled**2), "laplace": lambda: np.exp(-scaled)}
+    return np.concatenate(
+        [formulas[name]() for name in (("gaussian", "laplace") if shape == "both" else (shape,))], axis=1
+    )
+
+
+def relabelings(n: int, m: int, seed: int) -> np.ndarray:
+    """Return all relabelings of n + m texts, or the observed one and random ones where there are too many; shape (P, N), bool."""
+    if permutation.count(n, m) <= ORBIT:
+        return permutation.relabelings(n, m)
+    return np.concatenate([observed_labels(n, m), permutation.draws(n, m, DRAWS, seed)])
+
+
+def smallest_p(kernel: np.ndarray, n: int, labels: np.ndarray, orbit: np.ndarray) -> np.ndarray:
+    """Return the smallest p-value over the kernels under labels.
+
+    Parameters
+    ----------
+    kernel : ndarray, shape (B, K, N, N)
+        Kernels.
+    n : int
+        Number of candidates, at least 2 as is that of references.
+    labels : ndarray, shape (P, N)
+        Labels, bool.
+    orbit : ndarray, shape (Q, N)
+        Relabelings with which the MMD of a kernel is compared.
+
+    Returns
+    -------
+    ndarray, shape (B, P)
+        In (0, 1]; lower is more extreme.
+    """
+    batch, number, size, _ = kernel.shape
+    out = np.empty((batch, len(labels)))
+    step = max(1, _BYTES // (16 * number * max(len(orbit), len(labels))))
+    for start in range(0, batch, step):
+        block = kernel[start : start + step]
+        # The U-statistic, as Schrab et al. use it.
+        form = geometry.two_sample_form(block.reshape(-1, size, size), n, "unbiased")
+        null = np.sort(forms.evaluate(form, orbit), axis=1)
+        values = forms.evaluate(form, labels)
+        # The identity is one of the relabelings: without a tolerance its own value could miss itself by a rounding
+        # error.
+        tolerance = ties.tolerance(np.maximum(ties.magnitude(null), ties.magnitude(values)), ties.FLOAT32)
+        above = np.empty(values.shape)
+        for row in range(len(values)):
+            # The null is sorted once: the number of relabelings at least as extreme is its length minus the position.
+            below = null[row].searchsorted(values[row] - tolerance[row], side="left")
+            above[row] = 1.0 - np.minimum(below, len(orbit) - 1) / len(orbit)
+        out[start : start + step] = above.reshape(len(block), number, -1).min(axis=1)
+    return out

@@ -1,0 +1,159 @@
+"""The ``auto`` reader: detects the format of a file by its content and delegates to the reader of that format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.contracts import Example, PathParam, Reader
+from harness.errors import InputError
+from harness.files import captions as checks
+from harness.files import records as files
+from harness.files.caption_file import CaptionFile
+from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping
+from harness.files.forms import read_form, single_object
+from harness_tasks.readers.coco import CocoCaptions
+from harness_tasks.readers.joined import joined
+from harness_tasks.readers.jsonl import TableReader
+from harness_tasks.readers.karpathy import KarpathySplits
+from harness_tasks.readers.msrvtt import MsrVtt
+from harness_tasks.readers.vdtk import VdtkList
+
+Format = tuple[str, Callable[..., Reader]]
+"""Name of a format and its reader."""
+
+OBJECTS: Mapping[str, tuple[frozenset[str], Callable[..., Reader]]] = {
+    "coco": (frozenset({"images", "annotations"}), CocoCaptions),
+    "karpathy": (frozenset({"images", "dataset"}), KarpathySplits),
+    "msrvtt": (frozenset({"videos", "sentences"}), MsrVtt),
+}
+"""Formats that are one JSON object: name -> keys of the object and reader."""
+
+
+class AutoReader:
+    """Examples of a file of any form, or of several, whose references are joined by their ids.
+
+    Forms: COCO annotations, Karpathy splits, MSR-VTT annotations, vdtk samples, one JSON object ``{id: references}``, and the forms of
+    records that :mod:`harness.files.forms` reads (tables, text files, logs of other programs); all but Parquet may be gzipped.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        File of references; of several files each has references of all examples.
+    columns : mapping, optional
+        Names of columns, as for the reader ``jsonl``; only for records with columns.
+    limit_references : int, optional
+        Number of references per example, the first ones of each; all by default.
+    allow_empty : bool, default False
+        Accept empty references.
+
+    Attributes
+    ----------
+    format : str
+        Name of the form of the first file: ``coco``, ``karpathy``, ``msrvtt``, ``vdtk``, ``mapping``, ``table`` (JSON or Parquet), ``csv``,
+        ``txt``, ...
+    reader : Reader
+        Reader of that form.
+    readers : dict
+        Path -> reader, of all files.
+
+    Raises
+    ------
+    InputError
+        For a file of no form, for ``columns`` of a file without columns, for files of other ids than the first, and for no file.
+    """
+
+    def __init__(
+        self,
+        *,
+        path: PathParam | Sequence[PathParam],
+        columns: Mapping[str, Any] | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+    ) -> None:
+        paths = [path] if isinstance(path, (str, Path)) else list(path)
+        if not paths:
+            raise InputError("no file of references; expected at least one", parameter="path", value=path)
+        self.formats: list[str] = []
+        self.readers: dict[str, Reader] = {}
+        self.limit_references = limit_references
+        params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
+        for item in dict.fromkeys(map(str, paths)):
+            form, reader = _format(files.existing(item, "file of references"), check_mapping(columns))
+            if columns and reader is not TableReader:
+                raise InputError(f"is a {form} file, which has no columns to name", item, parameter="columns")
+            self.formats.append(form)
+            self.readers[item] = reader(path=item, **params, **({"columns": columns} if columns else {}))
+        self.path, self.format = Path(next(iter(self.readers))), self.formats[0]
+        self.reader = next(iter(self.readers.values()))
+
+    def fingerprint(self) -> str:
+        """Return the fingerprint of the reader of the format, of several files those of all readers."""
+        limit = f"|{self.limit_references}" if len(self.readers) > 1 and self.limit_references else ""
+        return "+".join(reader.fingerprint() for reader in self.readers.values()) + limit
+
+    def describe(self) -> str:
+        """Return the file names and the formats."""
+        return ", ".join(f"{Path(path).name} ({form})" for path, form in zip(self.readers, self.formats))
+
+    def __iter__(self) -> Iterator[Example]:
+        """Yield the examples of the readers; raises as they do."""
+        if len(self.readers) == 1:
+            yield from self.reader
+        else:
+            yield from joined(self.readers, self.limit_references)
+
+
+def _format(path: Path, columns: Mapping[str, Any]) -> Format:
+    """Return the form of a file and its reader; raise :class:`InputError` for a file of no form."""
+    whole = single_object(path) if files.first_byte(path) == b"{" else None
+    for name, (keys, reader) in OBJECTS.items():
+        if whole is not None and keys <= set(whole):
+            return name, reader
+    if whole is not None and "images" in whole:
+        return "karpathy", KarpathySplits
+    names = [name for value in columns.values() for name in (value if isinstance(value, list) else [value]) if name]
+    first, form = read_form(path, "references", names).head()
+    fields = first.fields if first is not None else {}
+    if form.name == "mapping" and not form.key and not _has_columns(fields):
+        return ("mapping", TableReader if columns else MappingReader)
+    if form.name in ("json", "jsonl") and "references" in fields and not set(FILE_ID_COLUMNS) & set(fields):
+        return ("vdtk", VdtkList) if not form.key and not columns else ("table", TableReader)
+    if whole is not None and first is not None and form.name == "jsonl" and not _has_columns(fields):
+        raise InputError(
+            f"holds an object with {checks.quote_list(whole, MOST_NAMES)}; expected 'images' and 'annotations' (COCO), "
+            "'videos' and 'sentences' (MSR-VTT), 'images' (Karpathy) or ids with references",
+            str(path), parameter="path", value=str(path),
+        )  # fmt: skip
+    return ("table" if form.name in ("json", "jsonl", "parquet") else form.name), TableReader
+
+
+def _has_columns(fields: Mapping[str, Any]) -> bool:
+    """Return True for a record with further columns than ``id`` and ``captions``, or with references."""
+    return not set(fields) <= {"id", "captions"} and any(
+        name in fields for name in (*REFERENCE_COLUMNS, *FILE_ID_COLUMNS)
+    )
+
+
+class MappingReader(CaptionFile):
+    """Examples of one JSON object of ids with one reference or a list; the parameters are those of :class:`AutoReader`."""
+
+    name = "mapping"
+    what = "file of references"
+
+    def __init__(self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False) -> None:
+        super().__init__(path=path, limit_references=limit_references, allow_empty=allow_empty)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that change the examples, for the fingerprint."""
+        return {"limit": self.limit_references, "empty": self.allow_empty}
+
+    def __iter__(self) -> Iterator[Example]:
+        """Yield the examples; raise :class:`InputError` for an id without references."""
+        for name, value in files.load_json(self.path).items():
+            where = f"{self.path}: '{name}'"
+            references = checks.captions(value, where, what="reference", allow_empty=self.allow_empty)
+            if not references:
+                raise InputError("has no references", where)
+            yield Example(name, references[: self.limit_references])

@@ -1,0 +1,11 @@
+"""All targets of the fuzzer, by name."""
+
+from __future__ import annotations
+
+from tools.fuzz import (
+    fuzz_files,  # noqa: F401
+    fuzz_scores,  # noqa: F401
+)
+from tools.fuzz.fuzz_target import TARGETS
+
+__all__ = ["TARGETS"]

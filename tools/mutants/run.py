@@ -1,0 +1,256 @@
+"""Test the tests: ``python -m tools.mutants.run``, or ``make mutants``.
+
+Small changes of the sources (:mod:`mutants`) are drawn with a seed. Each is compiled in a process of its own, and the fast tests of the
+changed module run against it: first the test module of its name, then the others of the folder. A mutant is noticed when a test fails
+or takes far more time than it takes without the change. The sources on disk stay as they are.
+
+Those that no test notices are listed. ``equivalent.json`` says of each why it cannot change a result. The exit status is 1 when
+one is missing there, or fewer than 95 % of those that can change a result are noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import importlib.machinery
+import json
+import os
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.mutants.mutants import Mutant, mutants_of, sample, sources
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / ".mutants"
+REASONS = Path(__file__).with_name("equivalent.json")
+GOAL = 0.95
+PRELOADED = (
+    "numpy",
+    "scipy.stats",
+    "scipy.optimize",
+    "hypothesis",
+    "pydantic",
+    "yaml",
+    "pyarrow.parquet",
+    "pandas",
+)
+"""Modules of others that every test imports, loaded once."""
+
+
+# --------------------------------------------------------------------------- one process
+def install(path: str, code: str) -> None:
+    """Let the import system compile ``code`` in place of the file ``path``."""
+    original = importlib.machinery.SourceFileLoader.get_code
+    target = str(ROOT / path)
+
+    def get_code(self: Any, fullname: str) -> Any:
+        if self.path == target:
+            return compile(code, target, "exec", dont_inherit=True)
+        return original(self, fullname)
+
+    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+
+
+def run_tests(tests: Sequence[str], cpu_seconds: int, mutant: tuple[str, str] | None, scratch: Path) -> int:
+    """Run test modules in a child process and return its exit status; negative for a signal. Its output goes beside ``scratch``."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
+            output = os.open(scratch.with_suffix(".txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            if mutant is not None:
+                install(*mutant)
+            os._exit(int(_pytest(tests, scratch)))
+        except BaseException as error:  # the child never returns into the loop of its parent
+            os.write(2, repr(error).encode())
+            os._exit(70)
+    return _wait(child, 10.0 * cpu_seconds + 30)
+
+
+def _pytest(tests: Sequence[str], scratch: Path) -> int:
+    from hypothesis import settings
+
+    settings.register_profile("mutants", database=None, derandomize=True, deadline=None)
+    settings.load_profile("mutants")
+    options = ["-x", "-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider", "--tb=line", f"--basetemp={scratch}"]
+    return pytest.main([*options, *tests])
+
+
+def _wait(child: int, seconds: float) -> int:
+    """Return the exit status of a child; kill its process group after ``seconds``."""
+    until = time.monotonic() + seconds
+    pause = 0.01
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > until:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return -signal.SIGKILL
+        time.sleep(pause)
+        pause = min(0.2, pause * 1.3)
+
+
+# --------------------------------------------------------------------------- tests of a module
+def test_modules(path: str) -> tuple[list[str], list[str]]:
+    """Return the test module of a source file, and the other test modules of its folder."""
+    own = ROOT / "tests" / re.sub(r"/harness_\w+/", "/", path)
+    own = own.with_name(f"test_{own.name}")
+    others = sorted(own.parent.glob("test_*.py"))
+    if not own.is_file():
+        return [], [str(p) for p in others]
+    return [str(own)], [str(p) for p in others if p != own]
+
+
+class Baseline:
+    """CPU seconds of test modules without any change; modules that fail then are left out."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._seconds: dict[str, float | None] = {}
+
+    def seconds(self, test: str) -> float | None:
+        """Return the CPU seconds of a test module, or None when it fails, is empty or takes over a minute."""
+        if test not in self._seconds:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            code = run_tests([test], 60, None, self._scratch)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            self._seconds[test] = used if code == 0 else None
+            if code not in (0, 5):
+                print(f"left out: {os.path.relpath(test, ROOT)} ends with {code} unchanged", flush=True)
+        return self._seconds[test]
+
+
+def attempt(mutant: Mutant, source: str, baseline: Baseline, scratch: Path) -> str:
+    """Return ``noticed`` (by the test module of its name), ``folder`` (by another of the folder) or ``unnoticed``."""
+    code = mutant.code(source)
+    for stage, tests in zip(("noticed", "folder"), test_modules(mutant.path)):
+        seconds = {test: baseline.seconds(test) for test in tests}
+        usable = {test: used for test, used in seconds.items() if used is not None}
+        if not usable:
+            continue
+        limit = int(3 * sum(usable.values())) + 10
+        if run_tests(list(usable), limit, (mutant.path, code), scratch) != 0:
+            return stage
+    return "unnoticed"
+
+
+# --------------------------------------------------------------------------- all
+def draw(config: dict[str, Any], count: int | None, seed: int, only: Sequence[str]) -> list[Mutant]:
+    """Return the sampled mutants of every group, in proportion to the group's count."""
+    total = sum(group["count"] for group in config["groups"].values())
+    drawn: list[Mutant] = []
+    for number, (name, group) in enumerate(sorted(config["groups"].items())):
+        if only and name not in only:
+            continue
+        files = sources(ROOT, group["sources"], group.get("exclude", []))
+        every = [m for file in files for m in mutants_of(file, (ROOT / file).read_text(encoding="utf-8"))]
+        size = group["count"] if count is None else round(count * group["count"] / total)
+        drawn += sample(every, size, 1000 * seed + number)
+    return drawn
+
+
+def key(mutant: Mutant, source: str) -> str:
+    """Return the name of a mutant: its file and the changed line, before and after."""
+    before, after = mutant.change(source)
+    return f"{mutant.path}: {before} -> {after}"
+
+
+def main() -> int:
+    """Run the mutants; return 1 when too many are unnoticed, or one without a reason."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--count", type=int, help="number of mutants (default: that of pyproject.toml)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--groups", nargs="*", default=[])
+    parser.add_argument("--resume", action="store_true", help="keep what was noticed before")
+    parser.add_argument("--retry", action="store_true", help="run only what was unnoticed before and has no reason")
+    parser.add_argument("--report", action="store_true", help="run nothing; print the results so far")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts, for several processes")
+    args = parser.parse_args()
+    part, parts = map(int, args.part.split("/"))
+    os.chdir(ROOT)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutants"]
+    mutants = draw(config, args.count, args.seed, args.groups)[part - 1 :: parts]
+    OUT.mkdir(exist_ok=True)
+    earlier = _earlier() if args.resume or args.retry or args.report else {}
+    reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
+    for name in PRELOADED:
+        importlib.import_module(name)
+    results: dict[str, tuple[Mutant, str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder, "tmp")
+        baseline = Baseline(scratch)
+        for number, mutant in enumerate(sorted(mutants, key=lambda m: m.path), 1):
+            source = (ROOT / mutant.path).read_text(encoding="utf-8")
+            name = key(mutant, source)
+            state = hashlib.sha256(f"{name} {mutant.line} {mutant.code(source)}".encode()).hexdigest()
+            end = earlier.get(state)
+            if args.report or args.retry:
+                retried = args.retry and end == "unnoticed" and name not in reasons
+                if end is None or not retried:
+                    if end is not None:
+                        results[state] = (mutant, end)
+                    continue
+            if end not in ("noticed", "folder") or args.retry:
+                end = attempt(mutant, source, baseline, scratch)
+                print(f"{number}/{len(mutants)} {end:<9} line {mutant.line} {name}", flush=True)
+                with (OUT / "results.jsonl").open("a") as file:
+                    file.write(json.dumps({"state": state, "end": end, "line": mutant.line, "name": name}) + "\n")
+            results[state] = (mutant, end)
+    return summary(results)
+
+
+def _earlier() -> dict[str, str]:
+    """Return the ends of earlier runs by the hash of the mutant."""
+    path = OUT / "results.jsonl"
+    lines = path.read_text().splitlines() if path.is_file() else []
+    return {item["state"]: item["end"] for item in map(json.loads, lines)}
+
+
+def summary(results: dict[str, tuple[Mutant, str]]) -> int:
+    """Print what was noticed, by folder, and the unnoticed ones; return the exit status."""
+    reasons: dict[str, str] = json.loads(REASONS.read_text(encoding="utf-8"))
+    folders: dict[str, list[str]] = {}
+    missing: list[str] = []
+    for mutant, end in results.values():
+        folders.setdefault(str(Path(mutant.path).parent), []).append(end)
+        if end == "unnoticed":
+            name = key(mutant, (ROOT / mutant.path).read_text(encoding="utf-8"))
+            if name not in reasons:
+                missing.append(name)
+            print(
+                f"unnoticed: {mutant.path}:{mutant.line} {name.partition(': ')[2]}\n    {reasons.get(name, 'NO REASON')}"
+            )
+    for folder, ends in sorted(folders.items()):
+        print(f"{folder:<28} {len(ends):>4} mutants, {ends.count('unnoticed'):>3} unnoticed")
+    ends = [end for _, end in results.values()]
+    unnoticed = ends.count("unnoticed")
+    equal = unnoticed - len(missing)
+    share = 1 - len(missing) / max(1, len(ends) - equal)
+    print(
+        f"{len(ends)} mutants, {1 - unnoticed / max(1, len(ends)):.1%} noticed ({ends.count('noticed')} by the test module of their name);"
+        f" {equal} cannot change a result; of the others {share:.1%} noticed"
+    )
+    print(f"{len(missing)} unnoticed without a reason in {os.path.relpath(REASONS, ROOT)}")
+    return int(share < GOAL or bool(missing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
