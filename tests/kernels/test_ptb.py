@@ -217,3 +217,9 @@ def test_threads_share_a_tokenizer():
     expected = tokeniser.tokenize(texts)
     with ThreadPoolExecutor(4) as pool:
         assert all(result == expected for result in pool.map(TOKENIZER.tokenize, [texts] * 8))
+
+
+def test_a_company_before_limited_in_any_case():
+    texts = [f"{word}. {after}" for word in ("pTY", "PtE", "cO", "pty", "CO") for after in ("LIm", "Ltd.", "b")]
+    assert_equal(texts)
+    assert TOKENIZER.tokens_raw(["pTY. LIm"]) == [["pty.", "lim"]]

@@ -148,7 +148,7 @@ ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.
 EYE = "[-^x=~<>']"
 
 SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
-ABBREVIATION = re.compile(f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|[A-Za-z]")
+ABBREVIATION = re.compile(f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|(?i:co|pt[ey])|[A-Za-z]")
 
 # (pattern, emit); the earlier rule wins a tie.
 TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
