@@ -16,8 +16,8 @@ import numpy as np
 from vector_raw_texts import LEXICONS, meteor_cases, ptb_cases, stem_cases
 from vector_texts import Case, Draws, ngram_cases
 
-from caption_kernels.lexicon_format import finished
-from caption_kernels.lexicon_lists import read_lists
+from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.word_lists import read_lists
 
 Engine = Any
 ORDERS = 4

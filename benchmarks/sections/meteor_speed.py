@@ -116,7 +116,7 @@ def _child(n_examples: int) -> dict[str, float]:
 
 def _measure(n_examples: int) -> dict[str, float]:
     """Return seconds of loading and computing, and peak memory in MB."""
-    from caption_kernels.threads import n_threads
+    from caption_kernels.batches.threads import n_threads
     from harness_metrics.meteor import engine as meteor
     from harness_metrics.meteor.installed import lexicon as installed_lexicon
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from caption_kernels._engine import build_hash, engine
+from caption_kernels.binding.engine import build_hash, engine
 
 if TYPE_CHECKING or engine == "compiled":
     from caption_kernels._compiled import (

@@ -61,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def small_lexicon() -> bytes:
     """Return a lexicon with invented content, for the driver."""
-    from caption_kernels.lexicon_format import finished
-    from caption_kernels.lexicon_lists import read_lists
+    from caption_kernels.lexicon.file_format import finished
+    from caption_kernels.lexicon.word_lists import read_lists
     from caption_kernels.reference import ParaphraseReader
 
     table = ParaphraseReader()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from caption_kernels.lexicon_format import finished
-from caption_kernels.lexicon_lists import read_lists
+from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.word_lists import read_lists
 
 PARAPHRASES = [
     ("a dog", "the dog"),

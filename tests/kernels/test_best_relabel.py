@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from caption_kernels.ngram import relabel_best
+from caption_kernels.batches.ngram import relabel_best
 from harness.stats import permutation
 
 

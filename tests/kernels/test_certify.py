@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
-from caption_kernels import certify, functions
+from caption_kernels.certify import functions
+from caption_kernels.certify import vectors as certify
 
 OTHER = """
-from caption_kernels import functions
-from caption_kernels.functions import ptb, stem
+from caption_kernels.certify import functions
+from caption_kernels.certify.functions import ptb, stem
 
 def cider(candidates, references):
     return [value + 1e-6 for value in functions.cider(candidates, references)]
@@ -133,7 +134,7 @@ def test_the_command_runs_as_a_process():
         sys.executable,
         "-m",
         "caption_kernels.certify",
-        "caption_kernels.functions:bleu",
+        "caption_kernels.certify.functions:bleu",
         "--metric",
         "bleu",
         "--tolerance",

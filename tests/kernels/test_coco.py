@@ -9,7 +9,6 @@ import shutil
 import numpy as np
 import pytest
 
-from caption_kernels import coco
 from caption_kernels.coco import (
     Bleu,
     Cider,
@@ -21,6 +20,7 @@ from caption_kernels.coco import (
     Spice,
     Unavailable,
 )
+from caption_kernels.coco import toolkit as coco
 
 GTS = {3: ["a dog runs", "the dog runs fast"], 1: ["a cat", "a cat on a mat", "cats"]}
 RES = {3: ["a dog is running"], 1: [""]}

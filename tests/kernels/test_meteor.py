@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import caption_kernels
-from caption_kernels import meteor
+from caption_kernels.batches import meteor
 
 WORDS = ["a", "the", "dog", "dogs", "puppy", "is", "running", "run", "in front of", "before", "park", ".", "over"]
 

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
-from caption_kernels.lexicon_format import finished
-from caption_kernels.lexicon_lists import read_lists
+from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.word_lists import read_lists
 from caption_kernels.reference.meteor import aligner
 
 compiled = pytest.importorskip("caption_kernels._compiled")

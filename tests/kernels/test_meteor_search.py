@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from caption_kernels import reference
-from caption_kernels.lexicon import MissingSources, build, find_sources
+from caption_kernels.lexicon.installed import MissingSources, build, find_sources
 from caption_kernels.reference.meteor.aligner import Text, Word, find_matches, statistics_of
 from caption_kernels.reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, Path, search
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
-from caption_kernels.lexicon import MissingSources, build, find_sources
-from caption_kernels.lexicon_format import finished
-from caption_kernels.lexicon_lists import read_lists
+from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.installed import MissingSources, build, find_sources
+from caption_kernels.lexicon.word_lists import read_lists
 from caption_kernels.reference.meteor.java_hash import java_hash
 from caption_kernels.reference.meteor.normaliser import _without_runs_of_dots, is_plain
 

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from caption_kernels import spice
-from caption_kernels.spice import JARS, Spice, Unavailable
+from caption_kernels.coco import spice
+from caption_kernels.coco.spice import JARS, Spice, Unavailable
 
 PROGRAM = """#!{python}
 import json, sys

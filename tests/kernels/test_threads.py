@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from caption_kernels import threads
-from caption_kernels.threads import n_threads, run_slices
+from caption_kernels.batches import threads
+from caption_kernels.batches.threads import n_threads, run_slices
 
 
 @pytest.mark.parametrize("count", ["1", "3"])

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from caption_kernels import functions, reference
-from caption_kernels.certify import METRICS, certify
+from caption_kernels import reference
+from caption_kernels.certify import METRICS, certify, functions
 from caption_kernels.reference.ptb import tokeniser
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"

@@ -3,7 +3,7 @@
 Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", with the options
 ``-l en -norm`` of the COCO caption toolkit. Scores are in [0, 1], higher is better, and **not symmetric** (recall has weight .85). The
 functions of this module take raw text; the COCO pipeline applies the PTB tokeniser first, see
-:class:`harness_metrics.meteor.metric.Meteor`. The work is done by :mod:`caption_kernels.meteor`.
+:class:`harness_metrics.meteor.metric.Meteor`. The work is done by :mod:`caption_kernels.batches.meteor`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from caption_kernels import MeteorTexts, TextIndex
-from caption_kernels import meteor as kernels
-from caption_kernels.meteor import Aligned, Pair, corpus_score, scores_of
+from caption_kernels.batches import meteor as kernels
+from caption_kernels.batches.meteor import Aligned, Pair, corpus_score, scores_of
 from harness.errors import InputError
 from harness_metrics.meteor.installed import lexicon
 
@@ -113,7 +113,7 @@ def matrices(table: MeteorTexts, text_ids: np.ndarray) -> np.ndarray:
 
 
 def align_pairs(table: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
-    """Align the same K pairs (hypothesis, reference) of every example; see :func:`caption_kernels.meteor.align_pairs`.
+    """Align the same K pairs (hypothesis, reference) of every example; see :func:`caption_kernels.batches.meteor.align_pairs`.
 
     Raises
     ------

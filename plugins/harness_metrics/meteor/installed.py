@@ -8,7 +8,7 @@ from functools import cache
 from threading import Lock, Thread
 
 from caption_kernels import Lexicon
-from caption_kernels import lexicon as source
+from caption_kernels.lexicon import installed as source
 from harness.errors import HarnessError, MissingExtra
 from harness.files.announcements import announce
 

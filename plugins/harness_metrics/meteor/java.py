@@ -22,7 +22,7 @@ from typing import IO
 import numpy as np
 
 from caption_kernels import normalise
-from caption_kernels.meteor import N_STATISTICS, Aligned, Pair
+from caption_kernels.batches.meteor import N_STATISTICS, Aligned, Pair
 from harness.errors import HarnessError, InputError
 from harness_metrics.meteor.installed import find_sources, lexicon
 from harness_metrics.tokenisers.java_runtime import drain, end, java_command

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from caption_kernels import ngram
-from caption_kernels.meteor import N_STATISTICS, Aligned, scores_of, summable
+from caption_kernels.batches import ngram
+from caption_kernels.batches.meteor import N_STATISTICS, Aligned, scores_of, summable
 from harness.contracts import Batch, Features, MetricSpec
 from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts

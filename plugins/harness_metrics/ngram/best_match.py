@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels import ngram
+from caption_kernels.batches import ngram
 from harness.contracts import Batch, Features, MetricSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
 

@@ -7,8 +7,9 @@ from typing import Literal, overload
 
 import numpy as np
 
-from caption_kernels import TextIndex, ngram
-from caption_kernels.ngram import ORDERS
+from caption_kernels import TextIndex
+from caption_kernels.batches import ngram
+from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of

@@ -12,8 +12,9 @@ from typing import Literal, overload
 
 import numpy as np
 
-from caption_kernels import cider_idf, ngram
-from caption_kernels.ngram import SCALE
+from caption_kernels import cider_idf
+from caption_kernels.batches import ngram
+from caption_kernels.batches.ngram import SCALE
 from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms

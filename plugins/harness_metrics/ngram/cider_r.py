@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caption_kernels import ngram
-from caption_kernels.ngram import SCALE
+from caption_kernels.batches import ngram
+from caption_kernels.batches.ngram import SCALE
 from harness.contracts import Features, MetricSpec
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
 from harness_metrics.ngram.document_frequency import Frequencies

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels import TextIndex, log, ngram
+from caption_kernels import TextIndex, log
+from caption_kernels.batches import ngram
 from harness.contracts import Interval
 from harness.stats import jackknife
 from harness_metrics.crnrr.resampling import sparse_counts

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
+from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
 from harness.errors import InputError, require
 from harness.files.memory import require_memory
 from harness.files.readable import DAMAGED

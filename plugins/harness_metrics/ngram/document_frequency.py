@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from caption_kernels.df_table import Table
+from caption_kernels.scorers.df_table import Table
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_metrics.ngram import df_tables
 from harness_metrics.tokenisers.text_rows import TextRows

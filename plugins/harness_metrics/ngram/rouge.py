@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caption_kernels import ngram
-from caption_kernels.ngram import BETA
+from caption_kernels.batches import ngram
+from caption_kernels.batches.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
 from harness_metrics.tokenisers.tokens import check_tokenizer

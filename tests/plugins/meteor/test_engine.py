@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
-from caption_kernels.lexicon import build, find_sources
+from caption_kernels.lexicon.installed import build, find_sources
 from caption_kernels.reference.meteor.aligner import statistics
 from caption_kernels.reference.meteor.score import segment_score
 from harness.errors import InputError

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from caption_kernels import meteor as kernels
+from caption_kernels.batches import meteor as kernels
 from harness import registry
 from harness.contracts import Batch, CaptionSet, Distance, Metric, Testable
 from harness.errors import MissingExtra, UnknownName

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from caption_kernels import lexicon_format as layout
+from caption_kernels.lexicon import file_format as layout
 from caption_kernels.reference.meteor.hashes import first_slot, hash_bytes, mixed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Lexicon:
     Parameters
     ----------
     buffer : object with a buffer
-        :func:`caption_kernels.lexicon_format.finished`'s result, or a file of it.
+        :func:`caption_kernels.lexicon.file_format.finished`'s result, or a file of it.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from caption_kernels.lexicon_format import bounds, damaged
+from caption_kernels.lexicon.file_format import bounds, damaged
 from caption_kernels.reference.meteor.hashes import edge_slots_of, slots_of
 
 if TYPE_CHECKING:

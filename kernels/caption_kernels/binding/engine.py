@@ -42,7 +42,7 @@ def _hash_of_sources() -> str:
     from hashlib import sha256
     from pathlib import Path
 
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     files = sorted(path.relative_to(folder).as_posix() for path in folder.glob("reference/**/*.py"))
     lines = (f"{sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in files)
     return sha256("".join(lines).encode()).hexdigest()[:16]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -139,7 +138,7 @@ def find_vectors() -> Path:
     FileNotFoundError
         When there is none; the message is one line.
     """
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for folder in (package / "vectors", package.parent / "vectors"):
         if (folder / "cider.json").is_file():
             return folder
@@ -278,7 +277,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for report in reports:
         print(*([json.dumps(report.record())] if options.json else report.lines()), sep="\n")
     return 0 if all(report.passed for report in reports) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,7 @@
 
 They are examples for other implementations, and the way to certify an installation::
 
-    python -m caption_kernels.certify caption_kernels.functions --tolerance 0
+    python -m caption_kernels.certify caption_kernels.certify.functions --tolerance 0
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels import Lexicon, MeteorTexts, ParaphraseReader, TextIndex, Tokenizer, cider_idf, ngram
+from caption_kernels import Lexicon, MeteorTexts, ParaphraseReader, TextIndex, Tokenizer, cider_idf
 from caption_kernels import stem as _stem
-from caption_kernels.lexicon_format import finished
-from caption_kernels.lexicon_lists import read_lists
+from caption_kernels.batches import ngram
+from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.word_lists import read_lists
 
 References = Sequence[Sequence[str]]
 
@@ -82,7 +83,7 @@ def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[s
         ``function_words``, ``prefixes``, ``exceptions`` and ``synsets``: the content of the files of that name in meteor-1.5.jar;
         ``paraphrases``: pairs of a phrase and a paraphrase, in the order of the table.
     """
-    from caption_kernels import meteor as engine
+    from caption_kernels.batches import meteor as engine
 
     texts = MeteorTexts(build_lexicon(lexicon))
     statistics = engine.best_statistics(texts, list(zip(candidates, references, strict=True)))

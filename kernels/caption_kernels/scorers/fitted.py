@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from caption_kernels import TextIndex, cider_idf, ngram
-from caption_kernels.df_table import Table, read_table
+from caption_kernels import TextIndex, cider_idf
+from caption_kernels.batches import ngram
+from caption_kernels.scorers.df_table import Table, read_table
 
 Df = str | Path | Table | Mapping[str, int]
 

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from caption_kernels import Lexicon, ParaphraseReader
-from caption_kernels.lexicon_format import VERSION, finished, verify
-from caption_kernels.lexicon_lists import read_lists
+from caption_kernels.lexicon.file_format import VERSION, finished, verify
+from caption_kernels.lexicon.word_lists import read_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

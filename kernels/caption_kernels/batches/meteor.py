@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from caption_kernels import MeteorTexts, meteor_score
-from caption_kernels.threads import run_slices
+from caption_kernels.batches.threads import run_slices
 
 Pair = tuple[str, Sequence[str]]
 """A hypothesis and its references."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from caption_kernels.lexicon_lists import WordLists
+from caption_kernels.lexicon.word_lists import WordLists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

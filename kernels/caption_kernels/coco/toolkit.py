@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from caption_kernels import MeteorTexts, TextIndex, Tokenizer, cider_idf, meteor, ngram
-from caption_kernels.lexicon import MissingSources, installed_lexicon
-from caption_kernels.spice import Spice, Unavailable
-
-__all__ = ["Bleu", "COCOEvalCap", "Cider", "Meteor", "MissingSources", "PTBTokenizer", "Rouge", "Spice", "Unavailable"]
+from caption_kernels import MeteorTexts, TextIndex, Tokenizer, cider_idf
+from caption_kernels.batches import meteor, ngram
+from caption_kernels.coco.spice import Spice, Unavailable
+from caption_kernels.lexicon.installed import MissingSources, installed_lexicon
 
 Texts = Mapping[Any, list[str]]
 """Tokenised texts of each image id: the result of :meth:`PTBTokenizer.tokenize`."""

@@ -26,7 +26,7 @@ from caption_kernels import (
     rouge_relabel,
 )
 from caption_kernels import cider_repetition as repetition_penalties
-from caption_kernels.threads import run_slices
+from caption_kernels.batches.threads import run_slices
 
 ORDERS = 4
 """Highest n-gram order."""

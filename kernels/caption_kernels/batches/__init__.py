@@ -1,0 +1,1 @@
+"""Functions over batches of examples: arrays of pairs, sliced over threads."""

@@ -1,0 +1,1 @@
+"""The choice between the compiled extension and the reference engine."""

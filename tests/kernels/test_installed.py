@@ -1,0 +1,302 @@
+"""METEOR's lexicon as a file on this machine, and its sources."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import caption_kernels
+from caption_kernels.lexicon import installed as files
+from tests.support.lexicon_sources import LISTS, PARAPHRASES, aligned, table_of
+
+pytest.importorskip("caption_kernels._compiled")
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("HARNESS_CACHE", str(folder))
+    files._digest.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def sources(tmp_path, root):
+    """A jar and a paraphrase table with a few entries; the cache is a folder of the test."""
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "meteor-1.5.jar", "w") as jar:
+        for name, text in zip(files._LISTS, LISTS.values(), strict=True):
+            jar.writestr(name, text)
+    with gzip.open(folder / "paraphrase-en.gz", "wb") as table:
+        table.write(table_of(PARAPHRASES))
+    return files.Sources(folder / "meteor-1.5.jar", folder / "paraphrase-en.gz")
+
+
+def content(lexicon):
+    """Return answers of a lexicon as plain objects."""
+    return aligned(lexicon, caption_kernels).statistics.tolist()
+
+
+def cached(root: Path) -> Path:
+    [path] = (root / "meteor").glob("*.lexicon")
+    return path
+
+
+def notes(caplog) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_second_start_opens_the_file_of_the_first(sources, root, monkeypatch, caplog):
+    first = content(files.load_lexicon(sources))
+    monkeypatch.setattr(files, "build", lambda *_: pytest.fail("built twice"))
+    assert content(files.load_lexicon(sources)) == first
+    assert not notes(caplog)
+    assert cached(root).name.startswith(f"{files.VERSION}-")
+    assert cached(root).read_bytes()[8] == files.VERSION
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "version", "torn"])
+def test_damaged_file_is_built_again_with_one_note(sources, root, caplog, damage):
+    expected = content(files.load_lexicon(sources))
+    path = cached(root)
+    whole = path.read_bytes()
+    torn = {"cut": whole[:-8], "empty": b"", "version": whole[:8] + b"\x07" + whole[9:], "torn": bytes(len(whole))}[
+        damage
+    ]
+    path.unlink()  # the first lexicon maps it
+    path.write_bytes(torn)
+    assert content(files.load_lexicon(sources)) == expected
+    [note] = notes(caplog)
+    assert "is damaged" in note
+    assert path.read_bytes() == whole
+    assert [item.name for item in (root / "meteor").iterdir() if item.name.startswith(".")] == []
+
+
+def test_failed_build_leaves_no_file(sources, root, monkeypatch):
+    monkeypatch.setattr(files, "build", lambda sources: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        files.load_lexicon(sources)
+    assert not [*(root / "meteor").glob("*.lexicon"), *(root / "meteor").glob(".*")]
+
+
+def test_file_that_cannot_be_verified_is_not_kept(sources, root, monkeypatch, caplog):
+    def fail(data):
+        raise ValueError("changed")
+
+    monkeypatch.setattr(files, "verify", fail)
+    assert content(files.load_lexicon(sources))
+    [note] = notes(caplog)
+    assert "cannot be read back (changed)" in note
+    assert not [*(root / "meteor").glob("*.lexicon"), *(root / "meteor").glob(".*.lexicon*")]
+
+
+def test_without_a_folder_to_write_to_the_lexicon_is_held_in_memory_with_one_note(
+    sources, tmp_path, monkeypatch, caplog
+):
+    expected = content(files.load_lexicon(sources))
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
+    assert content(files.load_lexicon(sources)) == expected
+    [note] = notes(caplog)
+    assert "set HARNESS_CACHE to a folder with 100 MB free" in note
+
+
+def test_without_a_home_folder_the_lexicon_is_held_in_memory_with_one_note(sources, monkeypatch, caplog):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("HARNESS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    files._digest.cache_clear()
+    assert content(files.load_lexicon(sources))
+    [note] = notes(caplog)
+    assert "home directory" in note
+
+
+def test_full_disk_builds_once(sources, root, monkeypatch, caplog):
+    calls = []
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    build = files.build
+    monkeypatch.setattr(files, "build", lambda given: calls.append(given) or build(given))
+    monkeypatch.setattr(os, "fsync", refuse)
+    assert content(files.load_lexicon(sources))
+    assert calls == [sources]
+    [note] = notes(caplog)
+    assert "No space left" in note
+    assert not [*(root / "meteor").glob("*.lexicon"), *(root / "meteor").glob(".*.lexicon*")]
+
+
+def test_folder_depends_on_the_environment(monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", "~/x")
+    assert files._folder() == Path.home() / "x/meteor"
+    monkeypatch.delenv("HARNESS_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert files._folder() == Path("/x/harness/meteor")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert files._folder() == Path.home() / ".cache/harness/meteor"
+
+
+def test_line_about_the_work_is_written_when_it_is_done(sources):
+    entered = []
+
+    class Line:
+        def __enter__(self):
+            entered.append(1)
+
+        def __exit__(self, *_):
+            entered.append(2)
+
+    files.load_lexicon(sources, building=Line())
+    assert entered == [1, 2]
+    files.load_lexicon(sources, building=Line())
+    assert entered == [1, 2]
+
+
+CHILD = """
+import json, sys
+from pathlib import Path
+if sys.argv[3] == "unlocked":  # as on a file system without locks
+    sys.modules["fcntl"] = None
+import caption_kernels
+from caption_kernels.lexicon import installed as files
+build = files.build
+files.build = lambda sources: print("built") or build(sources)
+lexicon = files.load_lexicon(files.Sources(Path(sys.argv[1]), Path(sys.argv[2])))
+print(json.dumps(caption_kernels.normalise(["Mr. a dog..."], lexicon)))
+"""
+
+
+@pytest.mark.parametrize("locks", ["locked", "unlocked"])
+def test_processes_that_start_together_build_one_file(sources, root, locks):
+    command = [sys.executable, "-c", CHILD, *map(str, sources), locks]
+    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    answers = [child.communicate()[0].splitlines() for child in children]
+    assert [child.returncode for child in children] == [0, 0, 0]
+    assert len({answer[-1] for answer in answers}) == 1
+    assert json.loads(answers[0][-1])[0]
+    if locks == "locked":
+        assert sum(answer.count("built") for answer in answers) == 1
+    assert cached(root).is_file()
+    assert not [item for item in (root / "meteor").iterdir() if item.name.startswith(".")]
+
+
+# ---------------------------------------------------------------------- the sources
+def test_other_content_has_another_key(sources):
+    before = files.content_key(sources)
+    sources.paraphrases.write_bytes(sources.paraphrases.read_bytes() + b" ")
+    assert files.content_key(sources) != before
+
+
+def records(root: Path) -> list[Path]:
+    return sorted((root / "meteor").glob("*.sha256"))
+
+
+def test_hash_of_each_file_is_recorded_once(sources, root, monkeypatch):
+    before = files.content_key(sources)
+    files._digest.cache_clear()
+    monkeypatch.setattr(files.hashlib, "file_digest", lambda *_: pytest.fail("read again"))
+    assert files.content_key(sources) == before
+    assert len(records(root)) == 2
+
+
+def test_other_content_of_equal_size_and_modification_time_is_detected(sources):
+    path = sources.paraphrases
+    before, status, data = files.content_key(sources), path.stat(), path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (status.st_size, status.st_mtime_ns)
+    assert files.content_key(sources) != before
+
+
+@pytest.mark.parametrize("damage", ["", "zz", "\u00e9", "00" * 32, "00" * 32 + " 1 2 3 4"])
+def test_damaged_record_is_replaced(sources, root, damage):
+    key = files.content_key(sources)
+    whole = {path: path.read_bytes() for path in records(root)}
+    for path in whole:
+        path.write_text(damage, encoding="utf-8")
+    files._digest.cache_clear()
+    assert files.content_key(sources) == key
+    assert {path: path.read_bytes() for path in records(root)} == whole
+
+
+def test_record_that_cannot_be_renamed_leaves_no_file(sources, root, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert len(files.content_key(sources)) == 20
+    assert not [path for path in (root / "meteor").iterdir() if path.is_file()]
+
+
+@pytest.mark.parametrize("cut", [5, -12, -3])
+def test_damaged_table_is_named(sources, cut):
+    path = sources.paraphrases
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(files.DamagedSources, match=r"paraphrase-en\.gz cannot be read .*reinstall"):
+        files.load_lexicon(sources)
+
+
+def test_table_that_is_incomplete_is_named(sources):
+    with gzip.open(sources.paraphrases, "wb") as stream:
+        stream.write(b"0.5\na\nb\n0.5\na\n")
+    with pytest.raises(files.DamagedSources, match=r"paraphrase-en\.gz cannot be read .*damaged"):
+        files.load_lexicon(sources)
+
+
+def test_table_of_several_members_is_read_whole(sources):
+    expected = content(caption_kernels.Lexicon(files.build(sources)))
+    table = table_of(PARAPHRASES)
+    parts = [gzip.compress(table[:10]), gzip.compress(table[10:11]), bytes(5), gzip.compress(table[11:]), bytes(512)]
+    sources.paraphrases.write_bytes(b"".join(parts))
+    assert content(caption_kernels.Lexicon(files.build(sources))) == expected
+
+
+def test_file_that_is_not_a_jar_is_named(sources):
+    wrong = files.Sources(sources.paraphrases, sources.paraphrases)
+    with pytest.raises(files.DamagedSources, match=r"paraphrase-en\.gz cannot be read as METEOR's data"):
+        files.load_lexicon(wrong)
+
+
+def test_jar_without_the_english_data_is_named(sources, tmp_path):
+    path = tmp_path / "other.jar"
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr("function/english.words", "a\n")
+    with pytest.raises(files.DamagedSources, match=r"other\.jar .*english\.prefixes"):
+        files.build(files.Sources(path, sources.paraphrases))
+
+
+def test_file_that_is_gone_is_named(sources):
+    sources.jar.unlink()
+    with pytest.raises(files.DamagedSources, match=r"meteor-1\.5\.jar cannot be read .*No such file"):
+        files.load_lexicon(sources)
+
+
+def test_pycocoevalcap_without_its_data_is_named(tmp_path, monkeypatch):
+    class Spec:
+        submodule_search_locations = (str(tmp_path),)
+
+    monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: Spec)
+    with pytest.raises(
+        files.MissingSources, match=r"METEOR needs .*meteor-1\.5\.jar, which the installed pycocoevalcap lacks"
+    ):
+        files.find_sources()
+    (tmp_path / "meteor").mkdir()
+    (tmp_path / "meteor/meteor-1.5.jar").touch()
+    with pytest.raises(files.MissingSources, match=r"paraphrase-en\.gz"):
+        files.find_sources()
+    monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(files.MissingSources, match="pycocoevalcap"):
+        files.find_sources()
