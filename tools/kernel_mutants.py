@@ -44,7 +44,7 @@ AREAS = (
     ("math", "math"),
     ("ptb|code_points", "ptb"),
     ("stemmer", "stem"),
-    ("meteor_(lexicon|paraphrases)", "lexicon", "meteor"),
+    ("meteor_(lexicon|paraphrases)", "file_format|installed", "meteor"),
     ("meteor_normalise", "normaliser", "meteor"),
     ("meteor|key_map|runs", r"meteor(\.|_score|_texts)", "meteor_align"),
     ("bleu|cider|rouge|local_texts", "ngram|best"),

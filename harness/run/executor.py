@@ -6,6 +6,7 @@ worker once. A worker that ends is replaced and its job given to another, so tha
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Literal, Protocol
 
 from harness.errors import HarnessError
 from harness.registry import current, use_files
@@ -165,16 +166,31 @@ def job_steps(job: Job) -> int:
 def packed(scorer: ShardScorer) -> bytes:
     """Return a scorer for another process; raise :class:`HarnessError` for a metric that cannot be sent there.
 
-    The modules of local registries come first, so that a worker imports them before it reads the rest.
+    The local code comes first, so that a worker imports it before it reads the rest.
     """
     scorer.features.next_shard()
+    buffer = io.BytesIO()
+    pickler = NamingPickler(buffer)
     try:
-        body = pickle.dumps(scorer, protocol=pickle.HIGHEST_PROTOCOL)
+        pickler.dump(scorer)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise HarnessError(
             f"a metric of the run cannot be sent to another process ({error}); use --executor local"
         ) from error
-    return pickle.dumps((LocalCode.of_process(), body), protocol=pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((LocalCode.of_modules(pickler.modules), buffer.getvalue()), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+class NamingPickler(pickle.Pickler):
+    """A pickler that keeps the names of the modules whose classes and functions it writes."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.modules: set[str] = set()
+
+    def reducer_override(self, obj: object) -> object:
+        """Note the module of an object, which is then written as ever."""
+        self.modules.add(str(getattr(obj, "__module__", "")))
+        return NotImplemented
 
 
 def unpacked(payload: bytes) -> ShardScorer:
@@ -191,18 +207,24 @@ class LocalCode:
     manifests: tuple[str, ...]
     """Files of the registries."""
     modules: tuple[tuple[str, str], ...]
-    """Folder and name of the modules that are imported from the folders of the registries."""
+    """Folder and name of the modules in the folders of the registries that the pickled objects need."""
 
     @classmethod
-    def of_process(cls) -> LocalCode:
-        """Return the local registries of this process."""
+    def of_modules(cls, names: Iterable[str] = ()) -> LocalCode:
+        """Return the local registries of this process, and those of the named modules that lie in their folders.
+
+        Modules that the sent objects do not need stay out: a folder may hold any code beside the plugins, and importing it again may do
+        anything.
+        """
         manifests = [manifest for manifest in current().manifests if manifest.local]
-        modules: list[tuple[str, str]] = []
-        for manifest in manifests:
-            for name, module in list(sys.modules.items()):
-                file = getattr(module, "__file__", None)
-                if file and is_below(Path(file), manifest.folder) and module_file(manifest.folder, name):
-                    modules.append((str(manifest.folder), name))
+        modules = [
+            (str(manifest.folder), name)
+            for manifest in manifests
+            for name in sorted(names)
+            if (file := getattr(sys.modules.get(name), "__file__", None))
+            and is_below(Path(file), manifest.folder)
+            and module_file(manifest.folder, name)
+        ]
         return cls(tuple(manifest.source for manifest in manifests), tuple(dict.fromkeys(modules)))
 
     def load(self) -> None:

@@ -121,7 +121,7 @@ class RayCluster:
         """Return the actors of a model; started when there are none, after those of another model ended."""
         if self._loaded != model.label:
             self._release()
-            blob = pickle.dumps((LocalCode.of_process(), model.name, dict(model.params), model.label))
+            blob = pickle.dumps((LocalCode.of_modules(), model.name, dict(model.params), model.label))
             gpus = int(self.ray.cluster_resources().get("GPU", 0))
             resources = {"num_cpus": 0, "num_gpus": 1} if gpus else {"scheduling_strategy": "SPREAD"}  # holds no core
             remote = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **resources)(_Generator)

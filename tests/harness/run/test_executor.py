@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 from concurrent.futures import Future
@@ -15,7 +16,7 @@ import harness.api
 from harness.errors import HarnessError
 from harness.run import executor as module
 from harness.run.execute import Options
-from harness.run.executor import ExecutorOptions, LocalCode, ProcessExecutor, packed, unpacked
+from harness.run.executor import ExecutorOptions, LocalCode, NamingPickler, ProcessExecutor, packed, unpacked
 from harness.run.shard_scores import ShardScorer
 from harness.spec.models import SignificanceSpec
 
@@ -169,6 +170,14 @@ def test_modules_of_local_registries_are_named(project):
     from harness.registry import current
 
     current().create("metrics", "length", {})
-    code = LocalCode.of_process()
+    code = LocalCode.of_modules(["mine_parts", "json"])
     assert [Path(path).parent for path in code.manifests] == [project]
-    assert (str(project), "mine_parts") in code.modules
+    assert code.modules == ((str(project), "mine_parts"),)
+
+
+def test_the_modules_of_sent_objects_are_noted(project):
+    from harness.registry import current
+
+    pickler = NamingPickler(io.BytesIO())
+    pickler.dump([current().create("metrics", "length", {})])
+    assert "mine_parts" in pickler.modules and "pytest" not in pickler.modules
