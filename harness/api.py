@@ -14,7 +14,6 @@ from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.default_metrics import default_metrics
 from harness.run.features import FeatureCache
-from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.progress import in_notebook
 from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_batches, sets_of
@@ -262,7 +261,6 @@ def _significance(method: str | None, **settings: int | None) -> SignificanceSpe
     return SignificanceSpec.model_validate({"method": method, **values})
 
 
-@rare_collections()
 def score(
     candidates: object,
     references: object,

@@ -35,7 +35,6 @@ from harness.run.equal_sizes import common_size
 from harness.run.example_store import ExampleStore
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
-from harness.run.garbage_collection import rare_collections
 from harness.run.generate import Asks, Captions, generate, prepare
 from harness.run.plan import GridPoint, ModelPlan, Plan
 from harness.run.progress import Stages, bar
@@ -84,7 +83,6 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     return examples
 
 
-@rare_collections()
 def execute(
     plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None
 ) -> Run:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
-from harness.run.garbage_collection import rare_collections
 from harness.run.intervals import estimate
 from harness.rundir.pieces import joined_rows
 
@@ -111,7 +110,6 @@ def _or_nan(values: np.ndarray | None, count: int) -> np.ndarray:
     return np.full(count, np.nan) if values is None else values
 
 
-@rare_collections()
 def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH) -> list[PositionedBatch]:
     """Return the caption sets as batches of one (n, m) shape.
 
@@ -180,7 +178,6 @@ def fitted(metric: Metric, features: Features) -> State:
     return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
 
 
-@rare_collections()
 def score(
     metric: Metric,
     parts: Sequence[PositionedBatch],

@@ -17,7 +17,6 @@ from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan
 from harness.spec.models import SignificanceSpec
 
@@ -69,7 +68,6 @@ class ShardScorer:
     """Called with system, metric and the statistics (B, d) of each batch; in the process of the run alone."""
     _last: int | None = None
 
-    @rare_collections()
     def score(self, job: Job, advance: Callable[[int], None] = lambda n: None) -> ShardScores:
         """Return the statistics of a job; ``advance`` gets the number of examples after each batch."""
         if self._last is not None and self._last != job.index:

@@ -17,7 +17,6 @@ from harness.contracts import CaptionSet, Metric, Parameters, TokenScoreMetric, 
 from harness.errors import HarnessError, InputError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
-from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
 from harness.run.text_scores import MetricResult, caption_sets, score_batches
 
@@ -119,7 +118,6 @@ class WrappedMetric:
             raise HarnessError(f"metric '{self.label}' takes {expected}")
 
     # ------------------------------------------------------------------ numbers
-    @rare_collections()
     def result(self, rows: Sequence[str]) -> MetricResult | dict[str, float]:
         """Return the result over the examples of :meth:`caption_rows`, or the columns over those of :meth:`token_rows`.
 
