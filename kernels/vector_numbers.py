@@ -16,7 +16,7 @@ import numpy as np
 from vector_raw_texts import LEXICONS, meteor_cases, ptb_cases, stem_cases
 from vector_texts import Case, Draws, ngram_cases
 
-from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
 
 Engine = Any
@@ -268,7 +268,7 @@ def _lexicon(engine: Engine, name: str) -> Any:
     table, lists = engine.ParaphraseReader(), LEXICONS[name]
     table.feed("".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in lists["paraphrases"]).encode())
     names = ("function_words", "prefixes", "exceptions", "synsets")
-    return engine.Lexicon(finished(table, read_lists(*(lists[part].encode() for part in names))))
+    return engine.Lexicon(finish_lexicon(table, read_lists(*(lists[part].encode() for part in names))))
 
 
 def math_cases() -> Iterator[Case]:

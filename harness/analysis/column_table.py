@@ -82,10 +82,10 @@ def read_columns(sources: Sequence[str | Path], rows: RowKind = "system") -> Col
         if not path.is_file():
             raise InputError("no such file or run directory", str(path))
     tables = [read_table(path) for path in paths]
-    return tables[0] if len(tables) == 1 else _stacked(tables)
+    return tables[0] if len(tables) == 1 else _stack_tables(tables)
 
 
-def _stacked(tables: Sequence[ColumnTable]) -> ColumnTable:
+def _stack_tables(tables: Sequence[ColumnTable]) -> ColumnTable:
     """Return tables one below the other, with the column ``file``; the cell of a column that a table lacks is empty."""
     records: list[dict[str, object]] = []
     for table in tables:
@@ -126,14 +126,14 @@ def read_table(path: Path) -> ColumnTable:
         if double is not None:
             raise InputError(f"the column '{double}' occurs twice", f"{path}:1")
         cells = list(_lines(path, file, delimiter, len(header)))
-    return _typed(str(path), {name: tuple(row[k] for row in cells) for k, name in enumerate(header)})
+    return _parse_columns(str(path), {name: tuple(row[k] for row in cells) for k, name in enumerate(header)})
 
 
 def from_records(source: str, records: Iterable[Mapping[str, object]]) -> ColumnTable:
     """Return the table of mappings column -> number or text; the cell of a column that a record lacks is empty."""
     records = list(records)
     names = list(dict.fromkeys(name for record in records for name in record))
-    return _typed(source, {name: tuple(_cell(record.get(name)) for record in records) for name in names})
+    return _parse_columns(source, {name: tuple(_cell(record.get(name)) for record in records) for name in names})
 
 
 def _is_cell(value: object) -> bool:
@@ -167,7 +167,7 @@ def _has_exact_integers(cells: Sequence[str], values: np.ndarray) -> bool:
     return not any(re.fullmatch(r"\s*[+-]?\d+\s*", cells[row]) and int(cells[row]) != int(values[row]) for row in large)
 
 
-def _typed(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnTable:
+def _parse_columns(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnTable:
     numbers: dict[str, np.ndarray] = {}
     labels: dict[str, Sequence[str]] = {}
     for name, cells in columns.items():

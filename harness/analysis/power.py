@@ -182,12 +182,12 @@ def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
         (row,) = needed([*study.sizes_of(plan.label), size], target)
         if row.needed is None:
             trials.measure([plan], trials.fit_sizes())
-            row = _estimated(trials, plan, row, target)
+            row = _estimate_need(trials, plan, row, target)
         rows.append(row)
     return rows
 
 
-def _estimated(trials: PilotTrials, plan: MetricPlan, row: Needed, target: PowerTarget) -> Needed:
+def _estimate_need(trials: PilotTrials, plan: MetricPlan, row: Needed, target: PowerTarget) -> Needed:
     extrapolation = trials.extrapolation(plan.label)
     notes = _floor_notes(trials, target)
     estimates: list[Estimate] = []

@@ -120,9 +120,9 @@ class Extrapolation:
         """Return True when the pilot has enough sizes for a fit, and to measure its error, along an axis."""
         return len(self.sizes) >= MIN_SIZES and self.fit.form_error(axis) is not None
 
-    def _resampled(self, n: int, m: int) -> _ResampledScores:
+    def _resample_scores(self, n: int, m: int) -> _ResampledScores:
         if (n, m) not in self._cache:
-            self._cache[n, m] = self._measured(n, m) if (n, m) in self.sizes else self._fitted(n, m)
+            self._cache[n, m] = self._measure_scores(n, m) if (n, m) in self.sizes else self._predict_scores(n, m)
         return self._cache[n, m]
 
     def _sums(self, p: np.ndarray, floors: np.ndarray) -> np.ndarray:
@@ -132,14 +132,14 @@ class Extrapolation:
         x = np.where(defined, x, 0.0)
         return np.stack([v.sum(axis=0) for v in (defined, x, x**2, x**3, p <= self.alpha)], axis=-1).astype(np.float64)
 
-    def _measured(self, n: int, m: int) -> _ResampledScores:
+    def _measure_scores(self, n: int, m: int) -> _ResampledScores:
         size = self.sizes[n, m]
         sums = self._sums(size.p, size.floors)
         totals = np.array([sums[rows].sum(axis=0) for rows in self._rows])
         used = ~np.isnan(size.p).all(axis=0)
         return _summary(Composition.of(size.floors[used]), totals)
 
-    def _fitted(self, n: int, m: int) -> _ResampledScores:
+    def _predict_scores(self, n: int, m: int) -> _ResampledScores:
         """Return the scores of examples with n candidates and m references from the fit."""
         floor = smallest_p(n, m)
         pools = (p_of_z(z, floor)[:, None] for z in self.fit.z_scores(n, m))
@@ -148,16 +148,16 @@ class Extrapolation:
 
     def power(self, n: int, m: int, examples: int) -> np.ndarray:
         """Return the probabilities that a run is rejected, shape (SAMPLES + 1,), for the pilot itself and its resamples."""
-        item = self._resampled(n, m)
+        item = self._resample_scores(n, m)
         return item.moments.tail(self.rule.critical(item.composition, examples, self.level), examples)
 
     def shares(self, n: int, m: int) -> np.ndarray:
         """Return the shares of examples with p <= alpha, shape (SAMPLES + 1,), for the pilot itself and its resamples."""
-        return self._resampled(n, m).shares
+        return self._resample_scores(n, m).shares
 
     def predict(self, n: int, m: int, examples: int) -> Prediction:
         """Return the prediction at one size."""
-        item = self._resampled(n, m)
+        item = self._resample_scores(n, m)
         rng = np.random.default_rng([self.seed, 2])
         totals = item.moments.draw(examples, rng)[1:]
         low, middle, high = (float(v) for v in np.quantile(totals, [self.levels[0], 0.5, self.levels[1]]))

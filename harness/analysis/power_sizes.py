@@ -190,22 +190,22 @@ def _sizes_of(
         size = trials.trials(plan.label).get((n, m))
         if size is None and trials.contains(n, m):
             continue
-        available = 0 if size is None else _defined(size)
+        available = 0 if size is None else _count_defined(size)
         for examples in requested or (available or base_examples(trials, plan),):
             if size is not None and examples <= available:
                 yield measured_size(trials, plan, extrapolation, (n, m, examples))
             else:
-                yield _predicted(trials, plan, extrapolation, (n, m, examples))
+                yield _predict_size(trials, plan, extrapolation, (n, m, examples))
 
 
-def _defined(size: SizeTrials) -> int:
+def _count_defined(size: SizeTrials) -> int:
     """Return the number of examples with a p-value."""
     return int((~np.isnan(size.p)).sum(axis=1).max())
 
 
 def base_examples(trials: PilotTrials, plan: MetricPlan) -> int:
     base = trials.trials(plan.label).get((trials.n, trials.m))
-    return _defined(base) if base is not None else len(trials.sets)
+    return _count_defined(base) if base is not None else len(trials.sets)
 
 
 def obstacle(
@@ -251,11 +251,11 @@ def measured_size(
     return Size(
         trials.model, plan.label, n, m,
         float(np.exp(np.log(combined).mean())), min(combined), max(combined), *power, *share,
-        min(examples, _defined(trial)), trials.methods[plan.label, n, m],
+        min(examples, _count_defined(trial)), trials.methods[plan.label, n, m],
     )  # fmt: skip
 
 
-def _predicted(
+def _predict_size(
     trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]
 ) -> Size:
     n, m, examples = size

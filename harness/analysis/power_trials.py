@@ -60,7 +60,7 @@ def plans_with_p_values(run: RunDir, labels: Sequence[str]) -> list[MetricPlan]:
     return fast
 
 
-def shuffled(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
+def shuffle_sets(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
     """Return the sets with the candidates and references of each example in a random order."""
     out: list[CaptionSet] = []
     for item in sets:
@@ -142,7 +142,7 @@ class PilotTrials:
             return
         values: dict[tuple[str, int, int], list[np.ndarray]] = {}
         for repeat in range(self.options.repeats):
-            ordered = shuffled(self.sets, derive(self.options.seed, "order", repeat))
+            ordered = shuffle_sets(self.sets, derive(self.options.seed, "order", repeat))
             features = FeatureCache([item.references for item in ordered])
             whole = scoring.batches(ordered, features)
             for plan, n, m in work:

@@ -44,11 +44,13 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
             labels = {
                 "run": str(path), "dataset": run.provenance.task, "model": system.model, "decoding": system.decoding_key,
             }  # fmt: skip
-            rows.extend({**labels, **row} for row in stratified(system.caption_sets(), plans, largest, scorer, scores))
+            rows.extend(
+                {**labels, **row} for row in stratify_by_metric(system.caption_sets(), plans, largest, scorer, scores)
+            )
     return from_records(", ".join(map(str, paths)), rows)
 
 
-def stratified(
+def stratify_by_metric(
     sets: Sequence[CaptionSet],
     plans: Sequence[AnyMetricPlan],
     largest: int,
@@ -61,7 +63,7 @@ def stratified(
     """
     if not 1 <= largest <= len(sets):
         raise InputError(f"cannot make {largest} strata of {len(sets)} examples")
-    per_example = _scored(scorer, sets)
+    per_example = _score_sets(scorer, sets)
     if np.isnan(per_example).any():
         at = int(np.argmax(np.isnan(per_example)))
         raise InputError(
@@ -77,7 +79,7 @@ def stratified(
     return rows
 
 
-def _scored(plan: MetricPlan, sets: Sequence[CaptionSet]) -> np.ndarray:
+def _score_sets(plan: MetricPlan, sets: Sequence[CaptionSet]) -> np.ndarray:
     features = FeatureCache([item.references for item in sets])
     return scoring.score(plan.metric, scoring.batches(sets, features, None), features, None, 0).per_example(plan.metric)
 

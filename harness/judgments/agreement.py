@@ -32,7 +32,7 @@ def agreements(rows: JudgmentRows, metric: MetricScores, statistic: str) -> dict
         credit = PairCredit.of(rows, metric)
         parts = {name: credit.agreement(credit.mask(name)) for name in _single_groups(rows)}
     else:
-        parts = {name: _rated(rows, metric, statistic, name) for name in _single_groups(rows)}
+        parts = {name: _rate_agreement(rows, metric, statistic, name) for name in _single_groups(rows)}
     if MEAN in rows.group_names:
         parts[MEAN] = _mean([part for name, part in parts.items() if name != ALL])
     return parts
@@ -112,7 +112,7 @@ class PairCredit:
 
 
 # --------------------------------------------------------------------------- rated captions
-def _rated(rows: JudgmentRows, metric: MetricScores, statistic: str, group: str) -> Agreement:
+def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, group: str) -> Agreement:
     rated = rows.rated
     in_group = np.ones(len(rated.caption), dtype=bool) if group == ALL else rated.groups == group
     parts: list[Agreement] = []

@@ -34,7 +34,7 @@ def read_captions(collection: Collection) -> None:
         if item is None:
             continue
         for inner, system in _inner(record, nested):
-            collection.add(_rated(collection, inner, item, system, record if nested else None))
+            collection.add(_read_rating(collection, inner, item, system, record if nested else None))
 
 
 def _holds_objects(value: YamlValue) -> bool:
@@ -64,7 +64,7 @@ def _inner(record: Record, nested: str | None) -> Iterator[tuple[Record, str | N
         yield Record(record.where, item), system
 
 
-def _rated(
+def _read_rating(
     collection: Collection, record: Record, item: int, system: str | None, outer: Record | None
 ) -> JudgedCaption:
     columns = collection.source.columns
@@ -194,7 +194,7 @@ def read_best_worst(collection: Collection) -> None:
         item = collection.item(record, number_of)
         if item is None:
             continue
-        texts, names = _listed(collection, record, str(captions))
+        texts, names = _list_captions(collection, record, str(captions))
         votes = np.stack([_choices(record, str(name), names) for name in (best, worst)])
         if votes.shape[1] == 0 or (votes[0] == votes[1]).any():
             raise InputError("best and worst are the same caption", record.where)
@@ -221,7 +221,7 @@ def read_best_worst(collection: Collection) -> None:
             collection.pairs.append(JudgedPair(positions[i], positions[j], float(wins[i, j] - wins[j, i]), meta))
 
 
-def _listed(
+def _list_captions(
     collection: Collection, record: Record, name: str
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, str, str]]]:
     """Return the captions of a record, and for each the texts by which ``best`` may name it: system, position, text."""

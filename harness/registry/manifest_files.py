@@ -59,7 +59,7 @@ def find_manifests(
     """
     manifests: list[Manifest] = []
     failures: list[PluginFailure] = []
-    installed = list(_installed(only))
+    installed = list(_find_installed(only))
     for provider, built_in, path, error in sorted(installed, key=lambda item: not item[1]):
         try:
             if error is not None:
@@ -97,7 +97,7 @@ def kept_providers(names: str | None) -> set[str] | None:
     return None if names is None else {name.strip() for name in names.split(",") if name.strip()}
 
 
-def _installed(only: str | None) -> Iterator[tuple[str, bool, Path | None, HarnessError | None]]:
+def _find_installed(only: str | None) -> Iterator[tuple[str, bool, Path | None, HarnessError | None]]:
     """Yield name, whether it ships with the harness, and file or error, for each entry point; ``only`` keeps some plugins."""
     keep = kept_providers(only)
     for point in sorted(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda p: (p.name, p.value)):

@@ -96,7 +96,7 @@ class ProcessExecutor:
     """Scores in worker processes."""
 
     def __init__(self, scorer: ShardScorer, workers: int) -> None:
-        self._payload = packed(scorer)
+        self._payload = pack_scorer(scorer)
         self.workers = workers
         self._pool: ProcessPoolExecutor | None = None
 
@@ -111,7 +111,7 @@ class ProcessExecutor:
             job: Job | None = None
             try:
                 while len(pending) < QUEUED * self.workers and (job := _next(waiting, source)) is not None:
-                    pending[self._started().submit(_score, job)] = job
+                    pending[self._start_pool().submit(_score, job)] = job
                 if not pending:
                     return
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -135,7 +135,7 @@ class ProcessExecutor:
         """Stop the workers."""
         self._drop_pool()
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _start_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
             self._pool = _new_pool(self.workers, self._payload)
         return self._pool
@@ -163,7 +163,7 @@ def job_steps(job: Job) -> int:
 
 
 # --------------------------------------------------------------------------- workers
-def packed(scorer: ShardScorer) -> bytes:
+def pack_scorer(scorer: ShardScorer) -> bytes:
     """Return a scorer for another process; raise :class:`HarnessError` for a metric that cannot be sent there.
 
     The local code comes first, so that a worker imports it before it reads the rest.
@@ -193,8 +193,8 @@ class NamingPickler(pickle.Pickler):
         return NotImplemented
 
 
-def unpacked(payload: bytes) -> ShardScorer:
-    """Return the scorer of :func:`packed` in another process."""
+def unpack_scorer(payload: bytes) -> ShardScorer:
+    """Return the scorer of :func:`pack_scorer` in another process."""
     code, body = pickle.loads(payload)  # sent by the process that started this one
     code.load()
     return pickle.loads(body)
@@ -240,7 +240,7 @@ _worker: ShardScorer | HarnessError | None = None
 def _start(payload: bytes) -> None:
     global _worker
     try:
-        _worker = unpacked(payload)
+        _worker = unpack_scorer(payload)
     except (ImportError, AttributeError, HarnessError) as error:
         _worker = HarnessError(f"a worker process cannot load the metrics of the run: {error}")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.contracts import Features, PositionedBatch
 
 
-def halved(parts: Sequence[PositionedBatch], features: Features) -> list[PositionedBatch] | None:
+def halve_batches(parts: Sequence[PositionedBatch], features: Features) -> list[PositionedBatch] | None:
     """Return the same examples in batches of half the size; None where every batch holds one example.
 
     Rows do not depend on the batch that they are computed in, so that no digit changes.

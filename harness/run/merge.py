@@ -20,7 +20,7 @@ from harness.run.finished import Run
 from harness.run.plan import Plan, make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
-from harness.rundir.answers import joined
+from harness.rundir.answers import join_answers
 from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.rundir import Mode, RunDir
 from harness.spec.loading import load_written
@@ -160,7 +160,7 @@ def _copy(parts: Sequence[PartFolder], output: Path) -> None:
             sources = [file for item in parts if (file := item.path / folder / name).is_file()]
             target = output / folder / name
             if folder == "candidates":
-                joined(sources, target)
+                join_answers(sources, target)
             elif not target.exists():
                 temporary = target.with_name(f".{name}.tmp")
                 shutil.copyfile(sources[0], temporary)

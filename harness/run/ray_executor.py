@@ -19,7 +19,7 @@ from harness import __version__
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
-from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, packed, unpacked
+from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, pack_scorer, unpack_scorer
 from harness.run.generate import Asks, results_of
 from harness.run.plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
@@ -113,7 +113,7 @@ class RayCluster:
         def ask(
             examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
         ) -> Iterator[Generation | Failure]:
-            yield from self._generated(self._actors_of(model), examples, decoding, seeds)
+            yield from self._generate_on_actors(self._actors_of(model), examples, decoding, seeds)
 
         return ask
 
@@ -135,7 +135,7 @@ class RayCluster:
             self.ray.kill(actor)
         self._actors, self._loaded = [], None
 
-    def _generated(
+    def _generate_on_actors(
         self, actors: Sequence[RayObject], examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
     ) -> Iterator[Generation | Failure]:
         """Yield the results of the actors in the order of the examples, with at most two calls per actor under way."""
@@ -152,7 +152,7 @@ class RayCluster:
     def executor(self, scorer: ShardScorer) -> RayExecutor:
         """Return an executor of shards on the cluster; the models have ended."""
         self._release()
-        return RayExecutor(self, packed(scorer), self.options.count)
+        return RayExecutor(self, pack_scorer(scorer), self.options.count)
 
     def leave(self) -> None:
         """Begin to leave the cluster, and return at once."""
@@ -239,7 +239,7 @@ def _score(payload: bytes, job: Job) -> ShardScores:
     key = hash(payload)
     if key not in _scorers:
         _scorers.clear()
-        _scorers[key] = unpacked(payload)
+        _scorers[key] = unpack_scorer(payload)
     return _scorers[key].score(job)
 
 

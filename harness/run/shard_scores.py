@@ -120,12 +120,12 @@ class ShardScorer:
         advance: Callable[[int], None],
     ) -> scoring.Scored:
         """Return the statistics of batches of half the size, after a batch did not fit into memory."""
-        from harness.run.halves import halved
+        from harness.run.halves import halve_batches
 
         plan, label = self.metrics[metric], self.labels[request.system]
         for _, batch in parts:
             self.features.forget(batch)
-        smaller = halved(parts, self.features)
+        smaller = halve_batches(parts, self.features)
         if smaller is None:
             worst = max(
                 (item for _, batch in parts for item in batch.sets), key=lambda item: sum(map(len, item.candidates))

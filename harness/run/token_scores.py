@@ -47,7 +47,7 @@ def token_scores(
         advance(stop - start - len(missing))
         if missing:
             with answers.writer() as writer:
-                for index, scores in zip(missing, _scored(model, store, missing)):
+                for index, scores in zip(missing, _score_references(model, store, missing)):
                     row = rows[store.key(index)] = {"references": [_to_values(item) for item in scores]}
                     writer.append(store.key(index), row)
                     advance(1)
@@ -55,7 +55,7 @@ def token_scores(
     return out
 
 
-def _scored(model: ModelPlan, store: ExampleStore, indices: Sequence[int]) -> Iterator[Sequence[TokenScores]]:
+def _score_references(model: ModelPlan, store: ExampleStore, indices: Sequence[int]) -> Iterator[Sequence[TokenScores]]:
     assert isinstance(model.adapter, Scorer)
     count = 0
     for scores in model.adapter.score_references([store[index] for index in indices]):

@@ -37,7 +37,7 @@ def without_uncovered(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Plan]
     absent: list[str] = []
     partial: list[str] = []
     for index, view in enumerate(loaded.spec.views):
-        rest, reason = _covered(view, plan, changed)
+        rest, reason = _cover_view(view, plan, changed)
         if rest is None:
             absent.append(f"'{view.heading}' ({reason})")
             continue
@@ -52,12 +52,12 @@ def without_uncovered(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Plan]
         lines += [f"Views left out in part: {', '.join(partial)}."] if partial else []
         notice = " ".join([notice, *lines]).strip()
     spec = plan.spec.model_copy(update={"views": [view for _, view in views], "notice": notice})
-    return replace(loaded, located=_renumbered(loaded.located, [index for index, _ in views]), spec=spec), replace(
+    return replace(loaded, located=_renumber_views(loaded.located, [index for index, _ in views]), spec=spec), replace(
         plan, spec=spec
     )
 
 
-def _covered(view: ViewSpec, plan: Plan, changed: frozenset[str]) -> tuple[ViewSpec | None, str]:
+def _cover_view(view: ViewSpec, plan: Plan, changed: frozenset[str]) -> tuple[ViewSpec | None, str]:
     """Return what remains of a view, or None and the reason why nothing does."""
     metrics, models = [item.label for item in plan.metrics], [item.label for item in plan.models]
     if "metrics" in changed:
@@ -95,7 +95,7 @@ def _with_published(view: ViewSpec, metrics: list[str], models: list[str]) -> Vi
     return view.model_copy(update={"reference": view.reference.model_copy(update={"rows": rows}) if rows else {}})
 
 
-def _renumbered(tree: Located, views: list[int]) -> Located:
+def _renumber_views(tree: Located, views: list[int]) -> Located:
     """Return the content with the places of the remaining views."""
     number = {old: new for new, old in enumerate(views)}
     places: dict[Key, tuple[str, int]] = {}

@@ -103,7 +103,7 @@ class AnswerFile:
         for line in data.split(b"\n"):
             if not line:
                 continue
-            pair = _parsed(line)
+            pair = _parse_line(line)
             if pair is None:
                 damaged += 1
             else:
@@ -145,7 +145,7 @@ class _FileWriter:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             tail = _unfinished_line(self._path)
             self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115  (closed by __exit__)
-            if tail and _parsed(tail):
+            if tail and _parse_line(tail):
                 self._write(b"\n")
             elif tail:
                 self._file.truncate(self._file.tell() - len(tail))
@@ -158,7 +158,7 @@ class _FileWriter:
             rest = rest[self._file.write(rest) :]
 
 
-def joined(sources: Sequence[Path], target: Path) -> None:
+def join_answers(sources: Sequence[Path], target: Path) -> None:
     """Write the lines of several answer files of one block into ``target``, as new lines of it."""
     with AnswerFile(target).writer() as writer:
         present = set(AnswerFile(target).read())
@@ -174,7 +174,7 @@ def _line(key: str, row: Row) -> bytes:
     return b"%s %08x %s\n" % (key.encode(), zlib.crc32(text), text)
 
 
-def _parsed(line: bytes) -> tuple[str, Row] | None:
+def _parse_line(line: bytes) -> tuple[str, Row] | None:
     parts = line.split(b" ", 2)
     if len(parts) != 3:
         return None

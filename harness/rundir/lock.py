@@ -94,14 +94,14 @@ class RunLock:
         while self._file is None:
             file = open(self._path, "r+b", buffering=0, opener=_open_or_create)  # noqa: SIM115  (closed by release)
             try:
-                self._file = self._locked(file)
+                self._file = self._lock_file(file)
             finally:
                 if self._file is None:
                     file.close()
         os.ftruncate(self._file.fileno(), 0)
         os.pwrite(self._file.fileno(), json.dumps(asdict(Owner.this())).encode(), 0)
 
-    def _locked(self, file: FileIO) -> FileIO | None:
+    def _lock_file(self, file: FileIO) -> FileIO | None:
         """Return the file once it is locked, None when it was removed or replaced meanwhile."""
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

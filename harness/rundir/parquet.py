@@ -31,7 +31,7 @@ def column_kinds(path: Path) -> dict[str, str]:
     try:
         schema: Arrow = cast(Arrow, parquet).read_schema(path)
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None
 
     def kind(data_type: Arrow) -> str:
         if types.is_string(data_type) or types.is_large_string(data_type):
@@ -55,7 +55,7 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
             require_values(table)
         return cast("list[object]", table.column(name).to_pylist())
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None
 
 
 def require_values(table: Arrow) -> None:
@@ -74,7 +74,7 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
         column: Arrow = cast(Arrow, parquet).read_table(path, columns=[name]).column(name)
         values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None
     return np.asarray(values, dtype=np.float64)
 
 
@@ -87,7 +87,7 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
         column = table.column(name)
         coded: Arrow = column.unify_dictionaries().combine_chunks()
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
 
 
@@ -97,7 +97,7 @@ def read_table(path: Path) -> Arrow:
     try:
         return parquet.read_table(path)
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None
 
 
 def table_of(columns: Mapping[str, Sequence[object]]) -> Arrow:
@@ -112,7 +112,7 @@ def row_count(path: Path) -> int:
     try:
         return int(parquet.read_metadata(path).num_rows)
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None
 
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> None:
@@ -127,6 +127,6 @@ def write_columns(path: Path, columns: Mapping[str, Sequence[object]], groups: I
     write_atomically(path, buffer.getvalue())
 
 
-def damaged(path: Path, error: Exception | str) -> InputError:
+def damaged_file_error(path: Path, error: Exception | str) -> InputError:
     """Return the error of a damaged file of a run directory."""
     return InputError(f"is damaged ({error}); run the spec again to rebuild it", str(path))

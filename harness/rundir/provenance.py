@@ -99,17 +99,17 @@ class Provenance:
 
     def model(self, label: str) -> ModelEntry:
         """Return the model with a label; raise :class:`InputError` for a model that only results.json or samples.parquet name."""
-        return _labelled(label, "model", self.models)
+        return _find_label(label, "model", self.models)
 
     def metric(self, label: str) -> MetricEntry:
         """Return the metric with a label; raise :class:`InputError` for a metric that only results.json or samples.parquet name."""
-        return _labelled(label, "metric", self.metrics)
+        return _find_label(label, "metric", self.metrics)
 
 
 E = TypeVar("E", ModelEntry, MetricEntry)
 
 
-def _labelled(label: str, kind: str, entries: Sequence[E]) -> E:
+def _find_label(label: str, kind: str, entries: Sequence[E]) -> E:
     for entry in entries:
         if entry.label == label:
             return entry

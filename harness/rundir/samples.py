@@ -21,7 +21,7 @@ from harness.rundir.parquet import (
     NUMBERS,
     TEXTS,
     column_kinds,
-    damaged,
+    damaged_file_error,
     read_codes,
     read_column,
     read_numbers,
@@ -121,7 +121,7 @@ class SampleTable:
             expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
             for name in KEY_COLUMNS | kinds:
                 if kinds.get(name, "nothing") != expected[name]:
-                    raise damaged(
+                    raise damaged_file_error(
                         path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}"
                     )
         return cls(path=path)
@@ -157,7 +157,9 @@ class SampleTable:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise damaged(self._path or Path("samples"), f"column '{name}': not a JSON object: {text[:60]!r}")
+            raise damaged_file_error(
+                self._path or Path("samples"), f"column '{name}': not a JSON object: {text[:60]!r}"
+            )
         return cast("Parameters", value)
 
     def __len__(self) -> int:

@@ -76,7 +76,7 @@ class SharedAnswers:
                     if zlib.crc32(text.encode()) == checksum:
                         rows[key] = cast(Row, parse_json(text))
         except (sqlite3.Error, OSError) as error:
-            self._failed(error)
+            self._handle_failure(error)
         return rows
 
     def add(self, key: str, row: Row) -> None:
@@ -90,7 +90,7 @@ class SharedAnswers:
                     "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, zlib.crc32(text.encode()), text)
                 )
         except (sqlite3.Error, OSError) as error:
-            self._failed(error)
+            self._handle_failure(error)
 
     def close(self) -> None:
         """Close the file."""
@@ -116,7 +116,7 @@ class SharedAnswers:
             self._connection = connection
         return self._connection
 
-    def _failed(self, error: Exception) -> None:
+    def _handle_failure(self, error: Exception) -> None:
         """Remove a damaged file; leave a file alone that cannot be used."""
         self.close()
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):

@@ -138,7 +138,7 @@ def _unmet(when: YamlValue, folder: Path, where: str) -> list[str]:
             hint = did_you_mean(str(name), KEYS)
             raise InputError(f"when has no key '{name}'{hint}; keys are {', '.join(KEYS)}", where)
     out = [f"{value} does not exist" for value in _texts(conditions, "exists", where) if not _exists(value, folder)]
-    packages = [name for name in _texts(conditions, "installed", where) if not _installed(name)]
+    packages = [name for name in _texts(conditions, "installed", where) if not _is_installed(name)]
     return out + ([f"not installed: pip install {' '.join(packages)}"] if packages else [])
 
 
@@ -161,7 +161,7 @@ def _exists(value: str, folder: Path) -> bool:
     )  # False, not an error, for a name that no file can have
 
 
-def _installed(name: str) -> bool:
+def _is_installed(name: str) -> bool:
     try:
         importlib.metadata.version(name)
     except (importlib.metadata.PackageNotFoundError, ValueError):

@@ -114,7 +114,7 @@ class DecodingSpec(Strict):
     """Options of an adapter's own strategy."""
 
     @model_validator(mode="after")
-    def _bounded(self) -> DecodingSpec:
+    def _check_grid_size(self) -> DecodingSpec:
         axes = {name: len(_items(getattr(self, name))) for name in type(self).model_fields}
         points = math.prod(axes.values())
         if points > MAX_RANGE:

@@ -45,7 +45,7 @@ class Discoveries:
     """Mask of the rejected hypotheses, bool, in the shape of the input; False where the p-value is NaN."""
 
 
-def _checked(p: ArrayLike) -> np.ndarray:
+def _check_p_values(p: ArrayLike) -> np.ndarray:
     """Return the p-values as a flat float64 array without NaN; raise ValueError for none or values outside (0, 1]."""
     values = np.asarray(p, dtype=np.float64).ravel()
     values = values[~np.isnan(values)]
@@ -57,10 +57,10 @@ def _checked(p: ArrayLike) -> np.ndarray:
     return values
 
 
-def _weighted(p: ArrayLike, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+def _normalise_weights(p: ArrayLike, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the p-values without NaN and their weights, scaled to sum to 1, both of shape (L,)."""
     if weights is None:
-        values = _checked(p)
+        values = _check_p_values(p)
         return values, np.full(len(values), 1.0 / len(values))
     w = np.asarray(weights, dtype=np.float64).ravel()
     raw = np.asarray(p, dtype=np.float64).ravel()
@@ -69,7 +69,7 @@ def _weighted(p: ArrayLike, weights: ArrayLike | None) -> tuple[np.ndarray, np.n
     w = w[~np.isnan(raw)]
     if (w < 0).any() or not w.sum() > 0:
         raise ValueError("weights must be non-negative and not all 0")
-    return _checked(p), w / w.sum()
+    return _check_p_values(p), w / w.sum()
 
 
 def harmonic_mean_p(p: ArrayLike, weights: ArrayLike | None = None) -> float:
@@ -80,7 +80,7 @@ def harmonic_mean_p(p: ArrayLike, weights: ArrayLike | None = None) -> float:
     >>> harmonic_mean_p([0.5, 0.25])
     0.3333333333333333
     """
-    values, w = _weighted(p, weights)
+    values, w = _normalise_weights(p, weights)
     return float(1.0 / np.sum(w / values))
 
 
@@ -97,7 +97,7 @@ def harmonic_mean_test(p: ArrayLike, weights: ArrayLike | None = None) -> float:
     parametrisation log L + 0.874 with scale pi / 2). Dependence between the p-values changes the law little, least in its tail.
     A single p-value is returned unchanged.
     """
-    values, w = _weighted(p, weights)
+    values, w = _normalise_weights(p, weights)
     if len(values) == 1:
         return float(values[0])
     positive = w[w > 0]
@@ -148,7 +148,7 @@ def fisher(p: ArrayLike) -> float:
     """
     from scipy.special import gammaincc  # pyright: ignore[reportMissingTypeStubs]
 
-    values = _checked(p)
+    values = _check_p_values(p)
     return float(gammaincc(len(values), -np.log(values).sum()))
 
 
@@ -189,7 +189,7 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     >>> calibrated_p([0.2], 0.2), round(calibrated_p([0.2, 0.2], 0.2), 12)
     (0.2, 0.04)
     """
-    logarithm, values = log_calibrated_p(p, floors), _checked(p)
+    logarithm, values = log_calibrated_p(p, floors), _check_p_values(p)
     return float(values[0]) if len(values) == 1 else max(math.exp(logarithm), SMALLEST)
 
 
@@ -199,7 +199,7 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     if floor.shape not in ((), raw.shape):
         raise ValueError(f"floors of shape {floor.shape} for p-values of shape {raw.shape}")
     floor = np.broadcast_to(floor, raw.shape)[~np.isnan(raw)].ravel()
-    values = _checked(raw)
+    values = _check_p_values(raw)
     if not (floor > 0).all() or not (floor <= 1).all():
         raise ValueError("floors of p-values lie in (0, 1]")
     if len(values) == 1:
@@ -230,7 +230,7 @@ def benjamini_hochberg(p: ArrayLike, fdr: float = 0.05) -> Discoveries:
     if not 0 < fdr < 1:
         raise ValueError(f"a false discovery rate lies in (0, 1); found {fdr!r}")
     values = np.asarray(p, dtype=np.float64)
-    ordered = np.sort(_checked(values))
+    ordered = np.sort(_check_p_values(values))
     passes = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
     if not len(passes):
         return Discoveries(0, np.zeros(values.shape, dtype=bool))

@@ -83,9 +83,9 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
         if np.isnan(table).any():
             row, column = (int(k) for k in np.argwhere(np.isnan(table))[0])
             raise InputError(f"{name} holds NaN in row {row} of column {column}")
-    r = _products(_standardised(x), _standardised(y))
+    r = _products(_standardise(x), _standardise(y))
     ranks_x, ranks_y = average_ranks(x), average_ranks(y)
-    spearman = _products(_standardised(ranks_x), _standardised(ranks_y))
+    spearman = _products(_standardise(ranks_x), _standardise(ranks_y))
     return CorrelationTable(len(x), r, pearson_p(r, len(x)), spearman, _kendall(ranks_x, ranks_y))
 
 
@@ -118,7 +118,7 @@ def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-def _standardised(columns: np.ndarray) -> np.ndarray:
+def _standardise(columns: np.ndarray) -> np.ndarray:
     """Return centred columns of unit length, shape (n, a); NaN for a column that is constant or not finite."""
     usable = np.isfinite(columns).all(axis=0) & (columns.max(axis=0) != columns.min(axis=0))
     out = np.full(columns.shape, np.nan)
@@ -173,19 +173,19 @@ def _by_inversions(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray
     Discordant pairs are the inversions of y after sorting by x, then y.
     """
     total = len(x) * (len(x) - 1) // 2
-    ties_x, ties_y = ([_tied(ranks[:, k]) for k in range(ranks.shape[1])] for ranks in (x, y))
+    ties_x, ties_y = ([_count_ties(ranks[:, k]) for k in range(ranks.shape[1])] for ranks in (x, y))
     difference = np.empty((x.shape[1], y.shape[1]))
     for a in range(x.shape[1]):
         for b in range(y.shape[1]):
             order = np.lexsort((y[:, b], x[:, a]))
             # Ranks are multiples of 1/2: this combination is a different number for each pair of ranks.
-            both = _tied(x[:, a] * (2 * len(x) + 2) + y[:, b])
+            both = _count_ties(x[:, a] * (2 * len(x) + 2) + y[:, b])
             discordant = inversions(y[order, b])
             difference[a, b] = total - ties_x[a] - ties_y[b] + both - 2 * discordant
     return difference, total - np.array(ties_x, dtype=float), total - np.array(ties_y, dtype=float)
 
 
-def _tied(values: np.ndarray) -> int:
+def _count_ties(values: np.ndarray) -> int:
     """Return the number of pairs with equal values (n,)."""
     counts = np.unique(values, return_counts=True)[1]
     return int((counts * (counts - 1) // 2).sum())

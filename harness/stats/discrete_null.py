@@ -59,7 +59,7 @@ class SumNull:
         """Return log P(S >= total); 0 for totals that every outcome reaches, -inf for those that none reaches."""
         if total > self._largest:
             return -math.inf
-        start, tail = self._untilted
+        start, tail = self._tail_probabilities
         if total <= start:
             return 0.0
         if total - start < len(tail) and tail[total - start] > _DIRECT:
@@ -67,7 +67,7 @@ class SumNull:
         return self._tilted_log_tail(total)
 
     @cached_property
-    def _untilted(self) -> tuple[int, np.ndarray]:
+    def _tail_probabilities(self) -> tuple[int, np.ndarray]:
         """First integer of the grid, and P(S >= it), P(S >= it + 1), ... of shape (GRID,)."""
         log_mass, mean = self._tilt(0.0)
         start = 0 if self.is_whole else max(0, round(mean) - GRID // 2)

@@ -99,7 +99,7 @@ def permute_both(
     Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics using resampling methods" (TACL 2021),
     section 4.2; Besag and Clifford, "Sequential Monte Carlo p-values" (Biometrika 1991).
     """
-    a, b = _standardised(a), _standardised(b)
+    a, b = _standardise(a), _standardise(b)
     values = statistic(np.stack([a, b]))
     observed = abs(float(values[0] - values[1]))
     if math.isnan(observed):
@@ -144,7 +144,7 @@ def permute_credit(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, *, draws: 
     return (1 + extreme) / (1 + draws)
 
 
-def _standardised(scores: np.ndarray) -> np.ndarray:
+def _standardise(scores: np.ndarray) -> np.ndarray:
     centred = np.asarray(scores - scores.mean(), dtype=np.float64)
     scale = float(np.linalg.norm(centred)) / len(centred) ** 0.5
     return centred / (scale or 1.0)

@@ -111,7 +111,7 @@ class Pearson:
     """Pearson's r of two columns (n,) without NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
-        a, b = (_scaled(np.asarray(column, dtype=np.float64)) for column in (x, y))
+        a, b = (_scale_column(np.asarray(column, dtype=np.float64)) for column in (x, y))
         self._products = np.stack([a, b, a * a, b * b, a * b], axis=1)
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ class Pearson:
         return _r(weights.sum(axis=1), *(weights @ self._products).T)
 
 
-def _scaled(column: np.ndarray) -> np.ndarray:
+def _scale_column(column: np.ndarray) -> np.ndarray:
     centred = column - column.mean()
     return centred / (np.abs(centred).max() or 1.0)
 

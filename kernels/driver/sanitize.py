@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def small_lexicon() -> bytes:
     """Return a lexicon with invented content, for the driver."""
-    from caption_kernels.lexicon.file_format import finished
+    from caption_kernels.lexicon.file_format import finish_lexicon
     from caption_kernels.lexicon.word_lists import read_lists
     from caption_kernels.reference import ParaphraseReader
 
@@ -74,7 +74,7 @@ def small_lexicon() -> bytes:
         exceptions=b"dog\ndogges\nrun\nran running\n",
         synsets=b"dog\n10 20\nhound\n10\ncat\n20 30\nrun\n5\n",
     )
-    return bytes(finished(table, lists))
+    return bytes(finish_lexicon(table, lists))
 
 
 def run_address(driver: Sequence[str], count: int) -> None:

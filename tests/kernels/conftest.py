@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
 
 PARAPHRASES = [
@@ -45,7 +45,7 @@ def new_meteor_texts() -> Callable[[ModuleType], Any]:
                 exceptions=b"go\nwent gone\nbe\nwent is\n",
                 synsets=b"go\n7 100\ndog\n30\nhound\n30 31\nbe\n8\nlady\n9\nlove\n5\npuppy\n31\nrun\n7 12\npark\n40\n",
             )
-            buffers[engine.__name__] = finished(table, lists)
+            buffers[engine.__name__] = finish_lexicon(table, lists)
         return engine.MeteorTexts(engine.Lexicon(buffers[engine.__name__]))
 
     return make

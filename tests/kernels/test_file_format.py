@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
-from caption_kernels.lexicon.file_format import finished, verify
+from caption_kernels.lexicon.file_format import finish_lexicon, verify
 from caption_kernels.lexicon.word_lists import read_lists
 from tests.support.lexicon_sources import LISTS, PARAPHRASES, WORDS, aligned, table_of
 
@@ -35,7 +35,7 @@ def built(engine, table, block=1 << 20, **lists):
     reader = engine.ParaphraseReader()
     for start in range(0, len(table), block):
         reader.feed(table[start : start + block])
-    return finished(reader, lists_of(**lists))
+    return finish_lexicon(reader, lists_of(**lists))
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +270,7 @@ def test_threads_may_share_reader_and_lexicon():
     reader = compiled.ParaphraseReader()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda k: reader.feed(table_of([(f"w{k}", f"v{k}")] * 50)), range(40)))
-        data = finished(reader, lists_of())
+        data = finish_lexicon(reader, lists_of())
         list(pool.map(lambda _: used(compiled.Lexicon(data)), range(8)))
     lexicon = reference.Lexicon(data)
     assert all(len(lexicon.paraphrase_targets(node_of(lexicon, [f"w{k}"]))) == 50 for k in range(40))

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
-from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
 from caption_kernels.reference.meteor import aligner
 
@@ -221,7 +221,7 @@ def test_alignment_goes_on_while_another_thread_adds_texts(new_meteor_texts):
 def test_a_table_keeps_its_lexicon():
     paraphrases = compiled.ParaphraseReader()
     paraphrases.feed(b"0.5\na dog\nthe dog\n")
-    buffer = finished(paraphrases, read_lists(b"a\n", b"Mr\n", b"go\nwent\n", b"go\n7\n"))
+    buffer = finish_lexicon(paraphrases, read_lists(b"a\n", b"Mr\n", b"go\nwent\n", b"go\n7\n"))
     table = compiled.MeteorTexts(compiled.Lexicon(buffer))
     del paraphrases, buffer
     gc.collect()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caption_kernels import reference
-from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.installed import MissingSources, build, find_sources
 from caption_kernels.lexicon.word_lists import read_lists
 from caption_kernels.reference.meteor.java_hash import java_hash
@@ -36,7 +36,7 @@ def lexicons():
     """A lexicon with two prefixes, for each engine."""
     table = compiled.ParaphraseReader()
     table.feed(b"1\na\nb\n")
-    data = finished(table, read_lists(b"a\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"))
+    data = finish_lexicon(table, read_lists(b"a\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"))
     return {compiled: compiled.Lexicon(data), reference: reference.Lexicon(data)}
 
 

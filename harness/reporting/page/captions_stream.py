@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES
-from harness.rundir.parquet import damaged, require_values
+from harness.rundir.parquet import damaged_file_error, require_values
 from harness.rundir.samples import System
 
 COLUMNS = ("example", "candidates", "references")
@@ -49,4 +49,4 @@ def stream(run: Run, system: System) -> Iterator[ExampleCaptions]:
                             yield ExampleCaptions(example, tuple(candidates), tuple(references))
                 start += length
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged_file_error(path, error) from None

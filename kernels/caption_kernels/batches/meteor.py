@@ -180,10 +180,10 @@ def align_pairs(texts: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, 
     n_pairs, n_rows = size * n_per_example, n_per_example if with_statistics else 0
     groups = Groups(
         text_starts=_bounds([len(tile.columns) for tile in tiles], size),
-        texts=_concatenated([text_ids[:, tile.columns].ravel() for tile in tiles], np.int64),
+        texts=_concatenate([text_ids[:, tile.columns].ravel() for tile in tiles], np.int64),
         pair_starts=_bounds([len(tile.hyps) for tile in tiles], size),
-        hyps=_concatenated([np.tile(tile.hyps, size) for tile in tiles], np.int32),
-        refs=_concatenated([np.tile(tile.refs, size) for tile in tiles], np.int32),
+        hyps=_concatenate([np.tile(tile.hyps, size) for tile in tiles], np.int32),
+        refs=_concatenate([np.tile(tile.refs, size) for tile in tiles], np.int32),
         rows=np.arange(n_pairs, dtype=np.int64) if with_statistics else np.full(n_pairs, -1, dtype=np.int64),
     )
     aligned = align(texts, groups)
@@ -233,7 +233,7 @@ def _bounds(counts: list[int], repeats: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.repeat(np.asarray(counts, dtype=np.int64), repeats))])
 
 
-def _concatenated(parts: list[np.ndarray], dtype: type) -> np.ndarray:
+def _concatenate(parts: list[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype=dtype), *parts]).astype(dtype, copy=False)
 
 

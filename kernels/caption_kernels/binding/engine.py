@@ -11,7 +11,7 @@ _TOLD = "CAPTION_KERNELS_TOLD"
 _HELP = "install a C++20 compiler or `pip install ziglang`, then the package again"
 
 
-def _chosen() -> tuple[str, str]:
+def _choose_engine() -> tuple[str, str]:
     """Return engine and build hash; raise :class:`ImportError`, one line, for an engine that is not there or has no such name."""
     setting = os.environ.get(VARIABLE, "")
     if setting not in ("", "compiled", "reference"):
@@ -48,4 +48,4 @@ def _hash_of_sources() -> str:
     return sha256("".join(lines).encode()).hexdigest()[:16]
 
 
-engine, build_hash = _chosen()
+engine, build_hash = _choose_engine()

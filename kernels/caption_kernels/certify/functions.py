@@ -15,7 +15,7 @@ import numpy as np
 from caption_kernels import Lexicon, MeteorTexts, ParaphraseReader, TextIndex, Tokenizer, cider_idf
 from caption_kernels import stem as _stem
 from caption_kernels.batches import ngram
-from caption_kernels.lexicon.file_format import finished
+from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.word_lists import read_lists
 
 References = Sequence[Sequence[str]]
@@ -95,7 +95,7 @@ def build_lexicon(parts: Mapping[str, Any]) -> Lexicon:
     table = ParaphraseReader()
     table.feed("".join(f"1\n{phrase}\n{other}\n" for phrase, other in parts["paraphrases"]).encode())
     names = ("function_words", "prefixes", "exceptions", "synsets")
-    return Lexicon(finished(table, read_lists(*(parts[name].encode() for name in names))))
+    return Lexicon(finish_lexicon(table, read_lists(*(parts[name].encode() for name in names))))
 
 
 def _cider(candidates: Sequence[str], references: References, score: Callable[..., np.ndarray]) -> list[float]:

@@ -81,12 +81,12 @@ class Opened(NamedTuple):
     n_synsets: int
 
 
-def damaged() -> ValueError:
+def damaged_error() -> ValueError:
     """Return the error for a buffer or table that cannot be read."""
     return ValueError("METEOR's lexicon: the data are damaged or of another version")
 
 
-def finished(reader: Reader, lists: WordLists) -> memoryview:
+def finish_lexicon(reader: Reader, lists: WordLists) -> memoryview:
     """Return the lexicon of a paraphrase table that was read and of the lists of the jar."""
     names = list(dict.fromkeys(_words_of(lists)))
     words = b"\n".join(names).decode("utf-8").split("\n")
@@ -101,7 +101,7 @@ def finished(reader: Reader, lists: WordLists) -> memoryview:
     synset_words = np.array([number_of[word] for word in lists.synset_words], dtype=np.int64)
     forms, bases = (np.array([number_of[pair[k]] for pair in lists.exceptions], dtype=np.int64) for k in (0, 1))
     runs = (*_runs(synset_words[lists.members], lists.synsets, n_words), *_runs(forms, bases.astype(np.int32), n_words))
-    return _written(Sections._make((*table, flags, *runs)), lists.n_synsets)
+    return _write_buffer(Sections._make((*table, flags, *runs)), lists.n_synsets)
 
 
 def _words_of(lists: WordLists) -> chain[bytes]:
@@ -118,7 +118,7 @@ def bounds(groups: np.ndarray, n_groups: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=n_groups))]).astype(np.int32)
 
 
-def _written(sections: Sections, n_synsets: int) -> memoryview:
+def _write_buffer(sections: Sections, n_synsets: int) -> memoryview:
     """Return the buffer with these contents."""
     sizes = [section.nbytes for section in sections]
     ends = np.cumsum([_SIZE_OF_HEADER, *(size + -size % 8 for size in sizes)])
@@ -141,16 +141,16 @@ def verify(buffer: Buffer) -> None:
     """Raise :class:`ValueError` if a byte of the buffer has changed."""
     view = memoryview(buffer).cast("B")
     if view[_CHECKSUM] != _checksum(view):
-        raise damaged()
+        raise damaged_error()
 
 
-def opened(buffer: memoryview) -> Opened:
+def open_buffer(buffer: memoryview) -> Opened:
     """Return the arrays of a buffer, without a copy; raise :class:`ValueError` if its header or lengths do not fit."""
     if len(buffer) < _SIZE_OF_HEADER:
-        raise damaged()
+        raise damaged_error()
     magic, version, n_sections, size, _, n_synsets = _HEADER.unpack_from(buffer)
     if (magic, version, n_sections, size) != (_MAGIC, VERSION, len(_DTYPES), len(buffer)) or size % 8:
-        raise damaged()
+        raise damaged_error()
     sections = Sections(*(_section(buffer, k, dtype) for k, dtype in enumerate(_DTYPES)))
     starts = (sections.word_starts, sections.synset_starts, sections.base_starts)
     if (
@@ -159,12 +159,12 @@ def opened(buffer: memoryview) -> Opened:
         or len(sections.first_target) != len(sections.edges) + 1
         or not 0 <= n_synsets < 1 << 31
     ):
-        raise damaged()
+        raise damaged_error()
     return Opened(sections, n_synsets)
 
 
 def _section(buffer: memoryview, k: int, dtype: np.dtype) -> np.ndarray:
     offset, size = _PLACE.unpack_from(buffer, _HEADER.size + k * _PLACE.size)
     if offset < _SIZE_OF_HEADER or offset % 8 or size < 0 or size % dtype.itemsize or offset + size > len(buffer):
-        raise damaged()
+        raise damaged_error()
     return np.frombuffer(buffer, dtype=dtype, count=size // dtype.itemsize, offset=offset)

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from caption_kernels import Lexicon, ParaphraseReader
-from caption_kernels.lexicon.file_format import VERSION, finished, verify
+from caption_kernels.lexicon.file_format import VERSION, finish_lexicon, verify
 from caption_kernels.lexicon.word_lists import read_lists
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
         path = _folder() / f"{VERSION}-{key}.lexicon"
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError, ValueError):
-            return _mapped(path)
+            return _map_file(path)
         return _built_under_lock(sources, path, building)
     except (OSError, RuntimeError) as error:  # no folder to write to; RuntimeError: no home folder
         with building:
@@ -113,9 +113,9 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
 
 
 def _built_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object]) -> Lexicon:
-    with _locked(path.with_suffix(".lock")):
+    with _hold_lock(path.with_suffix(".lock")):
         try:
-            return _mapped(path)  # another process may have built it meanwhile
+            return _map_file(path)  # another process may have built it meanwhile
         except FileNotFoundError:
             pass
         except ValueError as error:
@@ -124,7 +124,7 @@ def _built_under_lock(sources: Sources, path: Path, building: AbstractContextMan
         with building:
             data = build(sources)
             try:
-                lexicon = _stored(data, path)
+                lexicon = _store_file(data, path)
             except OSError as error:
                 return _held_in_memory(data, error)
         log.info("METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started)
@@ -149,13 +149,13 @@ def _folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "harness" / "meteor"
 
 
-def _mapped(path: Path) -> Lexicon:
+def _map_file(path: Path) -> Lexicon:
     """Return the lexicon of a file; raise ValueError if it is damaged."""
     with open(path, "rb") as stream:
         return Lexicon(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def _stored(data: Buffer, path: Path) -> Lexicon:
+def _store_file(data: Buffer, path: Path) -> Lexicon:
     """Write a file atomically and return its lexicon, verified."""
     scratch = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
@@ -165,7 +165,7 @@ def _stored(data: Buffer, path: Path) -> Lexicon:
             os.fsync(stream.fileno())
         with open(scratch, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             verify(mapped)
-        lexicon = _mapped(scratch)
+        lexicon = _map_file(scratch)
         os.replace(scratch, path)
     except ValueError as error:
         raise OSError(f"{path} cannot be read back ({error})") from error
@@ -176,7 +176,7 @@ def _stored(data: Buffer, path: Path) -> Lexicon:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on ``path``; the operating system releases it when the process ends."""
     try:
         import fcntl
@@ -251,7 +251,7 @@ def build(sources: Sources) -> Buffer:
     """Return the lexicon of the source files; raise :class:`DamagedSources` if one is damaged."""
     with _reading(sources.jar), zipfile.ZipFile(sources.jar) as jar:
         texts = [jar.read(name) for name in _LISTS]
-    table, blocks = ParaphraseReader(), _inflated(sources.paraphrases)
+    table, blocks = ParaphraseReader(), _inflate_blocks(sources.paraphrases)
     with ThreadPoolExecutor(1) as inflater, ThreadPoolExecutor(1) as list_reader:
         # Inflating and the table's reader release the interpreter lock: the lists are read beside them.
         lists = list_reader.submit(read_lists, *texts)
@@ -263,10 +263,10 @@ def build(sources: Sources) -> Buffer:
         with _reading(sources.jar):
             word_lists = lists.result()
         with _reading(sources.paraphrases):
-            return finished(table, word_lists)
+            return finish_lexicon(table, word_lists)
 
 
-def _inflated(path: Path) -> Iterator[bytes]:
+def _inflate_blocks(path: Path) -> Iterator[bytes]:
     """Yield the contents of a gzip file; raise EOFError if it is cut."""
     member = zlib.decompressobj(wbits=31)
     with open(path, "rb") as stream:

@@ -172,12 +172,12 @@ def _exp_pair(x: _Pair) -> np.ndarray:
     root = _Pair(*table.roots[:, steps & 127])
     change = _pair_product(root, less_one)
     result = _ordered_sum(root.high, change.high)
-    scaled = _scaled(result.high, result.low + (root.low + change.low), steps >> 7)
+    scaled = _scale_exponent(result.high, result.low + (root.low + change.low), steps >> 7)
     special = np.where(np.isnan(x.high), np.nan, np.where(x.high > 0, np.inf, 0.0))
     return np.where(regular, scaled, special)
 
 
-def _scaled(high: np.ndarray, low: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+def _scale_exponent(high: np.ndarray, low: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """Return (high + low) 2^exponent with one rounding; ``high`` is in [0.9, 2.1)."""
     rounded = high + low
     large = rounded * 2.0**1023 * _power_of_two(np.maximum(exponent - 1023, 0))

@@ -16,7 +16,7 @@ class Tokenizer:
         >>> Tokenizer().tokenize(["A man's dog!"])
         ["a man 's dog"]
         """
-        return tokeniser.tokenize(_checked(texts))
+        return tokeniser.tokenize(_check_texts(texts))
 
     def tokens_raw(self, texts: Sequence[str]) -> list[list[str]]:
         """Return all tokens of each text in lower case.
@@ -24,10 +24,10 @@ class Tokenizer:
         >>> Tokenizer().tokens_raw(["A man's dog!"])
         [['a', 'man', "'s", 'dog', '!']]
         """
-        return tokeniser.tokens_raw(_checked(texts))
+        return tokeniser.tokens_raw(_check_texts(texts))
 
 
-def _checked(texts: Sequence[str]) -> list[str]:
+def _check_texts(texts: Sequence[str]) -> list[str]:
     """Return the texts as a list; anything else than a sequence of texts is a TypeError."""
     if isinstance(texts, str):
         raise TypeError("expected a sequence of texts, found one str")

@@ -69,7 +69,7 @@ class EfficientNetLite0:
         self.view = view
         self.path = weights or default_weights()
         state = torch.load(self.path, map_location="cpu", weights_only=True)
-        self._weights = _folded(state, str(self.path))
+        self._weights = _fold_normalisation(state, str(self.path))
 
     def __call__(self, pictures: np.ndarray) -> np.ndarray:
         """Return the features ``(B, 640)`` or ``(B, 1280)`` of pictures ``(B, H, W, 3)``."""
@@ -112,7 +112,7 @@ class EfficientNetLite0:
         return functional.conv2d(functional.pad(x, pad), weight, bias, stride=stride, groups=groups)
 
 
-def _folded(state: Mapping[str, Any], where: str) -> dict[str, tuple[Any, Any]]:
+def _fold_normalisation(state: Mapping[str, Any], where: str) -> dict[str, tuple[Any, Any]]:
     """Return convolution name -> (weight, bias) with the batch normalisation that follows folded in."""
     import torch
 

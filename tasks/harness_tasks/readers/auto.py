@@ -14,7 +14,7 @@ from harness.files.caption_file import CaptionFile
 from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping
 from harness.files.forms import read_form, single_object
 from harness_tasks.readers.coco import CocoCaptions
-from harness_tasks.readers.joined import joined
+from harness_tasks.readers.joined import join_readers
 from harness_tasks.readers.jsonl import TableReader
 from harness_tasks.readers.karpathy import KarpathySplits
 from harness_tasks.readers.msrvtt import MsrVtt
@@ -102,7 +102,7 @@ class AutoReader:
         if len(self.readers) == 1:
             yield from self.reader
         else:
-            yield from joined(self.readers, self.limit_references)
+            yield from join_readers(self.readers, self.limit_references)
 
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:

@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.files.captions import quote_list
 
 
-def joined(readers: Mapping[str, Reader], limit_references: int | None) -> Iterator[Example]:
+def join_readers(readers: Mapping[str, Reader], limit_references: int | None) -> Iterator[Example]:
     """Yield the examples of the first reader with the references of all of them, in the order of the readers.
 
     Media, source and meta are those of the first reader that has them.

@@ -7,7 +7,7 @@ import pytest
 
 from harness.analysis.power_fit import smallest_p
 from harness.analysis.power_rules import RULES
-from harness.analysis.power_trials import PilotTrials, TrialOptions, shuffled, spread
+from harness.analysis.power_trials import PilotTrials, TrialOptions, shuffle_sets, spread
 from harness.contracts import CaptionSet
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 
@@ -34,10 +34,10 @@ def trials(steps) -> PilotTrials:
 
 
 def test_shuffled_sets_hold_the_same_captions():
-    for before, after in zip(SETS, shuffled(SETS, 5)):
+    for before, after in zip(SETS, shuffle_sets(SETS, 5)):
         assert sorted(before.candidates) == sorted(after.candidates)
         assert sorted(before.references) == sorted(after.references)
-    assert shuffled(SETS, 5) == shuffled(SETS, 5)
+    assert shuffle_sets(SETS, 5) == shuffle_sets(SETS, 5)
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1, [1]), (2, [1, 2]), (5, [1, 2, 3, 5]), (100, [1, 3, 10, 32, 100])])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.analysis.strata import stratified
+from harness.analysis.strata import stratify_by_metric
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec, TokenScores
 from harness.errors import InputError
 from harness.run.metric_plan import metric_plan
@@ -31,7 +31,7 @@ SETS = [CaptionSet(str(i), ("a " * (5 - i),), ("b " * (i + 1),)) for i in range(
 
 
 def test_each_stratum_is_its_own_data_set():
-    rows = stratified(SETS, [plan(Length())], 2, plan(Length()))
+    rows = stratify_by_metric(SETS, [plan(Length())], 2, plan(Length()))
     assert [(row["num_strata"], row["stratum"]) for row in rows] == [(1, 0), (2, 0), (2, 1)]
     # shortest captions first: examples 4, 3 | 2, 1 (0, the best, is left over); state is the stratum's longest reference
     assert [row["length"] for row in rows] == pytest.approx([3 / 5, 1.5 / 5, 3.5 / 3])
@@ -39,13 +39,13 @@ def test_each_stratum_is_its_own_data_set():
 
 def test_pregen_takes_the_token_scores_of_the_stratum():
     scores = {item.id: [TokenScores(np.log([0.5]), np.array([int(item.id) % 2]))] for item in SETS}
-    rows = stratified(SETS, [plan(Pregen())], 2, plan(Length()), scores)
+    rows = stratify_by_metric(SETS, [plan(Pregen())], 2, plan(Length()), scores)
     assert [row["pregen(mean_max_normcount_prefix0)"] for row in rows] == pytest.approx([0.6, 0.5, 0.5])
 
 
 def test_more_strata_than_examples():
     with pytest.raises(InputError, match="cannot make 6 strata of 5 examples"):
-        stratified(SETS, [plan(Length())], 6, plan(Length()))
+        stratify_by_metric(SETS, [plan(Length())], 6, plan(Length()))
 
 
 def test_left_overs_are_the_best():

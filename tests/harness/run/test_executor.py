@@ -16,7 +16,7 @@ import harness.api
 from harness.errors import HarnessError
 from harness.run import executor as module
 from harness.run.execute import Options
-from harness.run.executor import ExecutorOptions, LocalCode, NamingPickler, ProcessExecutor, packed, unpacked
+from harness.run.executor import ExecutorOptions, LocalCode, NamingPickler, ProcessExecutor, pack_scorer, unpack_scorer
 from harness.run.shard_scores import ShardScorer
 from harness.spec.models import SignificanceSpec
 
@@ -76,7 +76,7 @@ def test_a_metric_that_cannot_be_sent_is_named(project):
     plan = MetricPlan("mine", "mine", {}, metric)  # type: ignore[arg-type]
     scorer = ShardScorer([plan], FeatureCache(), SignificanceSpec(), 0, ["m"])
     with pytest.raises(HarnessError, match=r"cannot be sent to another process .*; use --executor local"):
-        packed(scorer)
+        pack_scorer(scorer)
 
 
 def test_a_scorer_arrives_without_texts(project):
@@ -88,8 +88,8 @@ def test_a_scorer_arrives_without_texts(project):
     features = FeatureCache([("a",)])
     features.intern(["a dog"])
     features.keep("corpus", {"a": 1})
-    arrived = unpacked(
-        packed(ShardScorer([MetricPlan("l", "length", {}, metric)], features, SignificanceSpec(), 0, ["m"]))
+    arrived = unpack_scorer(
+        pack_scorer(ShardScorer([MetricPlan("l", "length", {}, metric)], features, SignificanceSpec(), 0, ["m"]))
     )
     assert (arrived.features.texts, arrived.features.memo("corpus", dict)) == ([], {"a": 1})
     with pytest.raises(HarnessError, match="reads the references of the whole task"):
@@ -126,7 +126,7 @@ def jobs(count):
 
 def pooled(monkeypatch, pool):
     """Return an executor with a pool of this process, and the numbers of steps that it reports."""
-    monkeypatch.setattr(module, "packed", lambda scorer: b"")
+    monkeypatch.setattr(module, "pack_scorer", lambda scorer: b"")
     monkeypatch.setattr(module, "_new_pool", lambda *arguments: pool)
     return ProcessExecutor(None, 2), []  # type: ignore[arg-type]
 
@@ -159,7 +159,7 @@ def test_a_worker_that_cannot_load_the_metrics_says_so_at_its_first_job(monkeypa
     def fails(payload):
         raise HarnessError("no such file")
 
-    monkeypatch.setattr(module, "unpacked", fails)
+    monkeypatch.setattr(module, "unpack_scorer", fails)
     monkeypatch.setattr(module, "_worker", None)
     module._start(b"")
     with pytest.raises(HarnessError, match="cannot load the metrics of the run: no such file"):

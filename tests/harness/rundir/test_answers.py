@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from harness.rundir.answers import AnswerFile, MemoryAnswers, joined
+from harness.rundir.answers import AnswerFile, MemoryAnswers, join_answers
 
 ROWS = {"aa": {"candidates": ["a dog", "ein Hund ü \ud800"]}, "bb": {"failure": "offline"}}
 
@@ -85,8 +85,8 @@ def test_parts_of_a_block_are_joined(file, tmp_path):
         writer.append("cc", {"candidates": ["x"]})
         writer.append("bb", ROWS["bb"])
     target = tmp_path / "target.jsonl"
-    joined([file.path, other.path], target)
-    joined([file.path, other.path], target)
+    join_answers([file.path, other.path], target)
+    join_answers([file.path, other.path], target)
     assert AnswerFile(target).read() == {**ROWS, "cc": {"candidates": ["x"]}}
     assert len(target.read_text().splitlines()) == 3
 

@@ -38,7 +38,7 @@ def test_tails_equal_the_enumerated_ones(sizes, data):
 def test_tilted_and_untilted_tails_agree_where_both_hold(size, count):
     null = SumNull([fisher(size)], [count])
     assert not null.is_whole
-    start, tail = null._untilted
+    start, tail = null._tail_probabilities
     for probability in (1e-2, 1e-4, 1e-7):
         index = int(np.flatnonzero(tail < probability)[0])
         assert null._tilted_log_tail(start + index) == pytest.approx(math.log(tail[index]), abs=1e-5)
@@ -60,7 +60,7 @@ def test_a_design_with_one_outcome_has_a_degenerate_law():
 
 def test_tails_do_not_increase_across_the_switch_to_the_tilted_law():
     null = SumNull([fisher(20)], [200])
-    start, tail = null._untilted
+    start, tail = null._tail_probabilities
     switch = start + int(np.flatnonzero(tail < discrete_null._DIRECT)[0])
     values = [null.log_tail(total) for total in range(switch - 20, switch + 20)]
     assert all(a >= b - 1e-8 for a, b in itertools.pairwise(values))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness.analysis.column_table import read_columns
-from harness.analysis.strata import stratified
+from harness.analysis.strata import stratify_by_metric
 from harness.api import metric_plans
 from harness.contracts import CaptionSet
 
@@ -50,7 +50,7 @@ def worst(data, published, system, largest, column, metric):
     references, items = data
     sets = [CaptionSet(str(i["image_id"]), (i["candidates"][system],), references[i["image_id"]]) for i in items]
     (scorer,), (plan,) = metric_plans(["cider:tokenizer=none"]), metric_plans([metric])
-    rows = stratified(sets, [plan], largest, scorer)
+    rows = stratify_by_metric(sets, [plan], largest, scorer)
     return max(abs(r[plan.label] - published[system, r["num_strata"], r["stratum"]][column]) for r in rows)
 
 

@@ -10,7 +10,7 @@ import harness
 from harness.contracts import Example
 from harness.errors import InputError
 from harness_tasks.readers.auto import AutoReader
-from harness_tasks.readers.joined import joined
+from harness_tasks.readers.joined import join_readers
 
 ONE = [Example("a", ("x", "y"), media=None, meta={"k": 1}), Example("b", ("z",))]
 OTHER = [Example("b", ("w",), source="s"), Example("a", ("v",), media="a.jpg", meta={"k": 2, "l": 3})]
@@ -21,8 +21,8 @@ def test_references_are_joined_by_id_in_the_order_of_the_files():
         Example("a", ("x", "y", "v"), media="a.jpg", meta={"k": 1, "l": 3}),
         Example("b", ("z", "w"), source="s"),
     ]
-    assert list(joined({"1": ONE, "2": OTHER}, None)) == expected
-    assert [example.references for example in joined({"1": ONE, "2": OTHER}, 2)] == [("x", "y"), ("z", "w")]
+    assert list(join_readers({"1": ONE, "2": OTHER}, None)) == expected
+    assert [example.references for example in join_readers({"1": ONE, "2": OTHER}, 2)] == [("x", "y"), ("z", "w")]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_references_are_joined_by_id_in_the_order_of_the_files():
 )
 def test_other_ids_are_one_line(other, message):
     with pytest.raises(InputError, match=f"^{message}$"):
-        list(joined({"1": ONE, "2": other}, None))
+        list(join_readers({"1": ONE, "2": other}, None))
 
 
 def test_the_reader_of_files_joins_them(tmp_path, monkeypatch):

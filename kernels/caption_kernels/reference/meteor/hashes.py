@@ -16,10 +16,10 @@ def hash_bytes(text: bytes) -> int:
     for k in range(0, whole, 8):
         h = (h ^ int.from_bytes(text[k : k + 8], "little")) * 0xFF51AFD7ED558CCD % 2**64
         h ^= h >> 32
-    return int(mixed(np.array([h ^ int.from_bytes(text[whole:], "little")], dtype=np.uint64))[0])
+    return int(mix_hashes(np.array([h ^ int.from_bytes(text[whole:], "little")], dtype=np.uint64))[0])
 
 
-def mixed(h: np.ndarray) -> np.ndarray:
+def mix_hashes(h: np.ndarray) -> np.ndarray:
     """Return the hashes of numbers, uint64 of the same shape."""
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -43,7 +43,7 @@ def slots_of(words: Sequence[bytes]) -> np.ndarray:
 def edge_slots_of(edges: np.ndarray) -> np.ndarray:
     """Return the open-addressing table of the edges (nodes,) of a trie: uint64."""
     nodes = np.arange(1, len(edges))
-    hashes = mixed(edges[nodes])
+    hashes = mix_hashes(edges[nodes])
     order = np.argsort(hashes)
     nodes, hashes = nodes[order], hashes[order]
     size = 1 << 16

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from caption_kernels.lexicon import file_format as layout
-from caption_kernels.reference.meteor.hashes import first_slot, hash_bytes, mixed
+from caption_kernels.reference.meteor.hashes import first_slot, hash_bytes, mix_hashes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -59,7 +59,7 @@ class Lexicon:
 
     def __init__(self, buffer: Buffer) -> None:
         self._buffer = memoryview(buffer).cast("B")
-        self._sections, self.n_synsets = layout.opened(self._buffer)
+        self._sections, self.n_synsets = layout.open_buffer(self._buffer)
 
     def is_function_word(self, word: str) -> bool:
         """Return True for a function word."""
@@ -72,13 +72,13 @@ class Lexicon:
 
     def synsets(self, word: str) -> list[int]:
         """Return the synonym sets of a word and of its base forms, ascending."""
-        number = self._find(_encoded(word))
+        number = self._find(_encode(word))
         forms = [number, *self._base_forms(word, number)]
         return sorted({s for form in forms for s in _run(self._sections.synset_starts, self._sections.synsets, form)})
 
     def number(self, word: str) -> int:
         """Return the number of a word, or -1."""
-        return self._find(_encoded(word))
+        return self._find(_encode(word))
 
     def paraphrase_child(self, node: int, word: int) -> int:
         """Return the node of the phrase that a word makes of the phrase of another node, or -1; node 0 is that of no words."""
@@ -86,7 +86,7 @@ class Lexicon:
             return -1
         slots, edges = self._sections.edge_slots, self._sections.edges
         edge = np.array([node << 32 | word], dtype=np.uint64)
-        place = int(first_slot(mixed(edge), len(slots))[0])
+        place = int(first_slot(mix_hashes(edge), len(slots))[0])
         for _ in range(len(slots)):
             child = int(slots[place]) & 0xFFFFFFFF
             if not slots[place]:
@@ -101,7 +101,7 @@ class Lexicon:
         return _run(self._sections.first_target, self._sections.targets, node)
 
     def _flags(self, word: str) -> int:
-        number = self._find(_encoded(word))
+        number = self._find(_encode(word))
         return int(self._sections.flags[number]) if number >= 0 else 0
 
     def _find(self, word: bytes) -> int:
@@ -127,7 +127,7 @@ class Lexicon:
             return listed
         if word.endswith("ss") or len(word.encode("utf-16-le", "surrogatepass")) <= 4:
             return []
-        form = _encoded(word)
+        form = _encode(word)
         for suffix, ending in _DETACHMENTS:
             if form.endswith(suffix):
                 base = self._find(form[: -len(suffix)] + ending)
@@ -136,7 +136,7 @@ class Lexicon:
         return []
 
 
-def _encoded(word: str) -> bytes:
+def _encode(word: str) -> bytes:
     return word.encode("utf-8", "surrogatepass")
 
 

@@ -49,7 +49,7 @@ def words(text: str, lexicon: Lexicon) -> list[str]:
     """
     if _PLAIN.fullmatch(text) and _PLACEHOLDER not in text:
         return text.lower().split()
-    text = _full_stops(_separated(_SURROGATES.sub("\ufffd", text)), lexicon)
+    text = _full_stops(_separate_marks(_SURROGATES.sub("\ufffd", text)), lexicon)
     return [word for word in _WORD_BREAK.split(text.lower()) if word]
 
 
@@ -62,7 +62,7 @@ def is_plain(word: str) -> bool:
     return word.isalnum() and word.isascii() and _PLACEHOLDER not in word
 
 
-def _separated(text: str) -> str:
+def _separate_marks(text: str) -> str:
     """Return the text with blanks around punctuation marks, commas, quotes, dashes and apostrophes."""
     text = f" {text.strip(_CONTROLS_AND_BLANK)} "
     text = _SPACED.sub(r" \1 ", text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from caption_kernels.lexicon.file_format import bounds, damaged
+from caption_kernels.lexicon.file_format import bounds, damaged_error
 from caption_kernels.reference.meteor.hashes import edge_slots_of, slots_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ParaphraseReader:
         if self._rest:
             self.feed(b"\n")
         if self._kind or not self._targets:
-            raise damaged()
+            raise damaged_error()
         self._is_finished = True
         numbers = [self._words.setdefault(word.encode(), len(self._words)) for word in words]
         all_words = list(self._words)

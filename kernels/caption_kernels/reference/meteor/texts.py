@@ -43,12 +43,12 @@ class MeteorTexts:
     def same_words(self, ids: np.ndarray) -> np.ndarray:
         """Return numbers of shape (B, N), int64, that are equal for texts ``ids`` (B, N) with the same words after normalising."""
         numbers: dict[tuple[str, ...], int] = {}
-        flat = [numbers.setdefault(tuple(self._words[self._checked(i)]), len(numbers)) for i in ids.ravel().tolist()]
+        flat = [numbers.setdefault(tuple(self._words[self._check_row(i)]), len(numbers)) for i in ids.ravel().tolist()]
         return np.array(flat, dtype=np.int64).reshape(ids.shape)
 
     def n_words(self, text: int) -> int:
         """Return the number of words of a text."""
-        return len(self._words[self._checked(text)])
+        return len(self._words[self._check_row(text)])
 
     def align(
         self,
@@ -96,7 +96,7 @@ class MeteorTexts:
         if not 0 <= start <= stop < len(text_starts):
             raise IndexError("METEOR: a row or id lies outside its table")
         for group in range(start, stop):
-            ids = [self._checked(i) for i in _part(texts, text_starts, group)]
+            ids = [self._check_row(i) for i in _part(texts, text_starts, group)]
             for pair in range(*_bounds(pair_starts, group, len(hyps))):
                 hyp, ref, row = int(hyps[pair]), int(refs[pair]), int(rows[pair])
                 if not (0 <= hyp < len(ids) and 0 <= ref < len(ids) and row < len(statistics)):
@@ -113,7 +113,7 @@ class MeteorTexts:
     def _statistics(self, hyp: int, ref: int) -> list[int]:
         return statistics(self._texts[hyp], self._texts[ref])
 
-    def _checked(self, text: int) -> int:
+    def _check_row(self, text: int) -> int:
         if not 0 <= text < len(self._texts):
             raise IndexError("METEOR: a row or id lies outside its table")
         return text
