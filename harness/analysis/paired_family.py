@@ -17,6 +17,7 @@ import numpy as np
 
 from harness.contracts import Additive, HasInterval, Jackknifes, LeftOut, Metric
 from harness.errors import HarnessError
+from harness.stats import ties
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     PairSums,
@@ -270,9 +271,13 @@ NOT_RESAMPLED = (
 
 
 def _counts(item: PairedMetric) -> tuple[int, int, int, int]:
-    """Return the numbers of examples defined for both systems, with a larger score of A, of B, and with equal scores."""
-    difference = item.a.scores - item.b.scores
-    difference = difference[~np.isnan(difference)]
+    """Return the numbers of examples defined for both systems, with a larger score of A, of B, and with equal scores.
+
+    Scores within rounding error of each other are equal.
+    """
+    scores = np.stack([item.a.scores, item.b.scores])
+    difference = scores[0] - scores[1]
+    tie = ties.tolerance(ties.magnitude(scores.T))
     defined = _defined(item)
-    n = int(defined.sum()) if defined.any() else len(difference)
-    return n, int(np.sum(difference > 0)), int(np.sum(difference < 0)), int(np.sum(difference == 0))
+    n = int(defined.sum()) if defined.any() else int(np.sum(~np.isnan(difference)))
+    return n, int(np.sum(difference > tie)), int(np.sum(difference < -tie)), int(np.sum(np.abs(difference) <= tie))

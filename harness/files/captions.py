@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from harness.errors import InputError
 from harness.files.records import kind
@@ -16,6 +19,10 @@ ID_COLUMNS = (
 """Usual names of the id column, in order of preference."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LIST_ENDS = re.compile(r"\s*\[\s*['\"].*['\"\]]\s*,?\s*\]\s*", re.DOTALL)
+"""A string that begins and ends as a list of strings."""
+_STRING = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_LIST = re.compile(rf"\s*\[\s*{_STRING}(?:\s*,\s*{_STRING})*\s*,?\s*\]\s*", re.DOTALL)
 
 
 def check_text(value: YamlValue, location: str, *, what: str = "caption") -> str:
@@ -60,13 +67,36 @@ def caption(value: YamlValue, location: str, *, what: str = "caption", allow_emp
 def captions(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
     """Return the captions of a string, an object with the key ``caption`` or ``raw``, or a list of these.
 
-    Raises :class:`InputError` for a value that :func:`caption` refuses.
+    A string that holds a list of texts, as pandas and the csv module write one into a cell, is read as that list. Raises
+    :class:`InputError` for a value that :func:`caption` refuses, and for a string that begins and ends as a list and is none.
 
     >>> captions(["a dog", {"raw": "a cat"}], "here")
     ('a dog', 'a cat')
+    >>> captions("['a dog', 'the dog']", "here")
+    ('a dog', 'the dog')
     """
     items = value if isinstance(value, (list, tuple)) else [value]
+    if isinstance(value, str) and (texts := parse_list(value, location, what=what)):
+        items = texts
     return tuple(caption(_inner(item), location, what=what, allow_empty=allow_empty) for item in items)
+
+
+def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] | None:
+    """Return the texts of a list in Python's or JSON's form; None for a text that begins or ends otherwise.
+
+    Raises
+    ------
+    InputError
+        When the text begins and ends as a list of strings and is none.
+    """
+    if not _LIST_ENDS.fullmatch(text):
+        return None
+    # Python joins strings without a comma between them, as NumPy prints an array, into one: such a text is refused.
+    if _LIST.fullmatch(text):
+        for read in (json.loads, ast.literal_eval):
+            with suppress(ValueError, SyntaxError):
+                return read(text.strip())
+    raise InputError(f'the {what} {text!r:.80} is no list of texts; expected ["a dog", "the dog"]', location)
 
 
 def _inner(item: YamlValue) -> YamlValue:

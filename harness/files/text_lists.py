@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, cast
 
 from harness.errors import InputError
-from harness.files.captions import check_text, quote_list
+from harness.files.captions import check_text, parse_list, quote_list
 
 
 def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
@@ -55,6 +55,8 @@ def texts_of(value: object, location: str) -> tuple[str, ...]:
     ):
         return tuple(check_text(text, location) for text in cast("Sequence[str]", value))  # the usual case
     texts = [value] if _is_text(value) else _sequence(value, location, "of texts")
+    if isinstance(value, str):  # a column of a table that was written and read again
+        texts = parse_list(value, location) or texts
     if not texts:
         raise InputError("the list is empty; expected at least one text", location)
     captions = [

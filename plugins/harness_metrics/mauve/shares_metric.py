@@ -35,6 +35,8 @@ class _Local(EmbeddingMetric, RelabeledMetric):
 class MauveNeighbours(_Local):
     """MAUVE within each example, densities by the k nearest texts; higher is better, in (0, 1]. Has p-values.
 
+    An example with at most k + 1 texts is undefined: all of its texts are neighbours of each other.
+
     Parameters
     ----------
     embedding : str, mapping or Embedding
@@ -58,6 +60,13 @@ class MauveNeighbours(_Local):
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: int = 4, scaling: float = frontier.SCALING) -> None:
         self.k = check_count(k, "mauve-knn", "k")
         super().__init__("mauve-knn", embedding, scaling, *([f"k={k}"] if k != 4 else []))
+
+    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+        """Return MAUVE as the base does; NaN for an example whose N texts are all neighbours of each other, N - 1 <= k."""
+        if labels.shape[1] - 1 <= self.k:
+            # Every weight is 1: both samples have the same density everywhere, whatever the texts.
+            return np.full((batch.text_ids.shape[0], len(labels)), np.nan)
+        return super().null(batch, features, state, labels)
 
     def _weights(self, inner: np.ndarray) -> np.ndarray:
         return shares.neighbour_weights(geometry.squared_distances(inner), self.k)

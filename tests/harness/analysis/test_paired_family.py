@@ -84,6 +84,16 @@ def test_examples_undefined_for_one_system_are_left_out_of_both():
     assert result.a_larger + result.b_larger + result.ties == 37
 
 
+def test_scores_that_differ_by_rounding_are_equal():
+    rng = np.random.default_rng(6)
+    a, b = data(rng), data(rng)
+    b.stats[:] = a.stats
+    b.scores[:] = a.scores * (1 + 1e-15)
+    a.scores[0], b.scores[0] = 1.0, 2.0
+    result = outcome_of(Mean(), a, b)
+    assert (result.a_larger, result.b_larger, result.ties) == (0, 1, 39)
+
+
 @pytest.mark.parametrize("metric", [Ranked(), Unfitted()])
 def test_a_number_that_cannot_be_resampled_has_a_note(metric):
     rng = np.random.default_rng(3)

@@ -94,3 +94,21 @@ def test_errors_of_counts_name_the_parameter():
     assert (caught.value.parameter, caught.value.value) == ("offset", -1)
     assert checks.whole_number(0, "offset", minimum=0) == 0
     assert checks.positive(None, "n") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["['a dog', 'the dog']", '["a dog", "the dog"]', " [ 'a dog' ,\n\"the dog\", ] ", "['a dog', \"the dog\"]"]
+)
+def test_a_list_in_a_cell_is_read_as_a_list(text):
+    assert checks.captions(text, "here") == ("a dog", "the dog")
+
+
+@pytest.mark.parametrize("text", ["['a dog' 'the dog']", "['a dog', None, 'b']", "['a', ['b', 'c']]", '["a" "b"]'])
+def test_what_looks_like_a_list_of_texts_and_is_none_is_refused(text):
+    with pytest.raises(InputError, match="is no list of texts"):
+        checks.captions(text, "here")
+
+
+@pytest.mark.parametrize("text", ["[a dog]", "['quoted'] words", "a ['list']", "[UNK] 'tis", "[]"])
+def test_other_texts_with_brackets_are_captions(text):
+    assert checks.captions(text, "here") == (text,)

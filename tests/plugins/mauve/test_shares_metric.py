@@ -1,5 +1,6 @@
 """``mauve-knn`` and ``mauve-kde``: contract, range, parameters."""
 
+import numpy as np
 import pytest
 
 from harness.contracts import CaptionSet
@@ -21,6 +22,20 @@ def test_mixed_samples_score_higher_than_samples_apart(metric):
     features = FeatureCache([dogs + buses] * 2)
     apart, same = metric.scores(features.batch(sets), features, None)
     assert 0 < apart < 0.5 < same <= 1
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (2, 3), (1, 5)])
+def test_texts_that_are_all_neighbours_have_no_value(shape):
+    n, m = shape
+    dogs, buses = [tuple(f"{word} {number}" for number in range(count)) for word, count in (("dog", n), ("bus", m))]
+    features = FeatureCache([dogs + buses])
+    batch = features.batch([CaptionSet("apart", dogs, buses)])
+    metric = MauveNeighbours(embedding="bow", k=4)
+    values = [
+        metric.scores(batch, features, None)[0],
+        *metric.null(batch, features, None, np.arange(n + m) < [[n], [n]])[0],
+    ]
+    assert np.isnan(values).all() == (n + m <= 5)
 
 
 def test_names_and_mistakes():
