@@ -154,8 +154,8 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
 
 
 def compare(
-    run_a: str | Path,
-    run_b: str | Path | None = None,
+    run_a: str | Path | Run,
+    run_b: str | Path | Run | None = None,
     *,
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -168,8 +168,8 @@ def compare(
 
     Parameters
     ----------
-    run_a, run_b : str or Path
-        Run directories, or ``RUN::MODEL``. With one run all pairs of its systems are compared, with two the systems of the
+    run_a, run_b : str, Path or Run
+        Run directories, ``RUN::MODEL``, or runs. With one run all pairs of its systems are compared, with two the systems of the
         same name.
     baseline : str, optional
         Label of a model: the other systems of the run (A) are compared with it (B).
@@ -193,10 +193,10 @@ def compare(
     from harness.analysis.comparisons import Comparisons
     from harness.judgments.suite import refuse_judgments
 
-    paths = [run_a, *([run_b] if run_b else [])]
-    refuse_judgments("compare", paths)
+    runs = [run_a, *([run_b] if run_b else [])]
+    refuse_judgments("compare", [run for run in runs if isinstance(run, (str, Path))])
     return Comparisons(
-        compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+        compare_runs(runs, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
     )
 
 

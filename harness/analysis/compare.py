@@ -38,13 +38,13 @@ class ComparedRun:
     run: Run
     model: str = ""
     name: str = ""
-    """Path of the run."""
+    """Path of the run, its task in memory."""
 
     @classmethod
-    def open(cls, path: str | Path) -> ComparedRun:
+    def open(cls, run: str | Path | Run) -> ComparedRun:
         """Open ``RUN`` or ``RUN::MODEL``; raise :class:`HarnessError` when the run is not finished or has no such model."""
-        folder, _, model = str(path).partition("::")
-        side = cls(Run.open(folder), model, folder)
+        folder, _, model = (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
+        side = cls(run if isinstance(run, Run) else Run.open(folder), model, folder)
         names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
         if not names:
             raise HarnessError(f"{folder} has no captions: there is nothing to compare example by example")
@@ -123,7 +123,7 @@ class Pair:
 
 
 def compare_runs(
-    paths: Sequence[str | Path],
+    runs: Sequence[str | Path | Run],
     *,
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -136,8 +136,8 @@ def compare_runs(
 
     Parameters
     ----------
-    paths : sequence of one or two
-        Run directories, or ``RUN::MODEL``.
+    runs : sequence of one or two
+        Run directories, ``RUN::MODEL``, or runs.
     baseline : str, optional
         Label of a model (or of a model with its decoding) of the only run. The pairs are then all other systems of the same decoding
         (A) against it (B).
@@ -157,7 +157,7 @@ def compare_runs(
     """
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
-    sides = [ComparedRun.open(path) for path in paths]
+    sides = [ComparedRun.open(run) for run in runs]
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
     records = [record for pair in compared for record in pair.records]
     forced = differences_of_runs([side.run for side in sides], [side.name for side in sides], records)

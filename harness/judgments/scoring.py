@@ -76,7 +76,7 @@ def score_metrics(
 
 
 def _stored(pieces: PieceStore | None, key: PieceKey) -> dict[str, np.ndarray] | None:
-    return pieces.read_arrays(key) if pieces is not None else None
+    return pieces.read_arrays(key.stem) if pieces is not None else None
 
 
 @dataclass(frozen=True)

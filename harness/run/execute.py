@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
 from harness.contracts import (
     Decoding,
     Example,
@@ -202,7 +200,6 @@ class Execution:
         self.grid = self._grid()
         self.shards = self.grid.of_part(self.options.part)
         self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
-        self.arrays: dict[str, np.ndarray] = {}
         models, plan = self.plan.models, self.plan
         names = [f"token scores: {model.label}" for model in models if plan.token_metrics]
         names += [f"captions: {model.label}" for model in models for _ in plan.generations if plan.caption_metrics]
@@ -228,7 +225,7 @@ class Execution:
         if self.options.part is not None:
             self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
             return self._end_part()
-        samples = scoring.collect(self._add, self.rundir.path if self.rundir else None, self.arrays)
+        samples = scoring.collect(self._add, self.rundir.path if self.rundir else None)
         run = self._finish(None if self.rundir else samples)
         self._log("finished", results=len(self.records))
         results = [record.to_dict() for record in self.records]
@@ -254,19 +251,15 @@ class Execution:
             self.grid.size, examples=len(self.examples), part=str(self.options.part), finished=True
         )
         self._log("finished part", part=str(self.options.part))
-        return Run(
-            self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path
-        )  # fmt: skip
+        return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
 
     def _finish(self, samples: SampleTable | None) -> Run:
         records = tuple(self.records)
         if self.rundir is None:
             assert samples is not None
-            return Run(self.provenance, records, samples, self.failed, self.notes, costs=self.costs, arrays=self.arrays)
+            return Run(self.provenance, records, samples, self.failed, self.notes, None, self.pieces, self.costs)
         self.rundir.write_results(self.records, None, self.failed, self.notes, self.costs)
-        return Run(
-            self.provenance, records, self.rundir.samples, self.failed, self.notes, self.rundir.path, costs=self.costs
-        )
+        return Run.of(self.rundir)
 
     def _log(self, event: str, **values: object) -> None:
         if self.rundir:

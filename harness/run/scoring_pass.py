@@ -25,7 +25,7 @@ from harness.run.score import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
 from harness.run.systems import PlannedSystem, StatisticsKeys, Unit, is_corpus_free, scorable_examples
 from harness.rundir.format import SAMPLES
-from harness.rundir.pieces import PieceKey, Pieces, PieceStore
+from harness.rundir.pieces import PieceKey, Pieces
 from harness.rundir.records import ResultRecord
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable
@@ -148,7 +148,7 @@ class ScoringPass:
                 for metric, plan in enumerate(self.metrics):
                     if not plan.metric.spec.shardable or (self.partial and self._counted[metric]):
                         continue
-                    if self.pieces.read_arrays(self._key(system, metric, shard)) is None:
+                    if self.pieces.read_arrays(self._key(system, metric, shard).stem) is None:
                         missing[system].append(metric)
             if missing:
                 jobs[number] = missing
@@ -210,7 +210,7 @@ class ScoringPass:
         plan, item = self.metrics[metric], self.systems[system]
         whole = (self.shards[0][0], self.shards[-1][1])
         key = self._key(system, metric, whole)
-        stored = self.pieces.read_arrays(key)
+        stored = self.pieces.read_arrays(key.stem)
         if stored is not None:
             scoring.fitted(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
@@ -223,7 +223,7 @@ class ScoringPass:
         return scored, key
 
     # ------------------------------------------------------------------ results
-    def collect(self, add: AddRecord, folder: Path | None, arrays: dict[str, np.ndarray]) -> SampleTable | None:
+    def collect(self, add: AddRecord, folder: Path | None) -> SampleTable | None:
         """Make a record of every system and metric, and the samples.
 
         Parameters
@@ -232,8 +232,6 @@ class ScoringPass:
             Called with each record, the ids of the first examples without a score, and the number of these examples.
         folder : Path, optional
             Run directory, where samples.parquet is written; None: the table is returned.
-        arrays : dict
-            Filled with the statistics (B, d) by name, for a run without a directory.
         """
         spec = self.plan.spec
         tested = [p.label for p in self.metrics if scoring.is_tested(p.metric, spec.significance)]
@@ -251,8 +249,6 @@ class ScoringPass:
                     scores[plan.label] = scored.per_example(plan.metric)
                     if scored.p_values is not None:
                         p_values[plan.label] = scored.p_values
-                    if folder is None:
-                        arrays[name] = scored.stats
                     record = self._record(system, plan, scored)
                     undefined = np.flatnonzero(~scored.defined)
                     add(replace(record, statistics=name), self._ids(system, undefined[:MAX_LOGGED_IDS]), len(undefined))
@@ -266,13 +262,13 @@ class ScoringPass:
             scored, key = self._whole(system, metric)
             return scored, key.stem
         keys = [self._key(system, metric, shard) for shard in self.shards]
-        parts = [self.pieces.read_arrays(key) for key in keys]
+        parts = [self.pieces.read_arrays(key.stem) for key in keys]
         present = [Scored.from_arrays(part) for part in parts if part is not None]
         if len(present) < len(parts):
             scored, key = self._whole(system, metric)
             return scored, key.stem
         whole = self._key(system, metric, (self.shards[0][0], self.shards[-1][1]))
-        if len(keys) > 1 and isinstance(self.pieces, PieceStore):
+        if len(keys) > 1:
             self.pieces.write_shards(whole.stem, [key.stem for key in keys])
         return Scored.joined(present), whole.stem
 

@@ -45,6 +45,11 @@ def test_the_difference_is_that_of_the_table(project):
     assert (row["a"], row["b"]) == (values["short"], values["long"])
 
 
+def test_a_run_in_memory_is_compared_as_one_in_a_directory(project):
+    in_memory = compare_runs([harness.evaluate(SPEC)])
+    assert in_memory == compare_runs([harness.evaluate(SPEC, output="r")]) == compare_runs(["r"])
+
+
 def test_verdicts_follow_the_direction_and_the_level():
     assert verdict(-1.0, 0.01, True) == "B"
     assert verdict(-1.0, 0.01, False) == "A"
