@@ -149,8 +149,8 @@ def evaluate_all(
         from harness.judgments import suite
 
         return suite.execute_all(
-            judged, output=output, default_output=default_output, mode=mode, show=show, on_notice=on_notice,
-            on_absent=on_absent,
+            judged, output=output, default_output=default_output, mode=mode, show=show, options=options,
+            on_notice=on_notice, on_absent=on_absent,
         )  # fmt: skip
     for plan in planned:
         if not isinstance(plan, Plan):

@@ -49,7 +49,7 @@ def _row(plan: Plan | JudgmentPlan) -> Values:
     if isinstance(plan, Plan):
         row["reader"] = plan.spec.dataset.reader
         row["models"] = [model.label for model in plan.models]
-        row["decodings"] = len(plan.points)
+        row["decodings"] = len(plan.decodings)
     else:
         row["reader"] = f"judgments ({plan.spec.judgments.form})"
         row["statistics"] = list(plan.spec.statistics)

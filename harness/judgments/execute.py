@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from harness.contracts import CaptionSet, Judgments, Values
-from harness.errors import HarnessError, InputError
+from harness.errors import InputError
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.metric_scores import Agreement
@@ -26,8 +27,9 @@ from harness.judgments.scoring import ScoredMetric, score_metrics
 from harness.judgments.systems import system_names
 from harness.registry import current
 from harness.registry.hooks import Plugins
+from harness.run.execution import Execution, Options, connected
 from harness.run.finished import Run
-from harness.rundir.format import MANIFEST, RESULTS, JsonObject, plain, to_json, write_atomically
+from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
@@ -36,31 +38,61 @@ from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, Jud
 from harness.stats import bootstrap
 
 
-def execute(plan: JudgmentPlan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False) -> Run:
+def execute(
+    plan: JudgmentPlan,
+    *,
+    output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+    options: Options | None = None,
+) -> Run:
     """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
-    judgments = plan.read()
-    rows = JudgmentRows(judgments, plan.spec)
-    rows.check()
-    if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
-        system_names(rows)
-    by = plan.spec.groups.by if plan.spec.groups else "category"
-    sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
-    content = manifest(plan, judgments)
-    rundir = RunDir.create(output, content, mode) if output else None
-    try:
-        if rundir is not None:
-            if rundir.finished and _same(rundir.provenance.content, content):
-                return Run.of(rundir)
-            (rundir.path / RESULTS).unlink(missing_ok=True)
-            write_atomically(rundir.path / MANIFEST, to_json(content))
-        return _run(plan, judgments, rows, sets, content, rundir, show)
-    except HarnessError:
-        if rundir is not None:
-            rundir.discard_if_empty()
-        raise
-    finally:
-        if rundir is not None:
-            rundir.close()
+    options = options or Options()
+    if options.part is not None:
+        raise InputError("a task of judgments has no parts; run it without --shard", plan.spec.task)
+    plugins = Plugins().load(current())
+    with connected(options.executor) as cluster:
+        # Read the judgments, and the references that each caption is scored with.
+        judgments = plan.read()
+        rows = JudgmentRows(judgments, plan.spec)
+        rows.check()
+        if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
+            system_names(rows)
+        by = plan.spec.groups.by if plan.spec.groups else "category"
+        sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
+        content = manifest(plan, judgments)
+        with RunDir.create(output, content, mode) if output else nullcontext() as rundir:
+            if rundir is not None:
+                if rundir.finished and _same(rundir.provenance.content, content):
+                    return Run.of(rundir)
+                rundir.begin_again(content)
+            run = Execution(Provenance(content), rundir, plugins, options, show, cluster)
+            with plugins.running(content):
+                # Metrics: their scores of all captions.
+                scored = score_metrics(plan, sets, run)
+                # Numbers: agreement of each metric with people, and tests between the metrics.
+                results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
+                _check_headline(results, plan, judgments)
+                labels = [metric.plan.label for metric in scored]
+                headline = [item.values[plan.spec.headline].value for item in results]
+                tests = compare_metrics(rows, [metric.scores for metric in scored], headline)
+                for k, item in enumerate(results):
+                    for record in _records(plan.spec, item, sets, _tests_of(k, tests, labels)):
+                        run.add(record)
+                run.notes += judgments.notes
+                for item, rank in zip(results, tests.ranks):
+                    run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
+                return run.finish(_samples(judgments, sets, scored).table())
+
+
+def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: Judgments) -> None:
+    """Raise :class:`InputError` when no metric has a value of the headline."""
+    if all(math.isnan(item.values[plan.spec.headline].value) for item in results):
+        names = ", ".join(item.metric.plan.label for item in results)
+        raise InputError(
+            f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined",
+            judgments.source,
+        )
 
 
 def _same(stored: JsonObject, content: JsonObject) -> bool:
@@ -73,47 +105,6 @@ def _same(stored: JsonObject, content: JsonObject) -> bool:
         return {**out, "notice": ""}
 
     return compared(stored) == compared(content)
-
-
-def _run(
-    plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
-    rundir: RunDir | None, show: bool,
-) -> Run:  # fmt: skip
-    plugins = Plugins().load(current())
-    with plugins.running(content):
-        return _judged(plan, judgments, rows, sets, content, rundir, show, plugins)
-
-
-def _judged(
-    plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
-    rundir: RunDir | None, show: bool, plugins: Plugins,
-) -> Run:  # fmt: skip
-    scored = list(score_metrics(plan, sets, rundir.pieces if rundir else None, show))
-    results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
-    headline = [item.values[plan.spec.headline].value for item in results]
-    if all(math.isnan(value) for value in headline):
-        names = ", ".join(item.metric.plan.label for item in results)
-        raise InputError(
-            f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined",
-            judgments.source,
-        )
-    tests = compare_metrics(rows, [item.metric.scores for item in results], headline)
-    labels = [item.metric.plan.label for item in results]
-    records: list[ResultRecord] = []
-    for k, item in enumerate(results):
-        records += _records(plan.spec, item, sets, _tests_of(k, tests, labels))
-    samples = _samples(judgments, sets, scored).table()
-    notes = [*judgments.notes]
-    notes += [
-        note for item, rank in zip(results, tests.ranks) if (note := _note(item, plan.spec, judgments, tests, rank))
-    ]
-    for record in records:
-        plugins.call("harness_scores_ready", record=record.to_dict())
-    if rundir is not None:
-        rundir.write_results(records, samples, {}, notes)
-        rundir.log("finished", results=len(records))
-    plugins.call("harness_run_finished", manifest=content, results=[record.to_dict() for record in records])
-    return Run(Provenance(content), tuple(records), samples, {}, notes, rundir.path if rundir is not None else None)
 
 
 # --------------------------------------------------------------------------- values

@@ -9,6 +9,7 @@ from typing import cast
 from harness.errors import InputError
 from harness.judgments.execute import execute
 from harness.judgments.plan import JudgmentPlan
+from harness.run.execution import Options
 from harness.run.finished import Run
 from harness.rundir.format import MANIFEST, read_json_object, to_json, write_atomically
 from harness.rundir.rundir import Mode
@@ -24,6 +25,7 @@ def execute_all(
     default_output: Path | None = None,
     mode: Mode = "auto",
     show: bool = False,
+    options: Options | None = None,
     on_notice: Callable[[str, str], None] | None = None,
     on_absent: Callable[[str], None] | None = None,
 ) -> list[Run]:
@@ -37,7 +39,7 @@ def execute_all(
         plan.require_files()
         folder = output if output is not None or default_output is None else default_output / plan.spec.task
         _notice(plan, on_notice)
-        return [execute(plan, output=folder, mode=mode, show=show)]
+        return [execute(plan, output=folder, mode=mode, show=show, options=options)]
     present = [plan for plan in plans if not plan.missing]
     if not present:
         raise InputError(f"no set of the suite is there; the first one: {plans[0].absence}")
@@ -52,7 +54,7 @@ def execute_all(
             continue
         _notice(plan, on_notice)
         folder = None if root is None else root / Path(plan.spec.task).name
-        runs.append(execute(plan, output=folder, mode=mode, show=show))
+        runs.append(execute(plan, output=folder, mode=mode, show=show, options=options))
     if root is not None:
         content = {
             "runs": [Path(plan.spec.task).name for plan in present],

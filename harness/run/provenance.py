@@ -135,7 +135,7 @@ def code_of(components: Sequence[object]) -> dict[str, str]:
 
 def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
     """Return a short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
-    sizes = sorted({point.decoding.candidates for point in plan.points if point.decoding.candidates is not None})
+    sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
     cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
     parts = [plan.spec.task]
     if sizes:

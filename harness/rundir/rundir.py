@@ -16,6 +16,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import TracebackType
 from typing import Literal, cast
 
 from harness.contracts import Values
@@ -143,6 +144,12 @@ class RunDir:
         if held is None or mode == "fresh":
             write_atomically(self.path / MANIFEST, to_json(manifest))
 
+    def begin_again(self, manifest: Mapping[str, object]) -> None:
+        """Remove the results and write another manifest of the same digest; captions and statistics stay."""
+        (self.path / RESULTS).unlink(missing_ok=True)
+        write_atomically(self.path / MANIFEST, to_json(manifest))
+        self.__dict__.pop("provenance", None)
+
     def held_manifest(self) -> JsonObject | None:
         """Return the manifest in the directory, None without a readable one."""
         try:
@@ -231,6 +238,17 @@ class RunDir:
     def close(self) -> None:
         """Release the lock."""
         self._lock.release()
+
+    def __enter__(self) -> RunDir:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release the lock; a run that failed before it had any captions or scores leaves no files."""
+        if isinstance(error, HarnessError):
+            self.discard_if_empty()
+        self.close()
 
     # ------------------------------------------------------------------ reading
     @property
