@@ -22,12 +22,11 @@ from harness.verbs import compare, correlate, export, power, push, report, resco
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.contracts import CaptionSet
-    from harness.judgments.plan import JudgmentPlan
+    from harness.judgments.tasks import TaskPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
-    from harness.run.plan import Plan
     from harness.rundir.rundir import Mode
-    from harness.spec.loading import LoadedJudgments, SpecSource
+    from harness.spec.loading import SpecSource
     from harness.spec.models import SignificanceSpec
 
 __all__ = [
@@ -90,21 +89,12 @@ def evaluate(
     return merged(runs)
 
 
-def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[Plan | JudgmentPlan]:
+def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
-    from harness.run.plan import make_plan
-    from harness.spec.loading import LoadedJudgments, load_tasks
+    from harness.judgments.tasks import plan_task
+    from harness.spec.loading import load_specs
 
-    return [
-        _judgment_plan(item) if isinstance(item, LoadedJudgments) else make_plan(item)
-        for item in load_tasks(spec, overrides, **replace)
-    ]
-
-
-def _judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
-    from harness.judgments.plan import make_judgment_plan  # captions are scored without it
-
-    return make_judgment_plan(loaded)
+    return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
 
 
 def evaluate_all(
@@ -137,34 +127,12 @@ def evaluate_all(
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """
-    from harness.run.execute import execute
-    from harness.run.plan import Plan
-    from harness.rundir.rundir import bugs_logged
+    from harness.judgments.tasks import execute_tasks
 
-    show = in_notebook() if show is None else show
-    runs: list[Run] = []
-    planned = plans(spec, overrides, **replace)
-    judged = [plan for plan in planned if not isinstance(plan, Plan)]
-    if judged and len(judged) == len(planned):
-        from harness.judgments import suite
-
-        return suite.execute_all(
-            judged, output=output, default_output=default_output, mode=mode, show=show, options=options,
-            on_notice=on_notice, on_absent=on_absent,
-        )  # fmt: skip
-    for plan in planned:
-        if not isinstance(plan, Plan):
-            raise HarnessError("a suite holds tasks of judgments alone, or none", value=plan.spec.task)
-        folder = output
-        if output is None and default_output is not None:
-            folder = default_output / Path(plan.spec.task).name
-        elif output is not None and len(planned) > 1:
-            folder = output / plan.spec.task
-        if plan.spec.notice and on_notice:
-            on_notice(plan.spec.notice, plan.spec.variant)
-        with bugs_logged(folder):
-            runs.append(execute(plan, output=folder, mode=mode, show=show, options=options))
-    return runs
+    return execute_tasks(
+        plans(spec, overrides, **replace), output=output, default_output=default_output, mode=mode,
+        show=in_notebook() if show is None else show, options=options, on_notice=on_notice, on_absent=on_absent,
+    )  # fmt: skip
 
 
 def score_files(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import ClassVar
 
 from harness import __version__
-from harness.contracts import Judgments
+from harness.contracts import Judgments, Values
 from harness.errors import InputError, did_you_mean
 from harness.judgments.sources import missing_files, read_judgments, source_fingerprint
 from harness.run.metric_plan import MetricPlan
@@ -25,6 +26,7 @@ KIND = "judgments"
 class JudgmentPlan:
     """Everything that a run of judgments will do."""
 
+    kind: ClassVar = KIND
     spec: JudgmentSpec
     metrics: tuple[MetricPlan, ...]
     missing: tuple[str, ...] = ()
@@ -38,14 +40,15 @@ class JudgmentPlan:
         get = " ".join(self.spec.judgments.get.split())
         return f"{self.spec.task}: not there: {', '.join(self.missing)}" + (f"; how to get it: {get}" if get else "")
 
-    def require_files(self) -> None:
-        """Raise :class:`InputError` when a file of the set is missing."""
-        if self.missing:
-            raise InputError(self.absence)
+    def described(self) -> Values:
+        """Return the form of the judgments, the statistics, and the line of missing files."""
+        reader = f"judgments ({self.spec.judgments.form})"
+        return {"reader": reader, "statistics": list(self.spec.statistics), "missing": self.absence}
 
     def read(self) -> Judgments:
-        """Return the judgments, those of the first ``limit`` items."""
-        self.require_files()
+        """Return the judgments, those of the first ``limit`` items; raise :class:`InputError` when a file of the set is missing."""
+        if self.missing:
+            raise InputError(self.absence)
         return read_judgments(self.spec.judgments, self.spec.limit)
 
 

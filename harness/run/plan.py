@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
 from harness.errors import HarnessError, InputError
@@ -43,14 +43,21 @@ class ModelPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a run will do."""
+    """Everything that a run of models will do."""
 
+    kind: ClassVar = ""
+    absence: ClassVar = ""
     spec: Spec
     reader: Reader
     models: tuple[ModelPlan, ...]
     decodings: tuple[Decoding, ...]
     metrics: tuple[AnyMetricPlan, ...]
     reference_counts: tuple[int | None, ...]
+
+    def described(self) -> Values:
+        """Return the reader, the labels of the models and the number of decodings."""
+        models = [model.label for model in self.models]
+        return {"reader": self.spec.dataset.reader, "models": models, "decodings": len(self.decodings)}
 
     @cached_property
     def caption_metrics(self) -> tuple[MetricPlan, ...]:

@@ -9,7 +9,8 @@ import pytest
 
 import harness
 from harness.analysis import compare as module
-from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against, verdict
+from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against
+from harness.analysis.comparisons import verdict
 from harness.errors import HarnessError, InputError
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir

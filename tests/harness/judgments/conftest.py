@@ -10,7 +10,7 @@ import pytest
 from harness.contracts import MeanMetric, MetricSpec
 from harness.judgments.plan import make_judgment_plan
 from harness.spec.judgment_models import JudgmentSource
-from harness.spec.loading import load_tasks
+from harness.spec.loading import load_specs
 
 
 class Length(MeanMetric):
@@ -61,7 +61,7 @@ def plan():
 
     def make(judgments, metrics, **more):
         content = {"task": "t", "judgments": judgments, "metrics": ["novelty"], "statistics": ["kendall_b"], **more}
-        (loaded,) = load_tasks(content)
+        (loaded,) = load_specs(content)
         from dataclasses import replace
 
         from harness.run.metric_plan import MetricPlan

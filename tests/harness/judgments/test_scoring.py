@@ -8,7 +8,7 @@ from harness.judgments.reference_policy import scoring_sets
 from harness.judgments.scoring import score_metrics
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
-from harness.spec.loading import load_tasks
+from harness.spec.loading import load_specs
 
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
 RECORDS = [
@@ -23,7 +23,7 @@ def scored(jsonl, corpus, metrics=("cider",)):
         "task": "t", "judgments": {"form": "pairs", "path": jsonl(RECORDS)}, "metrics": [{m: {"tokenizer": "none"}} for m in metrics],
         "statistics": ["accuracy"], "references": {"corpus": corpus}, "groups": "kind",
     }  # fmt: skip
-    (loaded,) = load_tasks(task)
+    (loaded,) = load_specs(task)
     plan = make_judgment_plan(loaded)
     judgments = plan.read()
     sets = scoring_sets(judgments, plan.spec.references, 0, "kind")
