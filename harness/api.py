@@ -10,18 +10,14 @@ from harness.contracts import Metric, Parameters
 from harness.errors import HarnessError
 from harness.files.file_options import FileOptions
 from harness.registry import current
-from harness.run import score as scoring
-from harness.run import warmup
 from harness.run.default_metrics import default_metrics
-from harness.run.features import FeatureCache
 from harness.run.garbage_collection import rare_collections
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.progress import in_notebook
-from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_batches, sets_of
+from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
 from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
-    from harness.contracts import CaptionSet
     from harness.judgments.tasks import TaskPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
@@ -297,19 +293,5 @@ def score(
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
-    return _score_sets(sets, names, significance, seed, bootstrap)
-
-
-def _score_sets(
-    sets: Sequence[CaptionSet], metrics: Sequence[Any], significance: SignificanceSpec | None, seed: int, samples: int
-) -> Scores:
-    features = FeatureCache([item.references for item in sets])
-    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(metrics)}
-    warmup.warm(plans.values())
-    parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
-    last = sorted(plans, key=lambda label: hasattr(plans[label], "warm"))  # metrics that are still warming up come last
-    results = {
-        label: score_batches(plans[label], parts, features, significance, seed, label=label, samples=samples)
-        for label in last
-    }
-    return Scores({label: results[label] for label in plans})
+    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
+    return score_captions(plans, sets, significance, seed, bootstrap)

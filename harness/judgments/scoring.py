@@ -16,7 +16,6 @@ from harness.judgments.reference_policy import ScoringSets
 from harness.run import score as scoring
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
-from harness.run.features import FeatureCache
 from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan, unique
 from harness.run.score import Scored
@@ -101,11 +100,9 @@ def _rate(metric: MetricPlan, sets: Sequence[CaptionSet]) -> float:
     """
     seconds = math.nan
     for first in (sets[:2], sets[:RATE_SETS]):
-        features = FeatureCache([item.references for item in first])
-        parts = scoring.batches(first, features, None)
         started = time.perf_counter()
         try:
-            scoring.score(metric.metric, parts, features, None, 0)
+            scoring.score_sets([metric.metric], first)
         except Exception:  # a metric of corpora may need more sets; it has scored all of them
             return math.nan
         seconds = time.perf_counter() - started
