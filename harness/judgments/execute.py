@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Judgments, Values
+from harness.contracts import CaptionSet, Judgments, Parameters, Values
 from harness.errors import InputError
+from harness.files.secrets import redact_values
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.metric_scores import Agreement
@@ -29,11 +31,12 @@ from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run.execution import Execution, Options, connected
 from harness.run.finished import Run
-from harness.rundir.format import JsonObject, plain
+from harness.rundir.format import SAMPLES, JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
-from harness.rundir.sample_file import SampleColumns
+from harness.rundir.sample_file import SampleWriter
+from harness.rundir.samples import SampleTable
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.stats import bootstrap
 
@@ -60,7 +63,7 @@ def execute(
             system_names(rows)
         by = plan.spec.groups.by if plan.spec.groups else "category"
         sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
-        content = manifest(plan, judgments)
+        content = manifest(plan, judgments, plugins.failures)
         with RunDir.create(output, content, mode) if output else nullcontext() as rundir:
             if rundir is not None:
                 if rundir.finished and _same(rundir.provenance.content, content):
@@ -82,7 +85,7 @@ def execute(
                 run.notes += judgments.notes
                 for item, rank in zip(results, tests.ranks):
                     run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
-                return run.finish(_samples(judgments, sets, scored).table())
+                return run.finish(_write_samples(run, judgments, sets, scored))
 
 
 def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: Judgments) -> None:
@@ -163,7 +166,8 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
         details.update(_published(spec, metric.label, statistic, group))
         records.append(
             ResultRecord(
-                model="", task=spec.task, metric=metric.label, params=dict(metric.params),
+                model="", task=spec.task, metric=metric.label,
+                params=cast("Parameters", redact_values(dict(metric.params))),
                 higher_is_better=metric.metric.spec.higher_is_better, level=metric.metric.spec.level,
                 signature=_signature(spec, metric.metric.signature(), statistic),
                 value=value.value, ci95=value.ci95, n=value.agreement.n, skipped=value.agreement.skipped,
@@ -206,22 +210,31 @@ def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: Metric
 
 
 # --------------------------------------------------------------------------- samples
-def _samples(judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]) -> SampleColumns:
-    """Return one row per judged caption with its human score, or per distinct caption set where captions are judged in pairs."""
-    samples = SampleColumns([metric.plan.label for metric in scored])
+def _write_samples(
+    run: Execution, judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]
+) -> SampleTable | None:
+    """Write one row per judged caption with its human score, or per distinct caption set where captions are judged in pairs."""
+    groups: list[tuple[str, list[CaptionSet], dict[str, np.ndarray]]] = []
     if judgments.pairs:
-        names = [item.id.split("/")[0] for item in sets.sets]
-        rows = [CaptionSet(name, s.candidates, s.references, meta=s.meta) for name, s in zip(names, sets.sets)]
-        samples.begin("", {}, rows)
-        for metric in scored:
-            samples.add(metric.plan.label, metric.per_set, None)
-        return samples
-    for system in dict.fromkeys(caption.system for caption in judgments.captions):
-        members = [k for k, caption in enumerate(judgments.captions) if caption.system == system]
-        samples.begin(system, {}, [_sample(judgments, sets, k) for k in members])
-        for metric in scored:
-            samples.add(metric.plan.label, sets.scores(metric.per_set)[members].mean(axis=1), None)
-    return samples
+        names = {
+            int(k): judgments.items[caption.item].id
+            for caption, positions in zip(judgments.captions, sets.index)
+            for k in positions.ravel()
+        }
+        rows = [CaptionSet(names[k], s.candidates, s.references, meta=s.meta) for k, s in enumerate(sets.sets)]
+        groups.append(("", rows, {metric.plan.label: metric.per_set for metric in scored}))
+    else:
+        scores = {metric.plan.label: sets.scores(metric.per_set).mean(axis=1) for metric in scored}
+        for system in dict.fromkeys(caption.system for caption in judgments.captions):
+            members = [k for k, caption in enumerate(judgments.captions) if caption.system == system]
+            rows = [_sample(judgments, sets, k) for k in members]
+            groups.append((system, rows, {name: values[members] for name, values in scores.items()}))
+    path = run.rundir.path / SAMPLES if run.rundir is not None else None
+    has_meta = any(row.meta for _, rows, _ in groups for row in rows)
+    with SampleWriter(path, [metric.plan.label for metric in scored], (), has_meta=has_meta) as writer:
+        for system, rows, values in groups:
+            writer.write(system, {}, rows, values, {})
+    return writer.table if path is None else None
 
 
 def _sample(judgments: Judgments, sets: ScoringSets, k: int) -> CaptionSet:

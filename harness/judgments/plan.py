@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,10 +12,11 @@ from harness import __version__
 from harness.contracts import Judgments, Values
 from harness.errors import InputError, did_you_mean
 from harness.judgments.sources import missing_files, read_judgments, source_fingerprint
+from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
-from harness.run.provenance import versions
-from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
+from harness.run.provenance import manifest_of
+from harness.rundir.format import JsonObject
 from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSpec
 from harness.spec.loading import LoadedJudgments
 
@@ -81,41 +83,23 @@ def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
 
 
 # --------------------------------------------------------------------------- manifest
-def manifest(plan: JudgmentPlan, judgments: Judgments) -> JsonObject:
+def manifest(plan: JudgmentPlan, judgments: Judgments, failures: Sequence[PluginFailure] = ()) -> JsonObject:
     """Return the content of manifest.json.
 
     The digest covers the data and the scored reference lists, not metrics and statistics: a further metric, another statistic or
     another tie policy continues a run and reuses its scores.
     """
     spec = plan.spec
-    counts = sorted({len(item.references) for item in judgments.items})
-    return {
-        "schema": MANIFEST_SCHEMA,
-        "kind": KIND,
-        "task": spec.task,
-        "signature": signature(plan),
-        "digest": digest(plan),
-        "notice": spec.notice,
-        "variant": spec.variant,
-        "spec": spec.model_dump(mode="json"),
-        "data": {
-            "reader": f"judgments ({spec.judgments.form})",
-            "fingerprint": source_fingerprint(spec.judgments),
-            "source": judgments.source,
-            "examples": len(judgments.items),
-            "captions": len(judgments.captions),
-            "pairs": len(judgments.pairs),
-            "references": counts,
-        },
-        "models": [],
-        "metrics": [
-            {"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()}
-            for m in plan.metrics
-        ],
-        "seed": spec.seed,
-        "versions": versions(),
-        "plugins": [],
+    data = {
+        "reader": f"judgments ({spec.judgments.form})",
+        "fingerprint": source_fingerprint(spec.judgments),
+        "source": judgments.source,
+        "examples": len(judgments.items),
+        "captions": len(judgments.captions),
+        "pairs": len(judgments.pairs),
+        "references": sorted({len(item.references) for item in judgments.items}),
     }
+    return {"kind": plan.kind, **manifest_of(spec, signature(plan), digest(plan), data, plan.metrics, failures)}
 
 
 def digest(plan: JudgmentPlan) -> str:

@@ -86,7 +86,7 @@ class Execution:
     def finish(self, samples: SampleTable | None) -> Run:
         """Write the results and return the finished run; ``samples`` None: they are in the run directory already."""
         if self.rundir is not None:
-            self.rundir.write_results(self.records, samples, self.failed, self.notes, self.costs)
+            self.rundir.write_results(self.records, self.failed, self.notes, self.costs)
             run = Run.of(self.rundir)
         else:
             assert samples is not None

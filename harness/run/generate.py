@@ -373,16 +373,6 @@ def results_of(
         raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
 
 
-def sets_of_results(examples: Iterable[Example], results: Iterable[Generation | Failure]) -> list[CaptionSet]:
-    """Return the caption sets of the examples that have candidates."""
-    pairs = zip(examples, results)
-    return [
-        _caption_set(example, item.candidates, item.references)
-        for example, item in pairs
-        if isinstance(item, Generation) and item.candidates
-    ]
-
-
 def _caption_set(
     example: Example, candidates: Sequence[str], own: Sequence[str] | None, m: int | None = None
 ) -> CaptionSet:

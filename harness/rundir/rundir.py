@@ -42,7 +42,7 @@ from harness.rundir.lock import RunLock
 from harness.rundir.pieces import PieceStore, content_digest
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
-from harness.rundir.samples import SampleTable, write_samples
+from harness.rundir.samples import SampleTable
 from harness.rundir.shapes import check_manifest, check_results
 
 _log = logging.getLogger(__name__)
@@ -329,14 +329,11 @@ class RunDir:
     def write_results(
         self,
         records: Sequence[ResultRecord],
-        samples: SampleTable | None,
         failed: Mapping[str, str],
         notes: Sequence[str],
         costs: Mapping[str, object] | None = None,
     ) -> None:
-        """Write samples.parquet, unless it is None (written already), then results.json: a directory with results is finished."""
-        if samples is not None:
-            write_samples(self.path / SAMPLES, samples)
+        """Write results.json beside samples.parquet, which is there: a directory with results is finished."""
         content: JsonObject = {
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,

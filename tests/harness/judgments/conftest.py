@@ -56,8 +56,9 @@ def source():
 
 
 @pytest.fixture
-def plan():
-    """Makes a plan of a judgments section and further keys."""
+def plan(monkeypatch):
+    """Makes a plan of a judgments section and further keys; its metrics are objects that no registry has."""
+    monkeypatch.setattr("harness.run.provenance.plugins", lambda names, failures: [])
 
     def make(judgments, metrics, **more):
         content = {"task": "t", "judgments": judgments, "metrics": ["novelty"], "statistics": ["kendall_b"], **more}

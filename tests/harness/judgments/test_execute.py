@@ -141,8 +141,11 @@ def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
 
     catalogue._load.cache_clear()
     try:
-        (record,) = api.evaluate("task.yaml").records
+        run = api.evaluate("task.yaml")
+        (record,) = run.records
         assert record.metric == "mine" and record.value > 0.8
+        (used,) = run.manifest["plugins"]
+        assert (used["kind"], used["name"]) == ("metrics", "mine")
     finally:
         catalogue._load.cache_clear()
 
