@@ -10,23 +10,18 @@ from harness.contracts import Metric, Parameters
 from harness.errors import HarnessError
 from harness.files.file_options import FileOptions
 from harness.registry import current
-from harness.run import score as scoring
-from harness.run import warmup
 from harness.run.default_metrics import default_metrics
-from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.progress import in_notebook
-from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_batches, sets_of
+from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
 from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
-    from harness.contracts import CaptionSet
-    from harness.judgments.plan import JudgmentPlan
+    from harness.judgments.tasks import TaskPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
-    from harness.run.plan import Plan
     from harness.rundir.rundir import Mode
-    from harness.spec.loading import LoadedJudgments, SpecSource
+    from harness.spec.loading import SpecSource
     from harness.spec.models import SignificanceSpec
 
 __all__ = [
@@ -89,21 +84,12 @@ def evaluate(
     return merged(runs)
 
 
-def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[Plan | JudgmentPlan]:
+def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
-    from harness.run.plan import make_plan
-    from harness.spec.loading import LoadedJudgments, load_tasks
+    from harness.judgments.tasks import plan_task
+    from harness.spec.loading import load_specs
 
-    return [
-        _judgment_plan(item) if isinstance(item, LoadedJudgments) else make_plan(item)
-        for item in load_tasks(spec, overrides, **replace)
-    ]
-
-
-def _judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
-    from harness.judgments.plan import make_judgment_plan  # captions are scored without it
-
-    return make_judgment_plan(loaded)
+    return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
 
 
 def evaluate_all(
@@ -136,34 +122,12 @@ def evaluate_all(
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """
-    from harness.run.execute import execute
-    from harness.run.plan import Plan
-    from harness.rundir.rundir import bugs_logged
+    from harness.judgments.tasks import execute_tasks
 
-    show = in_notebook() if show is None else show
-    runs: list[Run] = []
-    planned = plans(spec, overrides, **replace)
-    judged = [plan for plan in planned if not isinstance(plan, Plan)]
-    if judged and len(judged) == len(planned):
-        from harness.judgments import suite
-
-        return suite.execute_all(
-            judged, output=output, default_output=default_output, mode=mode, show=show, on_notice=on_notice,
-            on_absent=on_absent,
-        )  # fmt: skip
-    for plan in planned:
-        if not isinstance(plan, Plan):
-            raise HarnessError("a suite holds tasks of judgments alone, or none", value=plan.spec.task)
-        folder = output
-        if output is None and default_output is not None:
-            folder = default_output / Path(plan.spec.task).name
-        elif output is not None and len(planned) > 1:
-            folder = output / plan.spec.task
-        if plan.spec.notice and on_notice:
-            on_notice(plan.spec.notice, plan.spec.variant)
-        with bugs_logged(folder):
-            runs.append(execute(plan, output=folder, mode=mode, show=show, options=options))
-    return runs
+    return execute_tasks(
+        plans(spec, overrides, **replace), output=output, default_output=default_output, mode=mode,
+        show=in_notebook() if show is None else show, options=options, on_notice=on_notice, on_absent=on_absent,
+    )  # fmt: skip
 
 
 def score_files(
@@ -327,19 +291,5 @@ def score(
     sets = sets_of(
         candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
     )  # fmt: skip
-    return _score_sets(sets, names, significance, seed, bootstrap)
-
-
-def _score_sets(
-    sets: Sequence[CaptionSet], metrics: Sequence[Any], significance: SignificanceSpec | None, seed: int, samples: int
-) -> Scores:
-    features = FeatureCache([item.references for item in sets])
-    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(metrics)}
-    warmup.warm(plans.values())
-    parts = scoring.batches(sets, features, scoring.BATCH if significance else None)
-    last = sorted(plans, key=lambda label: hasattr(plans[label], "warm"))  # metrics that are still warming up come last
-    results = {
-        label: score_batches(plans[label], parts, features, significance, seed, label=label, samples=samples)
-        for label in last
-    }
-    return Scores({label: results[label] for label in plans})
+    plans = {plan.label: _caption_metric(plan) for plan in metric_plans(names)}
+    return score_captions(plans, sets, significance, seed, bootstrap)

@@ -57,31 +57,27 @@ def report(
     InputError
         A run is not finished or damaged, or the page cannot be written.
     """
-    from harness.judgments.suite import run_folders
     from harness.reporting import league_page
     from harness.reporting.charts.drawing import converter
     from harness.reporting.export import write_tables
     from harness.reporting.figures import write_figures
     from harness.reporting.page import PageOptions, write
+    from harness.rundir.suite import run_folders
 
     if figures:
         converter()  # raises before anything is written
     folders = [run_folders(path) for path in runs]
-    inner = [folder for part, _ in folders for folder in part]
-    if league_page.shows(inner):
-        absent = [line for _, lines in folders for line in lines]
-        target = Path(output) if output else Path(runs[0]) / "report.html"
-        folder = tables or figures
-        files = league_page.write(inner, absent, target, Path(folder) if folder else None, title)
-        return [*files, *(write_figures(inner, Path(figures)) if figures else [])]
+    inner = [folder for inner_folders, _ in folders for folder in inner_folders]
     files: list[Path] = []
     if output or not figures:
         target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
-        files = [write(inner, target, PageOptions(title, examples, images, explain, compare))]
-    runs = tuple(inner)
+        if league_page.shows(inner):
+            files = [league_page.write(inner, [line for _, absent in folders for line in absent], target, title)]
+        else:
+            files = [write(inner, target, PageOptions(title, examples, images, explain, compare))]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
-        files += write_tables(runs, folder)
-    return [*files, *(write_figures(runs, Path(figures)) if figures else [])]
+        files += write_tables(inner, folder)
+    return [*files, *(write_figures(inner, Path(figures)) if figures else [])]
 
 
 def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None) -> Run:
@@ -104,14 +100,11 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
         There is no finished run, or the run has all the metrics.
     """
     from harness.errors import InputError
-    from harness.judgments.suite import refuse_judgments
-    from harness.run.execute import execute
-    from harness.run.plan import make_plan
-    from harness.rundir.rundir import RunDir, bugs_logged
+    from harness.judgments.tasks import execute_task, plan_task
+    from harness.rundir.rundir import RunDir
     from harness.spec.loading import load_written
     from harness.spec.metric_text import parse_metric, split_metrics
 
-    refuse_judgments("rescore", [run])
     finished = RunDir.open(run)
     spec = dict(finished.provenance.spec)
     present: list[object] = list(spec.get("metrics", []))
@@ -119,9 +112,8 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
     if not added:
         raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
-    loaded = load_written({**spec, "metrics": [*present, *added]})
-    with bugs_logged(finished.path):
-        return execute(make_plan(loaded), output=finished.path, mode="extend", show=show, options=options)
+    plan = plan_task(load_written({**spec, "metrics": [*present, *added]}))
+    return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 
 
 def _as_spec(metric: Values) -> object:
@@ -154,8 +146,8 @@ def export(run: str | Path, form: str, folder: str | Path) -> list[Path]:
 
 
 def compare(
-    run_a: str | Path,
-    run_b: str | Path | None = None,
+    run_a: str | Path | Run,
+    run_b: str | Path | Run | None = None,
     *,
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -166,10 +158,12 @@ def compare(
 ) -> Comparisons:
     """Return paired comparisons of the systems of one run or of two, one row per pair and metric.
 
+    The systems of a run of judgments are its metrics, compared by their agreement with people.
+
     Parameters
     ----------
-    run_a, run_b : str or Path
-        Run directories, or ``RUN::MODEL``. With one run all pairs of its systems are compared, with two the systems of the
+    run_a, run_b : str, Path or Run
+        Run directories, ``RUN::MODEL``, or runs. With one run all pairs of its systems are compared, with two the systems of the
         same name.
     baseline : str, optional
         Label of a model: the other systems of the run (A) are compared with it (B).
@@ -191,12 +185,10 @@ def compare(
     """
     from harness.analysis.compare import compare_runs
     from harness.analysis.comparisons import Comparisons
-    from harness.judgments.suite import refuse_judgments
 
-    paths = [run_a, *([run_b] if run_b else [])]
-    refuse_judgments("compare", paths)
+    runs = [run_a, *([run_b] if run_b else [])]
     return Comparisons(
-        compare_runs(paths, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
+        compare_runs(runs, baseline=baseline, metrics=metrics, force=force, draws=draws, seed=seed, show=show)
     )
 
 
@@ -226,9 +218,7 @@ def power(run: str | Path, *, target_p: float | None = None, power: float | None
         A parameter is out of range, or the pilot has no p-values, or is too small to predict other sizes.
     """
     from harness.analysis.power import study_power
-    from harness.judgments.suite import refuse_judgments
 
-    refuse_judgments("power", [run])
     return study_power(run, target_p=target_p, power=power, **options)
 
 
@@ -312,14 +302,13 @@ def push(
     HarnessError
         See :func:`harness.reporting.hub_folder.push`.
     """
-    from harness.judgments.suite import refuse_judgments, run_folders
     from harness.reporting import hub_folder
     from harness.reporting.hub_card import CardOptions
+    from harness.rundir.suite import run_folders
 
     opened: list[str | Path | Run] = []
     for item in runs:
         opened += run_folders(item)[0] if isinstance(item, (str, Path)) else [item]
-    refuse_judgments("push", [item for item in opened if isinstance(item, (str, Path))])
     options = CardOptions(title, license, language, task_type)
     return hub_folder.push(
         opened, to=to, repo=repo, private=private, references=references, overwrite=overwrite, options=options

@@ -14,7 +14,8 @@ import numpy as np
 
 from harness.analysis.comparability import differences_of_runs
 from harness.analysis.comparison_store import StoredComparisons
-from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
+from harness.analysis.comparisons import Comparison, better, finite
+from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
 from harness.contracts import Metric
 from harness.errors import HarnessError, did_you_mean
@@ -38,13 +39,13 @@ class ComparedRun:
     run: Run
     model: str = ""
     name: str = ""
-    """Path of the run."""
+    """Path of the run, its task in memory."""
 
     @classmethod
-    def open(cls, path: str | Path) -> ComparedRun:
+    def open(cls, run: str | Path | Run) -> ComparedRun:
         """Open ``RUN`` or ``RUN::MODEL``; raise :class:`HarnessError` when the run is not finished or has no such model."""
-        folder, _, model = str(path).partition("::")
-        side = cls(Run.open(folder), model, folder)
+        folder, _, model = (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
+        side = cls(run if isinstance(run, Run) else Run.open(folder), model, folder)
         names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
         if not names:
             raise HarnessError(f"{folder} has no captions: there is nothing to compare example by example")
@@ -123,7 +124,7 @@ class Pair:
 
 
 def compare_runs(
-    paths: Sequence[str | Path],
+    runs: Sequence[str | Path | Run],
     *,
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -136,8 +137,8 @@ def compare_runs(
 
     Parameters
     ----------
-    paths : sequence of one or two
-        Run directories, or ``RUN::MODEL``.
+    runs : sequence of one or two
+        Run directories, ``RUN::MODEL``, or runs.
     baseline : str, optional
         Label of a model (or of a model with its decoding) of the only run. The pairs are then all other systems of the same decoding
         (A) against it (B).
@@ -157,7 +158,9 @@ def compare_runs(
     """
     if draws < 1:
         raise HarnessError(f"draws is {draws}; expected at least 1", parameter="draws", value=draws)
-    sides = [ComparedRun.open(path) for path in paths]
+    sides = [ComparedRun.open(run) for run in runs]
+    if any(side.run.provenance.kind for side in sides):
+        return metric_comparisons([side.run for side in sides], baseline, metrics)
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
     records = [record for pair in compared for record in pair.records]
     forced = differences_of_runs([side.run for side in sides], [side.name for side in sides], records)
@@ -221,24 +224,8 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
     for metric in dict.fromkeys(row.metric for row in rows):
         positions = [k for k, row in enumerate(rows) if row.metric == metric]
         family[positions] = holm([p_values[k] for k in positions])
-    adjusted_rows = [replace(row, p_holm=_finite(h), p_bh=_finite(d)) for row, h, d in zip(rows, family, discovery)]
+    adjusted_rows = [replace(row, p_holm=finite(h), p_bh=finite(d)) for row, h, d in zip(rows, family, discovery)]
     return [replace(row, better=better(row)) for row in adjusted_rows]
-
-
-def better(row: Comparison) -> str:
-    """Return ``A`` or ``B`` for the better system of a comparison with adjusted p-values, ``=``, ``sizes differ`` or ``not tested``."""
-    if row.sizes_differ:
-        return SIZES_DIFFER
-    if row.p_holm is None or row.difference is None:
-        return NOT_TESTED
-    return verdict(row.difference, row.p_holm, row.higher_is_better)
-
-
-def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
-    """Return ``A`` or ``B`` for the better system, or ``=`` where the difference is not significant at ``level``."""
-    if p_value > level or difference == 0 or higher_is_better is None:
-        return "="
-    return "A" if (difference > 0) == higher_is_better else "B"
 
 
 # --------------------------------------------------------------------------- pairs
@@ -361,12 +348,12 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
         system_b=pair.labels[1],
         higher_is_better=records[0].higher_is_better if records[0] is not None else None,
         sizes_differ=_sizes_differ(*records),
-        a=_finite(reported.a) if reported else None,
-        b=_finite(reported.b) if reported else None,
-        difference=_finite(reported.difference) if reported else None,
+        a=finite(reported.a) if reported else None,
+        b=finite(reported.b) if reported else None,
+        difference=finite(reported.difference) if reported else None,
         ci95=list(reported.ci95) if reported and reported.ci95 else None,
-        p_value=_finite(reported.p_value) if reported else None,
-        p_bootstrap=_finite(reported.p_bootstrap) if reported else None,
+        p_value=finite(reported.p_value) if reported else None,
+        p_bootstrap=finite(reported.p_bootstrap) if reported else None,
         draws=reported.draws if reported else 0,
         exact=bool(reported and reported.exact),
         note=outcome.note,
@@ -377,11 +364,6 @@ def _comparison(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
         b_larger=outcome.b_larger,
         ties=outcome.ties,
     )
-
-
-def _finite(value: float | None) -> float | None:
-    """Return a number as a float of Python; None for NaN, which JSON lacks."""
-    return None if value is None or np.isnan(value) else float(value)
 
 
 def _sizes_differ(a: ResultRecord | None, b: ResultRecord | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import isnan
 from typing import Any
 
 import harness
@@ -87,6 +88,27 @@ ADJUSTED = {"p_holm", "p_bh", "better"}
 
 LISTS = {"ci95", "forced"}
 """Fields that are lists in JSON."""
+
+
+def better(row: Comparison) -> str:
+    """Return ``A`` or ``B`` for the better system of a comparison with adjusted p-values, ``=``, ``sizes differ`` or ``not tested``."""
+    if row.sizes_differ:
+        return SIZES_DIFFER
+    if row.p_holm is None or row.difference is None:
+        return NOT_TESTED
+    return verdict(row.difference, row.p_holm, row.higher_is_better)
+
+
+def verdict(difference: float, p_value: float, higher_is_better: bool | None, level: float = LEVEL) -> str:
+    """Return ``A`` or ``B`` for the better system, or ``=`` where the difference is not significant at ``level``."""
+    if p_value > level or difference == 0 or higher_is_better is None:
+        return "="
+    return "A" if (difference > 0) == higher_is_better else "B"
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number as a float of Python; None for NaN, which JSON lacks."""
+    return None if value is None or isnan(value) else float(value)
 
 
 class Comparisons(list[Comparison]):

@@ -20,7 +20,6 @@ from harness.judgments.collection import Collection
 from harness.judgments.forms import FORMS
 from harness.judgments.reference_policy import scoring_sets
 from harness.run import score as scoring
-from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 from harness.spec.judgment_models import JudgmentSource, ReferencePolicy
 
@@ -66,9 +65,8 @@ def judgment_table(paths: Path | Sequence[Path], metrics: Sequence[Any], rows: R
     files = [paths] if isinstance(paths, Path) else list(paths)
     judgments, plans = read_judgments(*files), caption_plans(metric_plans(metrics))
     sets = scoring_sets(judgments, ReferencePolicy(own="caption", corpus="sets"), 0)
-    features = FeatureCache(sets.corpora[0].references)
-    parts = scoring.batches(sets.sets, features)
-    scored = {plan.label: scoring.score(plan.metric, parts, features, None, 0) for plan in plans}
+    results = scoring.score_sets([plan.metric for plan in plans], sets.sets, references=sets.corpora[0].references)
+    scored = {plan.label: result for plan, result in zip(plans, results)}
     set_of, systems = sets.index[:, 0, 0], _systems(judgments)
     human = [_human(caption) for caption in judgments.captions]
     ids = frozenset({"item", "system", *(name for scores in human for name in scores)})

@@ -16,9 +16,9 @@ from harness.analysis.column_table import ColumnTable, from_records
 from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores
 from harness.errors import HarnessError, InputError
 from harness.registry import current
-from harness.run import score as scoring
-from harness.run.features import FeatureCache
+from harness.run.intervals import estimate
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan, caption_plans, metric_plans
+from harness.run.score import score_sets
 from harness.rundir.provenance import Provenance
 from harness.rundir.rundir import RunDir
 from harness.stats.strata import strata
@@ -80,8 +80,8 @@ def stratify_by_metric(
 
 
 def _score_sets(plan: MetricPlan, sets: Sequence[CaptionSet]) -> np.ndarray:
-    features = FeatureCache([item.references for item in sets])
-    return scoring.score(plan.metric, scoring.batches(sets, features, None), features, None, 0).per_example(plan.metric)
+    (scored,) = score_sets([plan.metric], sets)
+    return scored.per_example(plan.metric)
 
 
 def _values(
@@ -92,9 +92,8 @@ def _values(
         metric = metric.of_meta(item.meta for item in sets) if isinstance(metric, ReadsMeta) else metric
         values = metric.evaluate_scores([token_scores[item.id] for item in sets])
         return {f"{plan.name}({name})": value for name, value in values.items()}
-    features = FeatureCache([item.references for item in sets])
-    scored = scoring.score(plan.metric, scoring.batches(sets, features, None), features, None, 0)
-    value, _ = scoring.value_and_interval(plan.metric, scored.stats[scored.defined], 0, 0)
+    (scored,) = score_sets([plan.metric], sets)
+    value, _ = estimate(plan.metric, scored.stats[scored.defined], 0, 0)
     return {plan.label: None if np.isnan(value) else value}
 
 

@@ -118,6 +118,8 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
     if args.examples == 0:
         return None
     sides = [ComparedRun.open(path) for path in paths]
+    if any(side.run.provenance.kind for side in sides):
+        return None
     compared = pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
     if len(compared) != 1 and args.examples:
         raise HarnessError(

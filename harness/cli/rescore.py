@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute the metrics and print the table of results; return 1 when examples failed."""
     from harness import verbs
-    from harness.reporting.console import print_run
+    from harness.reporting.console import print_runs
 
     use_registry(args)
     extended = verbs.rescore(Path(args.run_folder), args.metrics, show=not args.json, options=scale_options(args))
     if args.json:
         print_json({"runs": [str(extended.path)], "results": extended.results, "failed": dict(extended.failed)})
     else:
-        print_run(extended)
+        print_runs([extended])
     return 1 if extended.failed else 0

@@ -60,15 +60,10 @@ def run(args: argparse.Namespace) -> int:
         print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed})
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
-    elif runs[0].provenance.kind:
-        from harness.reporting.league_console import print_league
-
-        print_league(runs)
     else:
-        from harness.reporting.console import print_run
+        from harness.reporting.console import print_runs
 
-        for item in runs:
-            print_run(item)
+        print_runs(runs)
     return 1 if any(item.failed for item in runs) else 0
 
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,15 +103,14 @@ def run(args: argparse.Namespace) -> int:
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
-    with _run_directory(args.output, several) as folder:
-        with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
-            result = _score_files(args, files, labels, metrics, folder, show=form != "json")
-        for name, reason in left_out.items():
-            _remark(f"{name} is left out: {reason.partition('; ')[0]}")
-        for system, earlier in _equal_systems(result):
-            _remark(f"{system} and {earlier} hold the same captions: their differences are 0")
-        rows = _comparisons(folder, baseline, args, form != "json") if folder and several else []
-        _print(result, rows, baseline if several else "", args, form)
+    with redirect_stdout(sys.stderr):  # stdout has the table alone, whatever a plugin prints
+        result = _score_files(args, files, labels, metrics, show=form != "json")
+    for name, reason in left_out.items():
+        _remark(f"{name} is left out: {reason.partition('; ')[0]}")
+    for system, earlier in _equal_systems(result):
+        _remark(f"{system} and {earlier} hold the same captions: their differences are 0")
+    rows = _comparisons(result, baseline, args, form != "json") if several else []
+    _print(result, rows, baseline if several else "", args, form)
     return 1 if result.failed else 0
 
 
@@ -121,7 +119,6 @@ def _score_files(
     files: Sequence[str],
     labels: Sequence[str],
     metrics: Sequence[str],
-    folder: Path | None,
     show: bool,
 ) -> Run:
     """Score the files; an error that recommends a parameter of a spec names the option of this verb."""
@@ -131,7 +128,7 @@ def _score_files(
         return api.score_files(
             files, args.references, metrics, labels=labels, p_value=args.p_values, seed=args.seed, limit=args.limit,
             allow_missing=args.allow_missing, allow_unknown=args.allow_unknown, allow_empty=args.allow_empty,
-            options=_options(args), output=folder, mode="fresh" if args.fresh else "auto", show=show,
+            options=_options(args), output=Path(args.output) if args.output else None, mode="fresh" if args.fresh else "auto", show=show,
         )  # fmt: skip
     except InputError as error:
         raise respell(error, OPTION_SPELLING) from error
@@ -203,16 +200,6 @@ def _baseline(name: str | None, labels: Sequence[str], files: Sequence[str]) -> 
     )
 
 
-@contextmanager
-def _run_directory(output: str | None, several: bool) -> Iterator[Path | None]:
-    """Yield the run directory: ``output``, or a temporary one for comparisons, which is removed; None for one system in memory."""
-    if output or not several:
-        yield Path(output) if output else None
-        return
-    with tempfile.TemporaryDirectory(prefix="harness-score-") as folder:
-        yield Path(folder, "run")
-
-
 def _equal_systems(result: Run) -> list[tuple[str, str]]:
     """Return the pairs (system, earlier system) with the same candidates for the same examples."""
     candidates = result.samples.lists("candidates")
@@ -226,14 +213,14 @@ def _equal_systems(result: Run) -> list[tuple[str, str]]:
     return pairs
 
 
-def _comparisons(folder: Path, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Parameters]:
+def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Parameters]:
     """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
     from harness import api
 
     try:
-        return api.compare(folder, baseline=baseline, draws=args.draws, seed=args.seed, show=show)
+        return api.compare(result, baseline=baseline, draws=args.draws, seed=args.seed, show=show)
     except HarnessError as error:  # no example in common: the values are printed all the same
-        _remark(f"no comparisons: {str(error).replace(f' ({folder})', '')}")
+        _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
         return []
 
 
@@ -246,7 +233,7 @@ def _print(result: Run, rows: Sequence[Parameters], baseline: str, args: argpars
         results = [dict(record) for record in result.results]
         if not args.output:
             for record in results:
-                record.pop("statistics", None)  # a piece of the temporary run directory
+                record.pop("statistics", None)  # names files of a run directory
         print_json({"results": results, "failed": result.failed, "comparisons": rows, "notes": list(result.notes)})
         return
     print_as(score_table(result.records, rows, baseline, args.draws), form)

@@ -9,8 +9,7 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.contracts import Values
 
 if TYPE_CHECKING:
-    from harness.judgments.plan import JudgmentPlan
-    from harness.run.plan import Plan
+    from harness.judgments.tasks import TaskPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,17 +40,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _row(plan: Plan | JudgmentPlan) -> Values:
+def _row(plan: TaskPlan) -> Values:
     """Return the printed values of a plan."""
-    from harness.run.plan import Plan
-
     row: Values = {"task": plan.spec.task, "variant": plan.spec.variant}
-    if isinstance(plan, Plan):
-        row["reader"] = plan.spec.dataset.reader
-        row["models"] = [model.label for model in plan.models]
-        row["decodings"] = len(plan.points)
-    else:
-        row["reader"] = f"judgments ({plan.spec.judgments.form})"
-        row["statistics"] = list(plan.spec.statistics)
-        row["missing"] = plan.absence
-    return {**row, "metrics": [metric.label for metric in plan.metrics]}
+    return {**row, **plan.described(), "metrics": [metric.label for metric in plan.metrics]}

@@ -29,11 +29,11 @@ def run(args: argparse.Namespace) -> int:
     from harness.run.first_use import built_in_metrics, warm
     from harness.run.metric_plan import caption_plans
     from harness.run.plan import planned_metrics
-    from harness.spec.loading import load_tasks
+    from harness.spec.loading import load_specs
 
     use_registry(args)
     started = time.perf_counter()
-    loaded = load_tasks(args.spec) if args.spec else []
+    loaded = load_specs(args.spec) if args.spec else []
     plans = caption_plans([plan for item in loaded for plan in planned_metrics(item)]) if loaded else built_in_metrics()
     ready = 0
     for label, seconds, reason in warm(plans):

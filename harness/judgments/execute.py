@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Judgments, Values
-from harness.errors import HarnessError, InputError
+from harness.contracts import CaptionSet, Judgments, Parameters, Values
+from harness.errors import InputError
+from harness.files.secrets import redact_values
 from harness.judgments.agreement import agreements
 from harness.judgments.between_metrics import MetricTests, compare_metrics
 from harness.judgments.metric_scores import Agreement
@@ -26,41 +29,73 @@ from harness.judgments.scoring import ScoredMetric, score_metrics
 from harness.judgments.systems import system_names
 from harness.registry import current
 from harness.registry.hooks import Plugins
+from harness.run.execution import Execution, Options, connected
 from harness.run.finished import Run
-from harness.rundir.format import MANIFEST, RESULTS, JsonObject, plain, to_json, write_atomically
+from harness.rundir.format import SAMPLES, JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
-from harness.rundir.sample_file import SampleColumns
+from harness.rundir.sample_file import SampleWriter
+from harness.rundir.samples import SampleTable
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS, JudgmentSpec
 from harness.stats import bootstrap
 
 
-def execute(plan: JudgmentPlan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False) -> Run:
+def execute(
+    plan: JudgmentPlan,
+    *,
+    output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+    options: Options | None = None,
+) -> Run:
     """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
-    judgments = plan.read()
-    rows = JudgmentRows(judgments, plan.spec)
-    rows.check()
-    if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
-        system_names(rows)
-    by = plan.spec.groups.by if plan.spec.groups else "category"
-    sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
-    content = manifest(plan, judgments)
-    rundir = RunDir.create(output, content, mode) if output else None
-    try:
-        if rundir is not None:
-            if rundir.finished and _same(rundir.provenance.content, content):
-                return Run.of(rundir)
-            (rundir.path / RESULTS).unlink(missing_ok=True)
-            write_atomically(rundir.path / MANIFEST, to_json(content))
-        return _run(plan, judgments, rows, sets, content, rundir, show)
-    except HarnessError:
-        if rundir is not None:
-            rundir.discard_if_empty()
-        raise
-    finally:
-        if rundir is not None:
-            rundir.close()
+    options = options or Options()
+    if options.part is not None:
+        raise InputError("a task of judgments has no parts; run it without --shard", plan.spec.task)
+    plugins = Plugins().load(current())
+    with connected(options.executor) as cluster:
+        # Read the judgments, and the references that each caption is scored with.
+        judgments = plan.read()
+        rows = JudgmentRows(judgments, plan.spec)
+        rows.check()
+        if any(name in SYSTEM_STATISTICS for name in plan.spec.statistics):
+            system_names(rows)
+        by = plan.spec.groups.by if plan.spec.groups else "category"
+        sets = scoring_sets(judgments, plan.spec.references, plan.spec.seed, by)
+        content = manifest(plan, judgments, plugins.failures)
+        with RunDir.create(output, content, mode) if output else nullcontext() as rundir:
+            if rundir is not None:
+                if rundir.finished and _same(rundir.provenance.content, content):
+                    return Run.of(rundir)
+                rundir.begin_again(content)
+            run = Execution(Provenance(content), rundir, plugins, options, show, cluster)
+            with plugins.running(content):
+                # Metrics: their scores of all captions.
+                scored = score_metrics(plan, sets, run)
+                # Numbers: agreement of each metric with people, and tests between the metrics.
+                results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
+                _check_headline(results, plan, judgments)
+                labels = [metric.plan.label for metric in scored]
+                headline = [item.values[plan.spec.headline].value for item in results]
+                tests = compare_metrics(rows, [metric.scores for metric in scored], headline)
+                for k, item in enumerate(results):
+                    for record in _records(plan.spec, item, sets, _tests_of(k, tests, labels)):
+                        run.add(record)
+                run.notes += judgments.notes
+                for item, rank in zip(results, tests.ranks):
+                    run.notes += filter(None, [_note(item, plan.spec, judgments, tests, rank)])
+                return run.finish(_write_samples(run, judgments, sets, scored))
+
+
+def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: Judgments) -> None:
+    """Raise :class:`InputError` when no metric has a value of the headline."""
+    if all(math.isnan(item.values[plan.spec.headline].value) for item in results):
+        names = ", ".join(item.metric.plan.label for item in results)
+        raise InputError(
+            f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined",
+            judgments.source,
+        )
 
 
 def _same(stored: JsonObject, content: JsonObject) -> bool:
@@ -73,47 +108,6 @@ def _same(stored: JsonObject, content: JsonObject) -> bool:
         return {**out, "notice": ""}
 
     return compared(stored) == compared(content)
-
-
-def _run(
-    plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
-    rundir: RunDir | None, show: bool,
-) -> Run:  # fmt: skip
-    plugins = Plugins().load(current())
-    with plugins.running(content):
-        return _judged(plan, judgments, rows, sets, content, rundir, show, plugins)
-
-
-def _judged(
-    plan: JudgmentPlan, judgments: Judgments, rows: JudgmentRows, sets: ScoringSets, content: JsonObject,
-    rundir: RunDir | None, show: bool, plugins: Plugins,
-) -> Run:  # fmt: skip
-    scored = list(score_metrics(plan, sets, rundir.pieces if rundir else None, show))
-    results = [_Judged(metric, _values(rows, metric, plan.spec)) for metric in scored]
-    headline = [item.values[plan.spec.headline].value for item in results]
-    if all(math.isnan(value) for value in headline):
-        names = ", ".join(item.metric.plan.label for item in results)
-        raise InputError(
-            f"no metric has a {plan.spec.statistics[0]}: the scores of {names} are constant or undefined",
-            judgments.source,
-        )
-    tests = compare_metrics(rows, [item.metric.scores for item in results], headline)
-    labels = [item.metric.plan.label for item in results]
-    records: list[ResultRecord] = []
-    for k, item in enumerate(results):
-        records += _records(plan.spec, item, sets, _tests_of(k, tests, labels))
-    samples = _samples(judgments, sets, scored).table()
-    notes = [*judgments.notes]
-    notes += [
-        note for item, rank in zip(results, tests.ranks) if (note := _note(item, plan.spec, judgments, tests, rank))
-    ]
-    for record in records:
-        plugins.call("harness_scores_ready", record=record.to_dict())
-    if rundir is not None:
-        rundir.write_results(records, samples, {}, notes)
-        rundir.log("finished", results=len(records))
-    plugins.call("harness_run_finished", manifest=content, results=[record.to_dict() for record in records])
-    return Run(Provenance(content), tuple(records), samples, {}, notes, rundir.path if rundir is not None else None)
 
 
 # --------------------------------------------------------------------------- values
@@ -172,7 +166,8 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
         details.update(_published(spec, metric.label, statistic, group))
         records.append(
             ResultRecord(
-                model="", task=spec.task, metric=metric.label, params=dict(metric.params),
+                model="", task=spec.task, metric=metric.label,
+                params=cast("Parameters", redact_values(dict(metric.params))),
                 higher_is_better=metric.metric.spec.higher_is_better, level=metric.metric.spec.level,
                 signature=_signature(spec, metric.metric.signature(), statistic),
                 value=value.value, ci95=value.ci95, n=value.agreement.n, skipped=value.agreement.skipped,
@@ -215,22 +210,31 @@ def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: Metric
 
 
 # --------------------------------------------------------------------------- samples
-def _samples(judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]) -> SampleColumns:
-    """Return one row per judged caption with its human score, or per distinct caption set where captions are judged in pairs."""
-    samples = SampleColumns([metric.plan.label for metric in scored])
+def _write_samples(
+    run: Execution, judgments: Judgments, sets: ScoringSets, scored: Sequence[ScoredMetric]
+) -> SampleTable | None:
+    """Write one row per judged caption with its human score, or per distinct caption set where captions are judged in pairs."""
+    groups: list[tuple[str, list[CaptionSet], dict[str, np.ndarray]]] = []
     if judgments.pairs:
-        names = [item.id.split("/")[0] for item in sets.sets]
-        rows = [CaptionSet(name, s.candidates, s.references, meta=s.meta) for name, s in zip(names, sets.sets)]
-        samples.begin("", {}, rows)
-        for metric in scored:
-            samples.add(metric.plan.label, metric.per_set, None)
-        return samples
-    for system in dict.fromkeys(caption.system for caption in judgments.captions):
-        members = [k for k, caption in enumerate(judgments.captions) if caption.system == system]
-        samples.begin(system, {}, [_sample(judgments, sets, k) for k in members])
-        for metric in scored:
-            samples.add(metric.plan.label, sets.scores(metric.per_set)[members].mean(axis=1), None)
-    return samples
+        names = {
+            int(k): judgments.items[caption.item].id
+            for caption, positions in zip(judgments.captions, sets.index)
+            for k in positions.ravel()
+        }
+        rows = [CaptionSet(names[k], s.candidates, s.references, meta=s.meta) for k, s in enumerate(sets.sets)]
+        groups.append(("", rows, {metric.plan.label: metric.per_set for metric in scored}))
+    else:
+        scores = {metric.plan.label: sets.scores(metric.per_set).mean(axis=1) for metric in scored}
+        for system in dict.fromkeys(caption.system for caption in judgments.captions):
+            members = [k for k, caption in enumerate(judgments.captions) if caption.system == system]
+            rows = [_sample(judgments, sets, k) for k in members]
+            groups.append((system, rows, {name: values[members] for name, values in scores.items()}))
+    path = run.rundir.path / SAMPLES if run.rundir is not None else None
+    has_meta = any(row.meta for _, rows, _ in groups for row in rows)
+    with SampleWriter(path, [metric.plan.label for metric in scored], (), has_meta=has_meta) as writer:
+        for system, rows, values in groups:
+            writer.write(system, {}, rows, values, {})
+    return writer.table if path is None else None
 
 
 def _sample(judgments: Judgments, sets: ScoringSets, k: int) -> CaptionSet:

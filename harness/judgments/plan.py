@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from harness import __version__
-from harness.contracts import Judgments
+from harness.contracts import Judgments, Values
 from harness.errors import InputError, did_you_mean
 from harness.judgments.sources import missing_files, read_judgments, source_fingerprint
+from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
 from harness.run.plan import planned_metrics
-from harness.run.provenance import versions
-from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
+from harness.run.provenance import manifest_of
+from harness.rundir.format import JsonObject
 from harness.spec.judgment_models import PAIR_STATISTICS, JudgmentSpec
 from harness.spec.loading import LoadedJudgments
 
@@ -25,6 +28,7 @@ KIND = "judgments"
 class JudgmentPlan:
     """Everything that a run of judgments will do."""
 
+    kind: ClassVar = KIND
     spec: JudgmentSpec
     metrics: tuple[MetricPlan, ...]
     missing: tuple[str, ...] = ()
@@ -38,14 +42,15 @@ class JudgmentPlan:
         get = " ".join(self.spec.judgments.get.split())
         return f"{self.spec.task}: not there: {', '.join(self.missing)}" + (f"; how to get it: {get}" if get else "")
 
-    def require_files(self) -> None:
-        """Raise :class:`InputError` when a file of the set is missing."""
-        if self.missing:
-            raise InputError(self.absence)
+    def described(self) -> Values:
+        """Return the form of the judgments, the statistics, and the line of missing files."""
+        reader = f"judgments ({self.spec.judgments.form})"
+        return {"reader": reader, "statistics": list(self.spec.statistics), "missing": self.absence}
 
     def read(self) -> Judgments:
-        """Return the judgments, those of the first ``limit`` items."""
-        self.require_files()
+        """Return the judgments, those of the first ``limit`` items; raise :class:`InputError` when a file of the set is missing."""
+        if self.missing:
+            raise InputError(self.absence)
         return read_judgments(self.spec.judgments, self.spec.limit)
 
 
@@ -78,41 +83,23 @@ def make_judgment_plan(loaded: LoadedJudgments) -> JudgmentPlan:
 
 
 # --------------------------------------------------------------------------- manifest
-def manifest(plan: JudgmentPlan, judgments: Judgments) -> JsonObject:
+def manifest(plan: JudgmentPlan, judgments: Judgments, failures: Sequence[PluginFailure] = ()) -> JsonObject:
     """Return the content of manifest.json.
 
     The digest covers the data and the scored reference lists, not metrics and statistics: a further metric, another statistic or
     another tie policy continues a run and reuses its scores.
     """
     spec = plan.spec
-    counts = sorted({len(item.references) for item in judgments.items})
-    return {
-        "schema": MANIFEST_SCHEMA,
-        "kind": KIND,
-        "task": spec.task,
-        "signature": signature(plan),
-        "digest": digest(plan),
-        "notice": spec.notice,
-        "variant": spec.variant,
-        "spec": spec.model_dump(mode="json"),
-        "data": {
-            "reader": f"judgments ({spec.judgments.form})",
-            "fingerprint": source_fingerprint(spec.judgments),
-            "source": judgments.source,
-            "examples": len(judgments.items),
-            "captions": len(judgments.captions),
-            "pairs": len(judgments.pairs),
-            "references": counts,
-        },
-        "models": [],
-        "metrics": [
-            {"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()}
-            for m in plan.metrics
-        ],
-        "seed": spec.seed,
-        "versions": versions(),
-        "plugins": [],
+    data = {
+        "reader": f"judgments ({spec.judgments.form})",
+        "fingerprint": source_fingerprint(spec.judgments),
+        "source": judgments.source,
+        "examples": len(judgments.items),
+        "captions": len(judgments.captions),
+        "pairs": len(judgments.pairs),
+        "references": sorted({len(item.references) for item in judgments.items}),
     }
+    return {"kind": plan.kind, **manifest_of(spec, signature(plan), digest(plan), data, plan.metrics, failures)}
 
 
 def digest(plan: JudgmentPlan) -> str:

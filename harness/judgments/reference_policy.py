@@ -17,8 +17,10 @@ from harness.spec.judgment_models import Own, ReferencePolicy
 class Corpus:
     """Sets that are scored with one corpus state."""
 
-    positions: np.ndarray
-    """Positions of the sets, shape (k,)."""
+    start: int
+    """First set."""
+    stop: int
+    """End of the sets."""
     references: Sequence[Sequence[str]]
     """References on which metrics fit their corpus state."""
 
@@ -31,7 +33,7 @@ class ScoringSets:
     index: np.ndarray
     """Positions of a caption's sets, shape (captions, draws, rotations); -1 where a caption has fewer rotations."""
     corpora: tuple[Corpus, ...]
-    """Corpora, which together hold every set once."""
+    """Corpora of consecutive sets, which together hold every set once."""
 
     def scores(self, per_set: np.ndarray) -> np.ndarray:
         """Return the score of each caption in each draw, the mean over rotations, shape (captions, draws).
@@ -94,6 +96,10 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
             draws.append(rotations)
         index.append(draws)
     array = _padded(index)
+    # The sets of a corpus stand together, in the order of their captions.
+    order = np.argsort([corpus for corpus, *_ in positions], kind="stable")
+    rank = np.append(np.argsort(order), -1)  # the last one stands for no set, -1
+    sets, array = [sets[int(k)] for k in order], rank[array]
     return ScoringSets(tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of))
 
 
@@ -105,12 +111,12 @@ def _corpora(
     corpus_of: Sequence[int],
 ) -> tuple[Corpus, ...]:
     if policy.corpus == "items":
-        return (Corpus(np.arange(len(sets)), [item.references for item in judgments.items]),)
+        return (Corpus(0, len(sets), [item.references for item in judgments.items]),)
     corpora: list[Corpus] = []
-    for number in dict.fromkeys(corpus_of):
+    for number in sorted(set(corpus_of)):
         members = index[np.asarray(corpus_of) == number].ravel()
         members = members[members >= 0]
-        corpora.append(Corpus(np.unique(members), [sets[int(k)].references for k in members]))
+        corpora.append(Corpus(int(members.min()), int(members.max()) + 1, [sets[int(k)].references for k in members]))
     return tuple(corpora)
 
 

@@ -1,29 +1,29 @@
-"""Scores of every metric on the caption sets of a judgment set: the path of a run, with shared features and stored statistics."""
+"""Scores of every metric on the caption sets of a judgment set: the scoring pass of a run, once per corpus."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness import __version__
-from harness.contracts import CaptionSet, PositionedBatch
-from harness.errors import HarnessError
+from harness.contracts import CaptionSet, Example
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import JudgmentPlan
-from harness.judgments.reference_policy import Corpus, ScoringSets
-from harness.registry import current
+from harness.judgments.reference_policy import ScoringSets
 from harness.run import score as scoring
-from harness.run import warmup
-from harness.run.features import FeatureCache
-from harness.run.metric_plan import MetricPlan
-from harness.run.progress import bar
-from harness.run.provenance import code_of
+from harness.run.example_store import ExampleStore
+from harness.run.execution import Execution
+from harness.run.generate import Captions
+from harness.run.metric_plan import MetricPlan, unique
 from harness.run.score import Scored
-from harness.rundir.pieces import PieceKey, PieceStore, content_digest
+from harness.run.scoring_pass import ScoringPass
+from harness.run.shard_grid import ShardGrid
+from harness.run.systems import PlannedSystem
+from harness.rundir.pieces import PieceKey, content_digest
+from harness.spec.models import SignificanceSpec
 
 RATE_SETS = 200
 """Number of sets on which the speed of a metric is measured."""
@@ -40,97 +40,73 @@ class ScoredMetric:
     """Score of each set as the metric gives it, shape (sets,)."""
     rate: float
     """Sets per second that the metric scores alone."""
-    statistics: str | None
-    """Name of the piece with the statistics; None without a run directory."""
+    statistics: str
+    """Name of the pieces with the statistics."""
 
 
-def score_metrics(
-    plan: JudgmentPlan, sets: ScoringSets, pieces: PieceStore | None, show: bool
-) -> Iterator[ScoredMetric]:
-    """Yield the scores of each metric of a plan; stored statistics are read, and only missing ones are computed."""
-    content = content_digest([[s.id, s.candidates, s.references, s.media, s.source] for s in sets.sets])
-    corpora = content_digest([[corpus.positions.tolist(), corpus.references] for corpus in sets.corpora])
-    keys = {
-        metric.label: PieceKey.of(
-            metric.label, __version__, metric.metric.signature(), dict(metric.params), code_of([metric.metric]), content,
-            corpora,
+def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -> list[ScoredMetric]:
+    """Return the scores of each metric of a plan; statistics that the run has are read."""
+    texts = np.mean([len(item.candidates) + len(item.references) for item in sets.sets])
+    size = execution.grid(len(sets.sets), float(texts)).size
+    passes: list[ScoringPass] = []
+    for corpus in sets.corpora:
+        # A judged set is an example with the references that it is scored with. The corpus has references of its own.
+        members = sets.sets[corpus.start : corpus.stop]
+        names = unique([item.id for item in members])
+        store = ExampleStore(
+            Example(name, item.references, item.media, item.source, item.meta) for name, item in zip(names, members)
         )
-        for metric in plan.metrics
-    }  # fmt: skip
-    stored = {label: _stored(pieces, key) for label, key in keys.items()}
-    missing = [metric for metric in plan.metrics if stored[metric.label] is None]
-    warmup.warm(metric.metric for metric in missing)
-    calls = [_Call.of(corpus, sets) for corpus in sets.corpora] if missing else []
-    for metric in plan.metrics:
-        arrays = stored[metric.label]
-        if arrays is None:
-            scored = _score(metric, calls, len(sets.sets), show)
-            arrays = {**scored.to_arrays(), "rate": np.asarray(_rate(metric, calls[0]))}
-            if pieces is not None:
-                pieces.write_arrays(keys[metric.label], arrays)
-        scored = Scored.from_arrays(arrays)
-        per_set = scored.per_example(metric.metric)
-        statistics = keys[metric.label].stem if pieces is not None else None
-        scores = _metric_scores(metric, scored, per_set, sets)
-        yield ScoredMetric(metric, scored, scores, per_set, float(arrays["rate"]), statistics)
+        captions = Captions.given("", store, [item.candidates for item in members])
+        one_pass = ScoringPass(
+            execution, plan.metrics, [PlannedSystem(captions)], list(ShardGrid(len(members), size)), corpus.references,
+            content_digest(corpus.references), SignificanceSpec(), plan.spec.seed, batch=None,
+        )  # fmt: skip
+        one_pass.compute()
+        passes.append(one_pass)
+    return [
+        _scored_metric(metric, [one_pass.statistics(0, index) for one_pass in passes], sets, execution)
+        for index, metric in enumerate(plan.metrics)
+    ]
 
 
-def _stored(pieces: PieceStore | None, key: PieceKey) -> dict[str, np.ndarray] | None:
-    return pieces.read_arrays(key) if pieces is not None else None
+def _scored_metric(
+    metric: MetricPlan, statistics: Sequence[tuple[Scored, str]], sets: ScoringSets, execution: Execution
+) -> ScoredMetric:
+    """Return the scores of a metric from its statistics of each corpus and their names."""
+    scored, names = Scored.joined([scored for scored, _ in statistics]), [name for _, name in statistics]
+    name = names[0]
+    if len(names) > 1:
+        name = PieceKey.of(metric.label, names).stem
+        execution.pieces.write_shards(name, names)
+    first = sets.sets[sets.corpora[0].start : sets.corpora[0].stop]
+    rate = _stored_rate(metric, first, PieceKey.of(f"{metric.label} rate", names), execution)
+    per_set = scored.per_example(metric.metric)
+    return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, sets), per_set, rate, name)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """The sets of one corpus as batches."""
-
-    corpus: Corpus
-    sets: Sequence[CaptionSet]
-    features: FeatureCache
-    parts: list[PositionedBatch]
-
-    @classmethod
-    def of(cls, corpus: Corpus, sets: ScoringSets) -> _Call:
-        """Return the batches of a corpus with a feature cache of their own."""
-        members = [sets.sets[int(k)] for k in corpus.positions]
-        features = FeatureCache(corpus.references)
-        return cls(corpus, members, features, scoring.batches(members, features, None))
+def _stored_rate(metric: MetricPlan, sets: Sequence[CaptionSet], key: PieceKey, execution: Execution) -> float:
+    """Return the speed of a metric as it was measured when the run scored it."""
+    stored = execution.pieces.read_arrays(key.stem)
+    if stored is None:
+        stored = {"rate": np.asarray(_rate(metric, sets))}
+        execution.pieces.write_arrays(key, stored)
+    return float(stored["rate"])
 
 
-def _score(metric: MetricPlan, calls: Sequence[_Call], total: int, show: bool) -> Scored:
-    """Return the statistics of a metric on all sets."""
-    with bar(metric.label, total, show=show) as advance:
-        try:
-            scored = [scoring.score(metric.metric, call.parts, call.features, None, 0, advance) for call in calls]
-        except HarnessError:
-            raise
-        except Exception as error:
-            if current().is_built_in("metrics", metric.name):
-                raise  # a bug of the harness shows its traceback
-            raise HarnessError(
-                f"metric '{metric.label}' failed: {type(error).__name__}: {error} (--debug shows where)"
-            ) from error
-    stats = np.full((total, max(part.stats.shape[1] for part in scored)), np.nan)
-    for call, part in zip(calls, scored):
-        stats[call.corpus.positions, : part.stats.shape[1]] = part.stats
-    return Scored(stats, None, None, "", sum(part.seconds for part in scored))
-
-
-def _rate(metric: MetricPlan, call: _Call) -> float:
+def _rate(metric: MetricPlan, sets: Sequence[CaptionSet]) -> float:
     """Return the number of sets per second that the metric scores alone, tokenising included, on the first sets.
 
     Its kernels are compiled and its models are loaded before the clock starts. NaN for a metric that cannot score so few sets.
     """
     seconds = math.nan
-    for sets in (call.sets[:2], call.sets[:RATE_SETS]):
-        features = FeatureCache([item.references for item in sets])
-        parts = scoring.batches(sets, features, None)
+    for first in (sets[:2], sets[:RATE_SETS]):
         started = time.perf_counter()
         try:
-            scoring.score(metric.metric, parts, features, None, 0)
+            scoring.score_sets([metric.metric], first)
         except Exception:  # a metric of corpora may need more sets; it has scored all of them
             return math.nan
         seconds = time.perf_counter() - started
-    return min(RATE_SETS, len(call.sets)) / seconds
+    return min(RATE_SETS, len(sets)) / seconds
 
 
 def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets: ScoringSets) -> MetricScores:

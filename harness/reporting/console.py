@@ -22,6 +22,17 @@ MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
 
+def print_runs(runs: Sequence[Run]) -> None:
+    """Print the results of runs: of models one after the other, of judgments as a league."""
+    if runs[0].provenance.kind:
+        from harness.reporting.league_console import print_league
+
+        print_league(runs)
+    else:
+        for run in runs:
+            print_run(run)
+
+
 def print_run(run: Run) -> None:
     """Print the results of a run, its failures, views and notes, and its directory."""
     from rich.markup import escape

@@ -153,6 +153,8 @@ def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
         raise HarnessError("no run to push")
     by_name: dict[str, Run] = {}
     for run in runs:
+        if run.provenance.kind:
+            raise InputError("is a run of judgments; a data set on the hub has captions of models", run.name)
         task = run.provenance.task.replace("/", "-") or "run"
         count = sum(name == task or name.rpartition("-")[0] == task for name in by_name)
         by_name[task if not count else f"{task}-{count + 1}"] = run

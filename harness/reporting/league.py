@@ -11,9 +11,8 @@ from typing import Any, cast
 
 from harness.contracts import Parameters
 from harness.errors import InputError
-from harness.rundir.provenance import Provenance
+from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, number
-from harness.rundir.rundir import RunDir
 
 QUESTIONS = {
     "captions": "grades of single captions",
@@ -29,24 +28,22 @@ QUESTIONS = {
 class LeagueSet:
     """One judgment set with the records of its metrics."""
 
-    provenance: Provenance
-    records: tuple[ResultRecord, ...]
-    notes: Sequence[str] = ()
+    run: Run
 
     @property
     def name(self) -> str:
         """Name of the task without its folder."""
-        return self.provenance.task.rpartition("/")[2]
+        return self.run.provenance.task.rpartition("/")[2]
 
     @property
     def spec(self) -> Parameters:
         """The resolved spec."""
-        return self.provenance.spec
+        return self.run.provenance.spec
 
     @property
     def headlines(self) -> dict[str, ResultRecord]:
         """Metric -> the record that stands for the set."""
-        return {record.metric: record for record in self.records if (record.details or {}).get("headline")}
+        return {record.metric: record for record in self.run.records if (record.details or {}).get("headline")}
 
     @property
     def statistic(self) -> str:
@@ -119,13 +116,13 @@ class League:
     @property
     def title(self) -> str:
         """Title of the page: the task of a single set."""
-        names = [judged.provenance.task for judged in self.sets]
+        names = [judged.run.provenance.task for judged in self.sets]
         return names[0] if len(names) == 1 else "Metrics judged by people"
 
     @property
     def metrics(self) -> list[str]:
         """Labels of the metrics, by mean rank of their clusters, then by mean value."""
-        names = list(dict.fromkeys(record.metric for judged in self.sets for record in judged.records))
+        names = list(dict.fromkeys(record.metric for judged in self.sets for record in judged.run.records))
         return sorted(names, key=lambda name: (self._sort_rank(name), -self._mean_value(name)))
 
     def _sort_rank(self, metric: str) -> float:
@@ -174,12 +171,12 @@ def open_league(paths: Sequence[str | Path], absent: Sequence[str] = ()) -> Leag
     """Return the league of finished runs of judgments; raise :class:`InputError` for a run of models among them."""
     sets: list[LeagueSet] = []
     for path in paths:
-        run = RunDir.open(path)
+        run = Run.open(path)
         if not run.provenance.kind:
             raise InputError(
                 "is a run of models; one page shows runs of judgments or runs of models, not both", str(path)
             )
-        sets.append(LeagueSet(run.provenance, run.records, run.notes))
+        sets.append(LeagueSet(run))
     return League(tuple(sets), tuple(absent))
 
 

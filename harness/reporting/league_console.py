@@ -17,10 +17,10 @@ def print_league(runs: Sequence[Run]) -> None:
     from rich.markup import escape
 
     console = console_for_tables()
-    league = League(tuple(LeagueSet(run.provenance, run.records, run.notes) for run in runs))
+    league = League(tuple(LeagueSet(run) for run in runs))
     for judged in league.sets:
         print_table(set_table(judged))
-        for note in judged.notes:
+        for note in judged.run.notes:
             console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=True)
         console.print()
     if len(league.sets) > 1:
@@ -38,7 +38,7 @@ def set_table(judged: LeagueSet) -> Table:
         **({"published": "r"} if published else {}), "n": "r", "ties": "r", "skipped": "r", "captions/s": "r",
     }  # fmt: skip
     by_statistic: dict[str, list[ResultRecord]] = {}
-    for record in judged.records:
+    for record in judged.run.records:
         by_statistic.setdefault(
             f"{record.statistic}" + ("" if record.group == "all" else f" {record.group}"), []
         ).append(record)
@@ -70,7 +70,7 @@ def set_table(judged: LeagueSet) -> Table:
             if record.ci95 is not None and not math.isnan(record.value):
                 bars[len(rows), list(alignment).index("95 % interval")] = Bar(*map(place, (*record.ci95, record.value)))
             rows.append([cells[header] for header in alignment])
-    data = judged.provenance.data
+    data = judged.run.provenance.data
     counts = f"{data.get('examples')} items, {data.get('captions')} captions" + (
         f", {data['pairs']} pairs" if data.get("pairs") else ""
     )
@@ -78,7 +78,7 @@ def set_table(judged: LeagueSet) -> Table:
         headers=list(alignment),
         rows=rows,
         alignment="".join(alignment.values()),
-        title=f"{judged.provenance.task}  {judged.provenance.signature}",
+        title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
         notes=[counts, *_published_notes(judged)],
         bold=frozenset((row, column) for row in bold for column in range(len(alignment))),
         groups=frozenset(starts),
@@ -130,6 +130,38 @@ def league_table(league: League) -> Table:
             (row, k) for row, name in enumerate(league.metrics) for k, rank in enumerate(ranks[name], 1) if rank == 1
         ),
     )
+
+
+def headline_table(league: League) -> Table:
+    """Return one row per metric and set: value, interval, cluster, n, captions per second, published value."""
+    headers = [
+        "set",
+        "statistic",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "cluster",
+        "n",
+        "captions_per_second",
+        "published x 100",
+        "reference",
+    ]
+    rows: list[list[str]] = []
+    data: list[list[object]] = [[*headers]]
+    for judged in league.sets:
+        for name in league.metrics:
+            record = judged.headlines.get(name)
+            if record is None:
+                continue
+            published = [(row.text(name), row.reference) for row in judged.published_values() if row.text(name)]
+            numbers = [record.value, *(record.ci95 or (math.nan, math.nan))]
+            first: list[str] = [judged.name, judged.statistic, name]
+            texts = [", ".join(text for text, _ in published), "; ".join(reference for _, reference in published)]
+            last: list[object] = [cluster(record) or "", record.n, rate_text(league.rate(name)), *texts]
+            rows.append([*first, *map(percent_text, numbers), *map(str, last)])
+            data.append([*first, *("" if math.isnan(value) else value for value in numbers), *last])
+    return Table(headers, rows, "lllrrrrrrll", "League table", data=data)
 
 
 def _value_text(record: ResultRecord | None) -> str:

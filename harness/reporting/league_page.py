@@ -12,14 +12,13 @@ from pathlib import Path
 from harness.errors import require
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.reporting.formats.delimited import to_csv
-from harness.reporting.formats.markdown import markdown_page
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import League, LeagueSet, cluster, open_league, percent_text, rate_text
+from harness.reporting.league import League, LeagueSet, open_league, percent_text
 from harness.reporting.league_console import league_table, set_table
 from harness.reporting.numbers import p_text
+from harness.reporting.page import write_page
 from harness.reporting.table import Table
-from harness.rundir.format import MANIFEST, read_json_object, write_atomically
+from harness.rundir.format import MANIFEST, read_json_object
 
 
 def shows(paths: Sequence[Path]) -> bool:
@@ -28,10 +27,8 @@ def shows(paths: Sequence[Path]) -> bool:
     return first is not None and first.is_file() and bool(read_json_object(first).get("kind"))
 
 
-def write(
-    paths: Sequence[Path], absent: Sequence[str], target: Path, tables: Path | None = None, title: str = ""
-) -> list[Path]:
-    """Write the page, and with ``tables`` the league table as CSV and Markdown; return the files."""
+def write(paths: Sequence[Path], absent: Sequence[str], target: Path | None, title: str = "") -> Path:
+    """Write the page (default: ``report.html`` in the first run) and return its path."""
     league = open_league(paths, absent)
     plugins = Plugins().load(current())
     sections = [
@@ -39,52 +36,12 @@ def write(
         for judged in league.sets
         for items in plugins.call(
             "harness_report_sections",
-            manifest=judged.provenance.content,
-            results=[record.to_dict() for record in judged.records],
+            manifest=judged.run.provenance.content,
+            results=[record.to_dict() for record in judged.run.records],
         )
         for section in items
     ]
-    write_atomically(target, build(league, title, sections).encode("utf-8"))
-    if tables is None:
-        return [target]
-    files = [target]
-    table = headline_table(league)
-    for name, text in (("league.csv", to_csv(table)), ("league.md", markdown_page(table))):
-        write_atomically(tables / name, text.encode("utf-8"))
-        files.append(tables / name)
-    return files
-
-
-def headline_table(league: League) -> Table:
-    """Return one row per metric and set: value, interval, cluster, n, captions per second, published value."""
-    headers = [
-        "set",
-        "statistic",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "cluster",
-        "n",
-        "captions_per_second",
-        "published x 100",
-        "reference",
-    ]
-    rows: list[list[str]] = []
-    data: list[list[object]] = [[*headers]]
-    for judged in league.sets:
-        for name in league.metrics:
-            record = judged.headlines.get(name)
-            if record is None:
-                continue
-            published = [(row.text(name), row.reference) for row in judged.published_values() if row.text(name)]
-            numbers = [record.value, *(record.ci95 or (math.nan, math.nan))]
-            first: list[str] = [judged.name, judged.statistic, name]
-            texts = [", ".join(text for text, _ in published), "; ".join(reference for _, reference in published)]
-            last: list[object] = [cluster(record) or "", record.n, rate_text(league.rate(name)), *texts]
-            rows.append([*first, *map(percent_text, numbers), *map(str, last)])
-            data.append([*first, *("" if math.isnan(value) else value for value in numbers), *last])
-    return Table(headers, rows, "lllrrrrrrll", "League table", data=data)
+    return write_page(build(league, title, sections), target or paths[0] / "report.html")
 
 
 def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]] = ()) -> str:
@@ -102,11 +59,11 @@ def build(league: League, title: str = "", sections: Sequence[Mapping[str, str]]
         league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
         sets=[
             {
-                "task": judged.provenance.task, "signature": judged.provenance.signature,
+                "task": judged.run.provenance.task, "signature": judged.run.provenance.signature,
                 "description": judged.spec.get("description") or "",
-                "notices": [text for text in (judged.provenance.content.get("notice"), *judged.notes) if text],
+                "notices": [text for text in (judged.run.provenance.content.get("notice"), *judged.run.notes) if text],
                 "table": set_table(judged), "tests": tests_table(judged),
-                "json": json.dumps(judged.provenance.content, indent=1, ensure_ascii=False),
+                "json": json.dumps(judged.run.provenance.content, indent=1, ensure_ascii=False),
             }
             for judged in league.sets
         ],

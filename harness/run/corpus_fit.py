@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.contracts import CaptionSet, FitsInShards, Metric
 from harness.run import score as scoring
-from harness.run.example_store import BLOCK, ExampleStore
+from harness.run.example_store import BLOCK
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan
 from harness.run.systems import has_trivial_fit
@@ -29,7 +29,11 @@ class CorpusFit:
 
 
 def fit(
-    metrics: Sequence[MetricPlan], store: ExampleStore, *, shards: int, advance: Callable[[int], None] = lambda n: None
+    metrics: Sequence[MetricPlan],
+    references: Sequence[Sequence[str]],
+    *,
+    shards: int,
+    advance: Callable[[int], None] = lambda n: None,
 ) -> CorpusFit:
     """Fit the metrics on the references of all examples.
 
@@ -37,14 +41,14 @@ def fit(
     ----------
     metrics : sequence of MetricPlan
         Metrics of the run.
-    store : ExampleStore
-        Examples.
+    references : sequence of sequences of str
+        References of each example.
     shards : int
         Number of shards; with one shard every metric whose reduction needs its rows alone streams.
     advance : callable
         Called with the number of examples after each block.
     """
-    out = CorpusFit(FeatureCache(store.references))
+    out = CorpusFit(FeatureCache(references))
     parts: dict[int, Any] = {}
     for index, plan in enumerate(metrics):
         if not plan.metric.spec.shardable:
@@ -54,7 +58,7 @@ def fit(
         elif isinstance(plan.metric, FitsInShards):
             parts[index] = None
             out.streaming.append(index)
-        elif _has_state(plan.metric, out.features, store):
+        elif _has_state(plan.metric, out.features):
             _log.warning(
                 "note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: partial_fit)",
                 plan.label,
@@ -63,14 +67,14 @@ def fit(
         else:
             out.streaming.append(index)
     if parts:
-        _fit_in_shards({index: metrics[index].metric for index in parts}, store, out, advance)
+        _fit_in_shards({index: metrics[index].metric for index in parts}, out, advance)
     return out
 
 
-def _has_state(metric: Metric, features: FeatureCache, store: ExampleStore) -> bool:
+def _has_state(metric: Metric, features: FeatureCache) -> bool:
     """Return True for corpus state other than None; a fit that is not trivial is tried on the first example alone."""
     if not has_trivial_fit(metric):
-        probe = FeatureCache(store.references[:1])
+        probe = FeatureCache(features.references[:1])
         try:
             if metric.fit(probe.references, probe) is not None:
                 return True
@@ -81,14 +85,12 @@ def _has_state(metric: Metric, features: FeatureCache, store: ExampleStore) -> b
     return False
 
 
-def _fit_in_shards(
-    metrics: dict[int, Metric], store: ExampleStore, out: CorpusFit, advance: Callable[[int], None]
-) -> None:
+def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable[[int], None]) -> None:
     from harness.contracts import OnePassFit
 
     parts: dict[int, Any] = {}
-    for start in range(0, len(store), BLOCK):
-        references = [example.references for example in store.slice(start, start + BLOCK)]
+    for start in range(0, len(out.features.references), BLOCK):
+        references = out.features.references[start : start + BLOCK]
         for index, metric in list(metrics.items()):
             assert isinstance(metric, FitsInShards)
             try:

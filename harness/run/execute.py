@@ -8,14 +8,11 @@ results, and neither the number of shards nor the executor changes a digit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-
-import numpy as np
 
 from harness.contracts import (
     Decoding,
@@ -24,7 +21,6 @@ from harness.contracts import (
     Generation,
     Scorer,
     TaskView,
-    Values,
     needs_whole_task,
 )
 from harness.errors import HarnessError, InputError
@@ -33,38 +29,21 @@ from harness.registry.hooks import Plugins
 from harness.run import warmup
 from harness.run.equal_sizes import common_size
 from harness.run.example_store import ExampleStore
-from harness.run.executor import Cluster, ExecutorOptions
+from harness.run.execution import Execution, Options, connected
 from harness.run.finished import Run
 from harness.run.generate import Asks, Captions, generate, prepare
-from harness.run.plan import GridPoint, ModelPlan, Plan
+from harness.run.plan import ModelPlan, Plan
 from harness.run.progress import Stages, bar
 from harness.run.provenance import build_manifest, digest
-from harness.run.results import token_score_records
+from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
-from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.size_notes import size_note
-from harness.run.systems import PlannedSystem, Unit
+from harness.run.systems import PlannedSystem
 from harness.run.token_scores import token_scores
 from harness.run.work import print_speed, work_of
-from harness.rundir.pieces import MemoryPieces, Pieces
 from harness.rundir.provenance import Provenance
-from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import Mode, RunDir
 from harness.rundir.samples import SampleTable
-
-MAX_LOGGED_IDS = 100
-"""Maximum number of skipped-example ids written to the log; samples.parquet has all of them as null scores."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """Settings of an execution that change no digit."""
-
-    executor: ExecutorOptions = field(default_factory=ExecutorOptions)
-    shard_size: int | None = None
-    """Examples per shard; None: found from the memory."""
-    part: Part | None = None
-    """Part of the run to compute; None: the whole run."""
 
 
 def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
@@ -102,65 +81,52 @@ def execute(
         Executor and shards. With a part, the run directory holds the pieces of the part, and the run has no results.
     """
     options, identity = options or Options(), digest(plan)
+    # A finished run of this plan is opened without reading its data set.
     finished = _finished(identity, output, mode)
     if finished is not None:
         return finished
     plugins = Plugins().load(current())
-    with _connected(options.executor) as cluster:
-        return _executed(plan, output, mode, show, options, identity, plugins, cluster)
+    with connected(options.executor) as cluster:
+        # Read the task. What cannot work is reported before anything is written.
+        examples = read_examples(plan, show=show)
+        if plan.caption_metrics:
+            for model in plan.models:
+                for decoding in plan.generations:
+                    prepare(model, TaskView(examples, decoding, partial=plan.spec.limit is not None))
+        manifest = build_manifest(plan, examples, plugins.failures, identity)
+        if options.part is not None:
+            manifest["part"] = str(options.part)
+        with RunDir.create(output, manifest, mode) if output else nullcontext() as rundir:
+            if rundir and rundir.finished:
+                return Run.of(rundir)
+            provenance, stage = Provenance(manifest), Stages(_stages(plan))
+            run = ModelExecution(
+                provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples
+            )
+            run.log("started", digest=provenance.digest)
+            with plugins.running(manifest):
+                # Models: token scores for the metrics that judge them, captions for the others.
+                warmup.warm(item.metric for item in plan.metrics)
+                for model in plan.models:
+                    run.judge_token_scores(model)
+                systems = run.generate_systems()
+                # Metrics: the statistics that the run does not have yet, shard by shard.
+                scoring = ScoringPass(
+                    run, plan.caption_metrics, systems, run.shards, examples.references, examples.digest(),
+                    plan.spec.significance, plan.spec.seed,
+                )  # fmt: skip
+                scoring.compute()
+                if options.part is not None:
+                    return run.end_part()
+                # Numbers: one reduction of all statistics for each record, and the samples beside them.
+                return run.finish(collect_results(run, plan, scoring))
 
 
-def _executed(
-    plan: Plan,
-    output: Path | None,
-    mode: Mode,
-    show: bool,
-    options: Options,
-    identity: str,
-    plugins: Plugins,
-    cluster: Callable[[], Cluster | None],
-) -> Run:
-    examples = read_examples(plan, show=show)
-    if plan.caption_metrics:
-        for model in plan.models:
-            for decoding in plan.generations:  # before anything is written: report a task that cannot work
-                prepare(model, TaskView(examples, decoding, partial=plan.spec.limit is not None))
-    manifest = build_manifest(plan, examples, plugins.failures, identity)
-    if options.part is not None:
-        manifest["part"] = str(options.part)
-    rundir = RunDir.create(output, manifest, mode) if output else None
-    if rundir and rundir.finished:
-        rundir.close()
-        return Run.of(rundir)
-    try:
-        return Execution(plan, examples, Provenance(manifest), rundir, plugins, show, options, cluster).execute()
-    except HarnessError:
-        if rundir:
-            rundir.discard_if_empty()
-        raise
-    finally:
-        if rundir:
-            rundir.close()
-
-
-@contextmanager
-def _connected(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
-    """Context of a connection to the Ray cluster, which is made while the examples are read; the value waits for it.
-
-    The value returns None for the other executors, and raises as :class:`~harness.run.ray_executor.RayCluster`.
-    """
-    if options.name != "ray":
-        yield lambda: None
-        return
-    from harness.run.ray_executor import RayCluster
-
-    with ThreadPoolExecutor(1) as pool:
-        pending = pool.submit(RayCluster, options)
-        try:
-            yield pending.result
-        finally:
-            if pending.exception() is None:
-                pending.result().close()
+def _stages(plan: Plan) -> list[str]:
+    """Return the names of the stages of a run."""
+    names = [f"token scores: {model.label}" for model in plan.models if plan.token_metrics]
+    names += [f"captions: {model.label}" for model in plan.models for _ in plan.generations if plan.caption_metrics]
+    return [*names, *(["scores", "results"] if plan.caption_metrics else [])]
 
 
 def _finished(identity: str, output: Path | None, mode: Mode) -> Run | None:
@@ -170,127 +136,58 @@ def _finished(identity: str, output: Path | None, mode: Mode) -> Run | None:
     manifest = RunDir(output).held_manifest()
     if manifest is None or manifest.get("digest") != identity:
         return None
-    rundir = RunDir.create(output, manifest, mode)
-    try:
+    with RunDir.create(output, manifest, mode) as rundir:
         return Run.of(rundir) if rundir.finished else None
-    finally:
-        rundir.close()
 
 
-@dataclass
-class Execution:
-    """State of a run while it is executed."""
+@dataclass(kw_only=True)
+class ModelExecution(Execution):
+    """Execution of models on a data set: their captions and token scores."""
 
     plan: Plan
     examples: ExampleStore
-    provenance: Provenance
-    rundir: RunDir | None
-    plugins: Plugins
-    show: bool
-    options: Options = field(default_factory=Options)
-    cluster: Callable[[], Cluster | None] = lambda: None
-    records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
-    failed: dict[str, str] = field(default_factory=dict[str, str])
-    notes: list[str] = field(default_factory=list[str])
-    costs: dict[str, Values] = field(default_factory=dict[str, "Values"])
-    """Model -> work of its adapter: tokens per second, requests, cost; it changes no number."""
 
     def __post_init__(self) -> None:
-        self.pieces: Pieces = self.rundir.pieces if self.rundir else MemoryPieces()
-        self.grid = self._grid()
-        self.shards = self.grid.of_part(self.options.part)
-        self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
-        self.arrays: dict[str, np.ndarray] = {}
-        models, plan = self.plan.models, self.plan
-        names = [f"token scores: {model.label}" for model in models if plan.token_metrics]
-        names += [f"captions: {model.label}" for model in models for _ in plan.generations if plan.caption_metrics]
-        self.stage = Stages([*names, *(["scores", "results"] if plan.caption_metrics else [])])
-
-    def execute(self) -> Run:
-        """Execute all units of work and return the finished run."""
-        self._log("started", digest=self.provenance.digest)
-        with self.plugins.running(self.provenance.content):
-            return self._execute()
-
-    def _execute(self) -> Run:
-        warmup.warm(plan.metric for plan in self.plan.metrics)
-        for model in self.plan.models:
-            self._judge_token_scores(model)
-        units = self._units()
-        systems = self._systems(units)
-        scoring = ScoringPass(
-            self.plan, self.examples, units, systems, self.shards, self.pieces, self.options.executor,
-            show=self.show, partial=self.options.part is not None, cluster=self.cluster, stage=self.stage,
-        )  # fmt: skip
-        scoring.compute()
-        if self.options.part is not None:
-            self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
-            return self._end_part()
-        samples = scoring.collect(self._add, self.rundir.path if self.rundir else None, self.arrays)
-        run = self._finish(None if self.rundir else samples)
-        self._log("finished", results=len(self.records))
-        results = [record.to_dict() for record in self.records]
-        self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=results)
-        return run
-
-    def _grid(self) -> ShardGrid:
-        """Return the shards of the run; a resumed run has those that it was begun with, unless the user gives another size."""
-        size, options = self.options.shard_size, self.options
-        if size is None and self.rundir is not None:
-            size = self.rundir.shard_size()
+        super().__post_init__()
         counts = [decoding.candidates or 1 for decoding in self.plan.generations]
         texts = max(self.examples.reference_counts, default=1) + len(self.plan.models) * sum(counts)
-        parts = options.part.count if options.part else 1
-        grid = grid_of(len(self.examples), texts, size=size, workers=options.executor.count, parts=parts)
-        if self.rundir is not None:
-            self.rundir.write_shards(grid.size, examples=len(self.examples))
-        return grid
+        self.size = self.grid(len(self.examples), texts)
+        self.shards = self.size.of_part(self.options.part)
+        self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
 
-    def _end_part(self) -> Run:
+    def end_part(self) -> Run:
+        """Finish a part of the run, which has no results, and return it."""
         assert self.rundir is not None
-        self.rundir.write_shards(
-            self.grid.size, examples=len(self.examples), part=str(self.options.part), finished=True
-        )
-        self._log("finished part", part=str(self.options.part))
-        return Run(
-            self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path
-        )  # fmt: skip
-
-    def _finish(self, samples: SampleTable | None) -> Run:
-        records = tuple(self.records)
-        if self.rundir is None:
-            assert samples is not None
-            return Run(self.provenance, records, samples, self.failed, self.notes, costs=self.costs, arrays=self.arrays)
-        self.rundir.write_results(self.records, None, self.failed, self.notes, self.costs)
-        return Run(
-            self.provenance, records, self.rundir.samples, self.failed, self.notes, self.rundir.path, costs=self.costs
-        )
-
-    def _log(self, event: str, **values: object) -> None:
-        if self.rundir:
-            self.rundir.log(event, **values)
-
-    def _note(self, text: str) -> None:
-        self.notes.append(text)
-        self._log("note", text=text)
+        self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
+        part = str(self.options.part)
+        self.rundir.write_shards(self.size.size, examples=len(self.examples), part=part, finished=True)
+        self.log("finished part", part=part)
+        return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
 
     # ------------------------------------------------------------------ captions
-    def _units(self) -> list[Unit]:
-        """Return the captions of all models and decodings; empty without metrics of captions."""
-        units = [
-            Unit(model, self._captions(model, decoding))
-            for model in self.plan.models
-            for decoding in (self.plan.generations if self.plan.caption_metrics else ())
+    def generate_systems(self) -> list[PlannedSystem]:
+        """Return the rows of the table of results: captions of each model and generation under the sizes of the grid."""
+        plan = self.plan
+        generated = [
+            (self._captions(model, generation), decodings)
+            for model in plan.models
+            for generation, decodings in (plan.generations.items() if plan.caption_metrics else ())
         ]
-        if self.plan.spec.sizes != "equal" or not units:
-            return units
-        if self.options.part is not None:
-            raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
-        labels = [unit.model.label for unit in units]
-        size = common_size([(label, *unit.sizes()) for label, unit in zip(labels, units)])
-        if size.note:
-            self._note(size.note)
-        return [Unit(unit.model, unit.captions, (size.n, size.m)) for unit in units]
+        largest = (None, None)
+        if plan.spec.sizes == "equal" and generated:
+            if self.options.part is not None:
+                raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
+            size = common_size([(captions.label, *captions.sizes()) for captions, _ in generated])
+            if size.note:
+                self.note(size.note)
+            largest = (size.n, size.m)
+        return [
+            PlannedSystem(captions, decoding, count, largest)
+            for captions, decodings in generated
+            for decoding in decodings
+            for count in plan.reference_counts
+            if not self._exceeds_data(captions, decoding, [item.candidates for item in decodings], count, largest)
+        ]
 
     def _captions(self, model: ModelPlan, decoding: Decoding) -> Captions:
         """Return the captions of a model under a decoding; raise :class:`HarnessError` when there are none."""
@@ -305,7 +202,7 @@ class Execution:
         self._count_cost(model)
         failures = captions.failures
         self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
-        self._log(
+        self.log(
             "captions",
             model=model.label,
             failed=failures,
@@ -338,47 +235,35 @@ class Execution:
             self.costs[model.label] = work
             print_speed(model.label, work)
 
-    # ------------------------------------------------------------------ systems
-    def _systems(self, units: Sequence[Unit]) -> list[PlannedSystem]:
-        """Return the rows of the table of results: each unit under the points of the grid that share its generation."""
-        groups = list(self.plan.generations.values())
-        return [
-            PlannedSystem(index, point, count)
-            for index, unit in enumerate(units)
-            for point in groups[index % len(groups)]
-            for count in self.plan.reference_counts
-            if not self._exceeds_data(unit, point, groups[index % len(groups)], count)
-        ]
-
-    def _exceeds_data(self, unit: Unit, point: GridPoint, points: Sequence[GridPoint], count: int | None) -> bool:
+    def _exceeds_data(
+        self,
+        captions: Captions,
+        decoding: Decoding,
+        grid: Sequence[int | None],
+        references: int | None,
+        largest: tuple[int | None, int | None],
+    ) -> bool:
         """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""
-        sizes = unit.sizes()
+        sizes = captions.sizes(*largest)
         if not len(sizes[0]):
             return False
         n, m = (int(values.max()) for values in sizes)
-        n_sizes = [other.decoding.candidates for other in points]
-        for what, size, most, grid in (
-            ("candidates", point.decoding.candidates, n, n_sizes),
-            ("references", count, m, self.plan.reference_counts),
+        for what, size, most, sizes_of_grid in (
+            ("candidates", decoding.candidates, n, grid),
+            ("references", references, m, self.plan.reference_counts),
         ):
-            note = size_note(unit.model.label, what, size, most, grid)
+            note = size_note(captions.label, what, size, most, sizes_of_grid)
             if note is None:
                 continue
             if note.text not in self.notes:
-                self._note(note.text)
+                self.note(note.text)
             if note.covered:
                 return True
         return False
 
-    def _add(self, record: ResultRecord, skipped: Sequence[str], count: int = 0) -> None:
-        """Add a record; ``skipped`` are the ids of the first examples without a score, ``count`` their number."""
-        self.records.append(record)
-        if count:
-            self._log("skipped", model=record.model, metric=record.metric, count=count, examples=list(skipped))
-        self.plugins.call("harness_scores_ready", record=record.to_dict())
-
     # ------------------------------------------------------------------ metrics of level `model`
-    def _judge_token_scores(self, model: ModelPlan) -> None:
+    def judge_token_scores(self, model: ModelPlan) -> None:
+        """Add the records of the metrics that judge token scores of a model."""
         plans = [plan.of_meta(example.meta for example in self.examples) for plan in self.plan.token_metrics]
         if not plans:
             return
@@ -394,4 +279,4 @@ class Execution:
             return
         for plan in plans:
             for record in token_score_records(self.plan.spec, model, plan, scores):
-                self._add(record, [])
+                self.add(record)

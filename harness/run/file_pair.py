@@ -13,7 +13,7 @@ from harness.files.file_options import FileOptions
 from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.file_labels import system_labels
-from harness.run.generate import prepare, results_of, sets_of_results
+from harness.run.generate import generate
 from harness.run.plan import ModelPlan
 from harness.spec.metric_text import parse_metric, split_metrics
 
@@ -46,9 +46,7 @@ def read_file_pair(
     params = {"path": str(candidates), **_faults(allow), **options.of_candidates(), **systems}
     adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
     task = TaskView(list(reader), Decoding())
-    prepare(ModelPlan("candidates", candidate_adapter(), params, adapter), task)
-    items = results_of(adapter, "candidates", task.examples, task.decoding, [0] * len(task.examples))
-    return sets_of_results(task.examples, items)
+    return generate(ModelPlan("candidates", candidate_adapter(), params, adapter), task, seed=0).caption_sets()
 
 
 def score_spec(

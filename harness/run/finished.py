@@ -12,7 +12,7 @@ import numpy as np
 import harness
 from harness.contracts import Parameters
 from harness.errors import require
-from harness.rundir.pieces import PieceStore, joined_rows
+from harness.rundir.pieces import MemoryPieces, Pieces, joined_rows
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -37,8 +37,8 @@ class Run:
     """Remarks on the numbers, such as sizes beyond the data."""
     path: Path | None = None
     """The run directory, if there is one."""
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, "np.ndarray"])
-    """Sufficient statistics (B, d) of a run without a directory, by the name in ``ResultRecord.statistics``."""
+    pieces: Pieces = field(default_factory=MemoryPieces)
+    """Captions and statistics, in memory or in the directory."""
     costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
     """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
 
@@ -52,13 +52,19 @@ class Run:
             rundir.failed,
             rundir.notes,
             rundir.path,
-            costs=rundir.costs,
+            rundir.pieces,
+            rundir.costs,
         )
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
         """Return the finished run of a directory; raises :class:`~harness.errors.InputError` when there is none."""
         return cls.of(RunDir.open(path))
+
+    @property
+    def name(self) -> str:
+        """The run directory, or the task of a run in memory."""
+        return str(self.path or self.provenance.task)
 
     def __repr__(self) -> str:
         name = self.provenance.signature or "a suite"
@@ -75,10 +81,7 @@ class Run:
         """Return the sufficient statistics (B, d) of a record, rows as its examples in the samples; None when they are missing."""
         if record.statistics is None:
             return None
-        if self.path is None:
-            return self.arrays.get(record.statistics)
-        store = PieceStore(self.path)
-        parts = [store.read_named_arrays(name) for name in store.shards_of(record.statistics)]
+        parts = [self.pieces.read_arrays(name) for name in self.pieces.shards_of(record.statistics)]
         stats = [part["stats"] for part in parts if part is not None]
         return joined_rows(stats) if stats and len(stats) == len(parts) else None
 

@@ -54,6 +54,8 @@ Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generati
 class Captions:
     """Captions of a model under a decoding: sizes and keys in memory, the texts in the pieces of the run."""
 
+    label: str
+    """Label of the model."""
     store: ExampleStore
     start: int
     """First example."""
@@ -70,8 +72,21 @@ class Captions:
     missing: Sequence[str] = ()
     """Ids of the examples without candidates that the user permits to be missing."""
 
+    @classmethod
+    def given(cls, label: str, store: ExampleStore, candidates: Iterable[Sequence[str]]) -> Captions:
+        """Return captions that no model generates, one list of candidates per example."""
+        rows: list[Row] = [{"candidates": list(texts)} for texts in candidates]
+        summary = _summary(store.slice(0, len(store)), rows)
+        return cls(label, store, 0, summary.candidates, summary.references, summary.keys, lambda i, k: rows[i:k])
+
     def __len__(self) -> int:
         return len(self.candidates)
+
+    def sizes(self, n: int | None = None, m: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of candidates, at most n, and of references, at most m, of the examples with candidates, shapes (B,)."""
+        counts = (self.candidates[self.present], self.references[self.present])
+        candidates, references = (c if cut is None else np.minimum(c, cut) for c, cut in zip(counts, (n, m)))
+        return candidates, references
 
     @property
     def present(self) -> np.ndarray:
@@ -153,6 +168,7 @@ def generate(
     if failures and len(failures) == stop - start:
         work.drop(start, stop)  # nothing to continue from: the next run asks the model again
     return Captions(
+        model.label,
         store,
         start,
         np.concatenate([np.zeros(0, dtype=np.int32), *(part.candidates for part in parts)]),
@@ -243,7 +259,7 @@ class _Work:
             if self._shared is not None:
                 self._shared.close()
         self._recent = {start // BLOCK: rows}
-        return self._summary(start, [rows[self.store.key(index)] for index in range(start, stop)])
+        return _summary(self.store.slice(start, stop), [rows[self.store.key(index)] for index in range(start, stop)])
 
     def _from_other_runs(self, missing: list[int], rows: dict[str, Row], writer: AnswerWriter) -> list[int]:
         """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
@@ -279,15 +295,16 @@ class _Work:
         n = self.decoding.candidates
         return replace(item, candidates=item.candidates[:n]) if isinstance(item, Generation) and n else item
 
-    def _summary(self, start: int, rows: Sequence[Row]) -> _Part:
-        examples = self.store.slice(start, start + len(rows))
-        sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
-        texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
-        references = [len(e.references if remaining is None else remaining) for e, remaining in zip(examples, texts)]
-        keys = np.frombuffer(b"".join(_row_key(row) for row in rows), dtype=np.uint8).reshape(-1, KEY_BYTES)
-        failures = {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row}
-        missing = [e.id for e, size in zip(examples, sizes) if size == 0]
-        return _Part(np.array(sizes, dtype=np.int32), np.array(references, dtype=np.int32), keys, failures, missing)
+
+def _summary(examples: Sequence[Example], rows: Sequence[Row]) -> _Part:
+    """Return the sizes and keys of the captions of examples."""
+    sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
+    texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
+    references = [len(e.references if remaining is None else remaining) for e, remaining in zip(examples, texts)]
+    keys = np.frombuffer(b"".join(_row_key(row) for row in rows), dtype=np.uint8).reshape(-1, KEY_BYTES)
+    failures = {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row}
+    missing = [e.id for e, size in zip(examples, sizes) if size == 0]
+    return _Part(np.array(sizes, dtype=np.int32), np.array(references, dtype=np.int32), keys, failures, missing)
 
 
 def shared_key(adapter: Adapter, example: Example) -> str | None:
@@ -354,16 +371,6 @@ def results_of(
     count += sum(1 for _ in results)
     if count != len(examples):
         raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
-
-
-def sets_of_results(examples: Iterable[Example], results: Iterable[Generation | Failure]) -> list[CaptionSet]:
-    """Return the caption sets of the examples that have candidates."""
-    pairs = zip(examples, results)
-    return [
-        _caption_set(example, item.candidates, item.references)
-        for example, item in pairs
-        if isinstance(item, Generation) and item.candidates
-    ]
 
 
 def _caption_set(

@@ -23,7 +23,7 @@ from harness.run.shard_grid import Part
 from harness.rundir.answers import join_answers
 from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.rundir import Mode, RunDir
-from harness.spec.loading import load_written
+from harness.spec.loading import LoadedSpec, load_written
 
 _log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ def _plan(part: PartFolder) -> Plan:
 
     Parts of another version of the harness, or of other code, are merged too: their statistics have other names and are computed again.
     """
-    plan = make_plan(load_written(cast(Parameters, part.manifest["spec"])))
+    plan = make_plan(cast(LoadedSpec, load_written(cast(Parameters, part.manifest["spec"]))))
     if digest(plan) != part.manifest.get("digest"):
         if changed := _changed(plan, part.manifest):
             raise InputError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
 from harness.errors import HarnessError, InputError
@@ -42,32 +42,22 @@ class ModelPlan:
 
 
 @dataclass(frozen=True)
-class GridPoint:
-    """One decoding of the grid. Points that differ in ``candidates`` alone share one generation."""
-
-    decoding: Decoding
-    generation: Decoding
-
-    def described(self) -> Values:
-        """Return the fields that differ from the defaults, for results and tables."""
-        default = Decoding()
-        return {
-            f.name: (dict(value) if f.name == "options" else value)
-            for f in fields(Decoding)
-            if (value := getattr(self.decoding, f.name)) != getattr(default, f.name)
-        }
-
-
-@dataclass(frozen=True)
 class Plan:
-    """Everything that a run will do."""
+    """Everything that a run of models will do."""
 
+    kind: ClassVar = ""
+    absence: ClassVar = ""
     spec: Spec
     reader: Reader
     models: tuple[ModelPlan, ...]
-    points: tuple[GridPoint, ...]
+    decodings: tuple[Decoding, ...]
     metrics: tuple[AnyMetricPlan, ...]
     reference_counts: tuple[int | None, ...]
+
+    def described(self) -> Values:
+        """Return the reader, the labels of the models and the number of decodings."""
+        models = [model.label for model in self.models]
+        return {"reader": self.spec.dataset.reader, "models": models, "decodings": len(self.decodings)}
 
     @cached_property
     def caption_metrics(self) -> tuple[MetricPlan, ...]:
@@ -80,11 +70,12 @@ class Plan:
         return tuple(plan for plan in self.metrics if isinstance(plan, TokenMetricPlan))
 
     @cached_property
-    def generations(self) -> Mapping[Decoding, Sequence[GridPoint]]:
-        """Decodings to generate with, each with the points of the grid that share it."""
-        groups: dict[Decoding, list[GridPoint]] = {}
-        for point in self.points:
-            groups.setdefault(point.generation, []).append(point)
+    def generations(self) -> Mapping[Decoding, Sequence[Decoding]]:
+        """Decodings to generate with, each with those of the grid that share its captions: they differ in ``candidates`` alone."""
+        largest = max((d.candidates for d in self.decodings if d.candidates is not None), default=None)
+        groups: dict[Decoding, list[Decoding]] = {}
+        for decoding in self.decodings:
+            groups.setdefault(replace(decoding, candidates=largest), []).append(decoding)
         return groups
 
 
@@ -94,26 +85,22 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     reader = cast(Reader, _create(loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params))
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
     models, metrics = _models(loaded), planned_metrics(loaded)
-    plan = Plan(spec, reader, models, decoding_points(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
+    plan = Plan(spec, reader, models, decoding_grid(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
     loaded, plan = without_uncovered(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)
     return plan
 
 
-def decoding_points(spec: DecodingSpec) -> tuple[GridPoint, ...]:
+def decoding_grid(spec: DecodingSpec) -> tuple[Decoding, ...]:
     """Return the product of all list-valued fields, in the order of ``DECODING_AXES``."""
     axes: list[list[Any]] = []
     for name in DECODING_AXES:
         value = getattr(spec, name)
         axes.append(cast("list[Any]", value) if isinstance(value, list) else [value])
-    sizes = [size for size in axes[-1] if size is not None]
-    largest = max(sizes) if sizes else None
-    points: list[GridPoint] = []
-    for values in itertools.product(*axes):
-        decoding = Decoding(**dict(zip(DECODING_AXES, values)), options=spec.options)
-        points.append(GridPoint(decoding, replace(decoding, candidates=largest)))
-    return tuple(points)
+    return tuple(
+        Decoding(**dict(zip(DECODING_AXES, values)), options=spec.options) for values in itertools.product(*axes)
+    )
 
 
 # --------------------------------------------------------------------------- components

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from harness import __version__
-from harness.contracts import Describes, Example
+from harness.contracts import Describes, Example, Parameters
 from harness.files.secrets import redact_values
 from harness.registry import current
 from harness.registry.local_code import is_below
@@ -21,7 +21,10 @@ from harness.registry.manifest_schema import PluginFailure
 from harness.rundir.format import MANIFEST_SCHEMA, JsonObject
 
 if TYPE_CHECKING:
+    from harness.run.metric_plan import AnyMetricPlan
     from harness.run.plan import Plan
+    from harness.spec.judgment_models import JudgmentSpec
+    from harness.spec.models import Spec
 
 PACKAGES = (
     "numpy",
@@ -35,6 +38,9 @@ PACKAGES = (
 )
 """Packages whose versions can change a number."""
 
+Component = tuple[str, str, object]
+"""Kind, registered name, object."""
+
 
 def build_manifest(
     plan: Plan, examples: Sequence[Example], failures: Sequence[PluginFailure], identity: str | None = None
@@ -47,39 +53,75 @@ def build_manifest(
     counts = getattr(examples, "reference_counts", None)
     reference_counts = sorted({len(example.references) for example in examples} if counts is None else counts)
     reader = plan.reader
-    local = local_code(plan)
+    data = {
+        "reader": spec.dataset.reader,
+        "fingerprint": reader.fingerprint(),
+        "source": reader.describe() if isinstance(reader, Describes) else "",
+        "examples": len(examples),
+        "references": reference_counts,
+    }
+    models = [
+        {
+            "label": model.label,
+            "adapter": model.name,
+            "params": dict(model.params),
+            "fingerprint": model.adapter.fingerprint(),
+            **({"source": model.adapter.describe()} if isinstance(model.adapter, Describes) else {}),
+        }
+        for model in plan.models
+    ]
+    identity = identity or digest(plan)
+    return manifest_of(
+        spec, signature(plan, reference_counts), identity, data, plan.metrics, failures, models, _components(plan)
+    )
+
+
+def manifest_of(
+    spec: Spec | JudgmentSpec,
+    signature: str,
+    identity: str,
+    data: Parameters,
+    metrics: Sequence[AnyMetricPlan],
+    failures: Sequence[PluginFailure],
+    models: Sequence[Parameters] = (),
+    components: Sequence[Component] = (),
+) -> JsonObject:
+    """Return the content of manifest.json of a run of any kind, without secrets.
+
+    Parameters
+    ----------
+    spec : Spec or JudgmentSpec
+        The resolved spec.
+    signature, identity : str
+        Readable identity of the run, and its digest.
+    data, models : mapping, sequence of mappings
+        The data set, and the models.
+    metrics : sequence of MetricPlan
+        The metrics.
+    failures : sequence of PluginFailure
+        Plugins that could not be loaded.
+    components : sequence of (str, str, object)
+        Kind, name and object of the components that the run uses; default: the metrics.
+    """
+    components = components or metric_components(metrics)
+    local = local_code([component for *_, component in components])
     content = {
         "schema": MANIFEST_SCHEMA,
         "task": spec.task,
-        "signature": signature(plan, reference_counts),
-        "digest": identity or digest(plan),
+        "signature": signature,
+        "digest": identity,
         "notice": spec.notice,
         "variant": spec.variant,
         "spec": spec.model_dump(mode="json"),
-        "data": {
-            "reader": spec.dataset.reader,
-            "fingerprint": reader.fingerprint(),
-            "source": reader.describe() if isinstance(reader, Describes) else "",
-            "examples": len(examples),
-            "references": reference_counts,
-        },
-        "models": [
-            {
-                "label": model.label,
-                "adapter": model.name,
-                "params": dict(model.params),
-                "fingerprint": model.adapter.fingerprint(),
-                **({"source": model.adapter.describe()} if isinstance(model.adapter, Describes) else {}),
-            }
-            for model in plan.models
-        ],
+        "data": data,
+        "models": models,
         "metrics": [
             {"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()}
-            for m in plan.metrics
+            for m in metrics
         ],
         "seed": spec.seed,
         "versions": versions(),
-        "plugins": plugins(plan, failures),
+        "plugins": plugins([(kind, name) for kind, name, _ in components], failures),
         **({"local_code": local} if local else {}),
     }
     return cast(JsonObject, redact_values(content))
@@ -97,18 +139,24 @@ def digest(plan: Plan) -> str:
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
-        "code": code_of(_components(plan)),
+        "code": code_of([component for *_, component in _components(plan)]),
     }
     return hashlib.sha256(json.dumps(redact_values(parts), sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _components(plan: Plan) -> list[object]:
-    return [plan.reader, *(m.adapter for m in plan.models), *(m.metric for m in plan.metrics)]
+def _components(plan: Plan) -> list[Component]:
+    adapters: list[Component] = [("adapters", model.name, model.adapter) for model in plan.models]
+    return [("readers", plan.spec.dataset.reader, plan.reader), *adapters, *metric_components(plan.metrics)]
 
 
-def local_code(plan: Plan) -> list[Mapping[str, object]]:
+def metric_components(metrics: Sequence[AnyMetricPlan]) -> list[Component]:
+    """Return kind, name and object of metrics."""
+    return [("metrics", metric.name, metric.metric) for metric in metrics]
+
+
+def local_code(components: Sequence[object]) -> list[Mapping[str, object]]:
     """Return the local registries whose code the run uses: file, provider, modules with a hash of their source, hooks."""
-    hashes = code_of(_components(plan))
+    hashes = code_of(components)
     entries: list[Mapping[str, object]] = []
     for manifest in current().manifests:
         files = {name: getattr(sys.modules[name], "__file__", None) for name in hashes} if manifest.local else {}
@@ -135,7 +183,7 @@ def code_of(components: Sequence[object]) -> dict[str, str]:
 
 def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
     """Return a short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
-    sizes = sorted({point.decoding.candidates for point in plan.points if point.decoding.candidates is not None})
+    sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
     cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
     parts = [plan.spec.task]
     if sizes:
@@ -174,11 +222,9 @@ def versions() -> dict[str, str]:
     return {**out, **({"caption-kernels": kernels_build()} if kernels_build() else {})}
 
 
-def plugins(plan: Plan, failures: Sequence[PluginFailure]) -> list[Mapping[str, object]]:
+def plugins(names: Sequence[tuple[str, str]], failures: Sequence[PluginFailure]) -> list[Mapping[str, object]]:
     """Return the components that the run uses with provider and version, and the plugins that could not be loaded."""
     registry = current()
-    names = [("readers", plan.spec.dataset.reader)]
-    names += [("adapters", model.name) for model in plan.models] + [("metrics", metric.name) for metric in plan.metrics]
     used: list[Mapping[str, object]] = []
     for kind, name in dict.fromkeys(names):
         entry = registry.get(kind, name)

@@ -1,45 +1,97 @@
-"""Result records of scored metrics."""
+"""Result records and samples of scored metrics."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
+from harness.run.execution import Execution
 from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
-from harness.run.plan import ModelPlan
-from harness.run.score import Scored, combined
+from harness.run.plan import ModelPlan, Plan
+from harness.run.progress import bar
+from harness.run.score import Scored, combined, is_tested
+from harness.run.scoring_pass import ScoringPass
+from harness.run.systems import PlannedSystem
+from harness.rundir.format import SAMPLES
 from harness.rundir.records import ResultRecord
+from harness.rundir.sample_file import SampleWriter
+from harness.rundir.samples import SampleTable
 from harness.spec.models import Spec
 
 COMBINED = {"fisher-discrete": "calibrated", "harmonic-mean": "harmonic_mean"}
 """Combination of p-values by the name of ``significance.aggregate`` in a spec: the key of a record's ``p`` that is its ``p_value``."""
 
+MAX_LOGGED_IDS = 100
+"""Maximum number of skipped-example ids written to the log; samples.parquet has all of them as null scores."""
+
+
+def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> SampleTable | None:
+    """Add a record of every system and metric to the execution, and write the samples; those of a run in memory are returned."""
+    tested = [p.label for p in scoring.metrics if is_tested(p.metric, plan.spec.significance)]
+    path = execution.rundir.path / SAMPLES if execution.rundir is not None else None
+    columns = [item.label for item in scoring.metrics]
+    models = {model.label: model for model in plan.models}
+    has_meta = any(system.captions.store.has_meta for system in scoring.systems)
+    count = len(scoring.systems) * len(columns)
+    with (
+        bar(execution.stage("results"), count, show=execution.show, unit="numbers") as advance,
+        SampleWriter(path, columns, tested, has_meta=has_meta) as writer,
+    ):
+        for index, system in enumerate(scoring.systems):
+            scores: dict[str, np.ndarray] = {}
+            p_values: dict[str, np.ndarray] = {}
+            for metric, item in enumerate(scoring.metrics):
+                scored, name = scoring.statistics(index, metric)
+                scores[item.label] = scored.per_example(item.metric)
+                if scored.p_values is not None:
+                    p_values[item.label] = scored.p_values
+                record = caption_record(plan.spec, models[system.label], system, item, scored)
+                undefined = np.flatnonzero(~scored.defined)
+                ids = _example_ids(system, undefined[:MAX_LOGGED_IDS])
+                execution.add(replace(record, statistics=name), ids, len(undefined))
+                advance(1)
+            _write_samples(writer, scoring, system, scores, p_values)
+    return writer.table if path is None else None
+
+
+def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
+    """Return the ids of examples by their rows among those with candidates."""
+    captions = system.captions
+    positions = np.flatnonzero(captions.present)[rows] + captions.start
+    return [captions.store[int(position)].id for position in positions]
+
+
+def _write_samples(
+    writer: SampleWriter,
+    scoring: ScoringPass,
+    system: PlannedSystem,
+    scores: Mapping[str, np.ndarray],
+    p_values: Mapping[str, np.ndarray],
+) -> None:
+    """Write the rows of a system, shard by shard."""
+    first = 0
+    for start, stop in scoring.shards:
+        sets = system.caption_sets(start, stop)
+        rows = slice(first, first + len(sets))
+        first += len(sets)
+        shard_scores, shard_p_values = (
+            {name: values[rows] for name, values in columns.items()} for columns in (scores, p_values)
+        )
+        writer.write(system.label, system.described(), sets, shard_scores, shard_p_values)
+
 
 def caption_record(
-    spec: Spec, model: ModelPlan, decoding: Parameters, plan: MetricPlan, scored: Scored, absent: int,
-    sizes: Mapping[str, Sequence[int]],
-) -> ResultRecord:  # fmt: skip
-    """Return the record of a metric on caption sets.
-
-    Parameters
-    ----------
-    spec, model, plan
-        The run's spec, the model and the metric.
-    decoding : mapping
-        Decoding fields that differ from the defaults.
-    scored : Scored
-        Statistics and p-values.
-    absent : int
-        Number of examples without candidates; they count as skipped.
-    sizes : mapping
-        Set sizes that occur.
-    """
+    spec: Spec, model: ModelPlan, system: PlannedSystem, plan: MetricPlan, scored: Scored
+) -> ResultRecord:
+    """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped."""
+    n, m = system.sizes()
     defined = scored.defined
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
     value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed)
@@ -47,7 +99,7 @@ def caption_record(
     rows = scored.stats[~np.isnan(scored.stats).all(axis=1)] if plan.details_of_undefined else stats
     details = plan.details(rows) if len(rows) else None
     return ResultRecord(
-        **_common(spec, model, decoding, plan),
+        **_common(spec, model, system.described(), plan),
         metric=plan.label,
         params=cast("Parameters", redact_values(dict(plan.params))),
         value=value,
@@ -56,8 +108,8 @@ def caption_record(
         p_value=aggregate.get(COMBINED[spec.significance.aggregate]),
         p_method=f"{scored.p_method}, {spec.significance.aggregate}" if aggregate else None,
         n=int(defined.sum()),
-        skipped=int((~defined).sum()) + absent,
-        sizes=dict(sizes),
+        skipped=int((~defined).sum()) + len(system.captions) - len(n),
+        sizes={"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()},
         seconds=round(scored.seconds, 4),
         details=details,
         p={**aggregate, "floor": scored.p_floor} if aggregate else None,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
-from harness.run.intervals import estimate
+from harness.run.features import FeatureCache
 from harness.rundir.pieces import joined_rows
 
 if TYPE_CHECKING:
@@ -241,6 +241,22 @@ def score(
     return Scored(_stacked(blocks, total), p_values, p_floors, method, seconds, p_note)
 
 
+def score_sets(
+    metrics: Iterable[Metric],
+    sets: Sequence[CaptionSet],
+    significance: SignificanceSpec | None = None,
+    seed: int = 0,
+    references: Sequence[Sequence[str]] | None = None,
+) -> list[Scored]:
+    """Return the results of metrics on caption sets in memory; features are shared.
+
+    ``references`` are those on which the metrics fit their corpus state, one sequence per example; None: those of the sets.
+    """
+    features = FeatureCache([item.references for item in sets] if references is None else references)
+    parts = batches(sets, features, BATCH if significance else None)
+    return [score(metric, parts, features, significance, seed) for metric in metrics]
+
+
 def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
     """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
 
@@ -296,14 +312,6 @@ def _p_values(
         metric, batch, features, state, metric.per_example(stats),
         method=spec.method, budget=spec.budget, draws=spec.draws, seed=seed,
     )  # fmt: skip
-
-
-def value_and_interval(
-    metric: Metric, stats: np.ndarray, samples: int, seed: int
-) -> tuple[float, tuple[float, float] | None]:
-    """Return the corpus number of the defined rows (B, d) and its 95 % interval (:func:`harness.run.intervals.estimate`)."""
-    value, interval = estimate(metric, stats, samples, seed)
-    return value, interval.ends
 
 
 def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:

@@ -1,90 +1,58 @@
-"""The scoring pass of a run: which statistics are missing, who computes them, and what comes of them."""
+"""The scoring pass of a run: which statistics are missing, who computes them, and the statistics of each system and metric."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from harness.contracts import CaptionSet
 from harness.run import score as scoring
+from harness.run import warmup
 from harness.run.corpus_fit import CorpusFit, fit, prime
 from harness.run.estimates import Estimates
-from harness.run.example_store import ExampleStore
-from harness.run.executor import Cluster, Executor, ExecutorOptions, LocalExecutor, ProcessExecutor
+from harness.run.execution import Execution
+from harness.run.executor import Executor, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
+from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan
-from harness.run.plan import Plan
 from harness.run.progress import bar
-from harness.run.results import caption_record
 from harness.run.score import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
-from harness.run.systems import PlannedSystem, StatisticsKeys, Unit, is_corpus_free, scorable_examples
-from harness.rundir.format import SAMPLES
-from harness.rundir.pieces import PieceKey, Pieces, PieceStore
-from harness.rundir.records import ResultRecord
-from harness.rundir.sample_file import SampleWriter
-from harness.rundir.samples import SampleTable
+from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
+from harness.rundir.pieces import PieceKey
+from harness.spec.models import SignificanceSpec
 
-MAX_LOGGED_IDS = 100
-"""Maximum number of skipped-example ids written to the log; samples.parquet has all of them as null scores."""
 Shard = tuple[int, int]
-AddRecord = Callable[[ResultRecord, Sequence[str], int], None]
+"""First example and end."""
 
 
+@dataclass
 class ScoringPass:
-    """Statistics of all systems and metrics, shard by shard.
+    """Statistics of all systems and metrics, shard by shard."""
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    store : ExampleStore
-        Examples.
-    units : sequence of Unit
-        Captions of every model and generation.
-    systems : sequence of PlannedSystem
-        Rows of the table of results.
-    shards : sequence of (int, int)
-        First example and end of each shard.
-    pieces : Pieces
-        Statistics on disk, or in memory.
-    options : ExecutorOptions
-        Executor.
-    show : bool
-        Draw progress bars.
-    partial : bool
-        True for a part of a run: what needs all examples is left to the whole run.
-    cluster : callable
-        Returns the cluster of the executor ``ray``, None for the others.
-    stage : callable
-        Returns the description of a stage of the run from its name.
-    """
+    execution: Execution
+    metrics: Sequence[MetricPlan]
+    systems: Sequence[PlannedSystem]
+    """Rows of the table of results."""
+    shards: Sequence[Shard]
+    references: Sequence[Sequence[str]]
+    """References on which the metrics fit their corpus state."""
+    corpus_key: str
+    """Hash of these references."""
+    significance: SignificanceSpec
+    seed: int
+    batch: int | None = scoring.BATCH
+    """Examples per batch; None: more examples the fewer texts they have."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        store: ExampleStore,
-        units: Sequence[Unit],
-        systems: Sequence[PlannedSystem],
-        shards: Sequence[Shard],
-        pieces: Pieces,
-        options: ExecutorOptions,
-        *,
-        show: bool = False,
-        partial: bool = False,
-        cluster: Callable[[], Cluster | None] = lambda: None,
-        stage: Callable[[str], str] = str,
-    ) -> None:
-        self.plan, self.store, self.units, self.systems, self.shards = plan, store, units, systems, shards
-        self.pieces, self.options, self.show, self.partial, self.cluster = pieces, options, show, partial, cluster
-        self.stage = stage
-        self.metrics = plan.caption_metrics
-        self.keys = StatisticsKeys(plan.spec, store, units, [is_corpus_free(item.metric) for item in self.metrics])
+    def __post_init__(self) -> None:
+        self.pieces, self.options, self.show = self.execution.pieces, self.execution.options, self.execution.show
+        self.partial = self.options.part is not None  # what needs all examples is left to the whole run
+        self.keys = StatisticsKeys(self.significance, self.seed, self.corpus_key)
+        self.whole = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
 
     # ------------------------------------------------------------------ statistics
     def compute(self) -> None:
@@ -93,19 +61,24 @@ class ScoringPass:
         if not jobs:
             return
         total = sum(
-            len(metrics) * self._present(self.systems[system].unit, self.shards[shard])
+            len(metrics) * self._present(self.systems[system].captions, self.shards[shard])
             for shard, missing in jobs.items()
             for system, metrics in missing.items()
+        )
+        warmup.warm(
+            self.metrics[k].metric for k in sorted({k for job in jobs.values() for ks in job.values() for k in ks})
         )
         estimates = Estimates(self.metrics, self._labels)
         executor = self._executor(estimates if self.show else None)
         try:
-            with bar(self.stage("scores"), total, show=self.show, unit="scores", status=estimates.text) as advance:
+            with bar(
+                self.execution.stage("scores"), total, show=self.show, unit="scores", status=estimates.text
+            ) as advance:
                 for scores in executor.scores((self._job(shard, missing) for shard, missing in jobs.items()), advance):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
                         self.pieces.write_arrays(key, scored.to_arrays())
-                        if self.show and self.options.name != "local":
+                        if self.show and self.options.executor.name != "local":
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
@@ -113,15 +86,15 @@ class ScoringPass:
     @cached_property
     def fit(self) -> CorpusFit:
         """Corpus state of the metrics."""
-        with bar(self.stage("corpus statistics"), len(self.store), show=self.show) as advance:
+        with bar(self.execution.stage("corpus statistics"), len(self.references), show=self.show) as advance:
             shards = max(1, len(self.shards) if not self.partial else 2)
-            return fit(self.metrics, self.store, shards=shards, advance=advance)
+            return fit(self.metrics, self.references, shards=shards, advance=advance)
 
     @cached_property
     def _examples(self) -> dict[tuple[int, int], int]:
         """Number of examples that each metric can score in each system."""
         return {
-            (s, m): scorable_examples(self.units[system.unit], system, plan.metric)
+            (s, m): scorable_examples(system, plan.metric)
             for s, system in enumerate(self.systems)
             for m, plan in enumerate(self.metrics)
         }
@@ -129,15 +102,14 @@ class ScoringPass:
     @cached_property
     def _counted(self) -> list[bool]:
         """True for the metrics whose p-values depend on the number of examples of the run."""
-        return [scoring.depends_on_all_examples(plan.metric, self.plan.spec.significance) for plan in self.metrics]
+        return [scoring.depends_on_all_examples(plan.metric, self.significance) for plan in self.metrics]
 
-    def _present(self, unit: int, shard: Shard) -> int:
-        captions = self.units[unit].captions
+    def _present(self, captions: Captions, shard: Shard) -> int:
         return int(np.count_nonzero(captions.present[shard[0] - captions.start : shard[1] - captions.start]))
 
     def _key(self, system: int, metric: int, shard: Shard) -> PieceKey:
         examples = self._examples[system, metric] if self._counted[metric] else None
-        return self.keys.of(self.systems[system], metric, self.metrics[metric], *shard, examples)
+        return self.keys.of(self.systems[system], self.metrics[metric], *shard, examples)
 
     def _jobs(self) -> dict[int, dict[int, list[int]]]:
         """Return the missing statistics: shard -> system -> metrics."""
@@ -148,7 +120,7 @@ class ScoringPass:
                 for metric, plan in enumerate(self.metrics):
                     if not plan.metric.spec.shardable or (self.partial and self._counted[metric]):
                         continue
-                    if self.pieces.read_arrays(self._key(system, metric, shard)) is None:
+                    if self.pieces.read_arrays(self._key(system, metric, shard).stem) is None:
                         missing[system].append(metric)
             if missing:
                 jobs[number] = missing
@@ -159,41 +131,51 @@ class ScoringPass:
         return {n: {s: ms for s, ms in job.items() if ms} for n, job in streamed.items() if any(job.values())}
 
     def _job(self, shard: int, missing: dict[int, list[int]]) -> Job:
-        used = sorted({self.systems[system].unit for system in missing})
-        requests = [
-            Request(
-                used.index(self.systems[system].unit),
-                system,
-                self.systems[system].candidates,
-                self.systems[system].references,
-                tuple((metric, self._examples[system, metric]) for metric in metrics),
-            )
-            for system, metrics in missing.items()
-        ]
-        return Job(shard, [self.units[unit].caption_sets(*self.shards[shard]) for unit in used], requests)
+        positions: dict[int, int] = {}
+        sets: list[list[CaptionSet]] = []
+        requests: list[Request] = []
+        for system, metrics in missing.items():
+            item = self.systems[system]
+            if id(item.captions) not in positions:  # several systems share captions, which go into the job once
+                positions[id(item.captions)] = len(sets)
+                sets.append(self._uncut_sets(item, self.shards[shard]))
+            requests.append(self._request(positions[id(item.captions)], system, metrics))
+        return Job(shard, sets, requests)
+
+    def _request(self, captions: int, system: int, metrics: Sequence[int]) -> Request:
+        """Return the request of metrics for a system whose captions have this position in the job."""
+        item = self.systems[system]
+        counts = tuple((metric, self._examples[system, metric]) for metric in metrics)
+        return Request(captions, system, item.candidates, item.references, counts)
+
+    @staticmethod
+    def _uncut_sets(system: PlannedSystem, shard: Shard) -> list[CaptionSet]:
+        """Return the largest sets of a shard, which all systems of the same captions cut to their sizes."""
+        n, m = system.largest
+        return system.captions.caption_sets(*shard, n=n, m=m)
 
     @property
     def _labels(self) -> list[str]:
-        return [self.units[system.unit].model.label for system in self.systems]
+        return [system.label for system in self.systems]
 
     def _scorer(self, features: FeatureCache) -> ShardScorer:
-        return ShardScorer(self.metrics, features, self.plan.spec.significance, self.plan.spec.seed, self._labels)
+        return ShardScorer(self.metrics, features, self.significance, self.seed, self._labels, self.batch)
 
     def _executor(self, estimates: Estimates | None) -> Executor:
         scorer = self._scorer(self.fit.features)
-        if self.options.name == "local":
+        if self.options.executor.name == "local":
             scorer.observe = estimates.add if estimates is not None else None
             return LocalExecutor(scorer)
         prime(self.fit, self.metrics, self._first_sets())
-        cluster = self.cluster()
+        cluster = self.execution.cluster()
         if cluster is not None:
             return cluster.executor(scorer)
-        return ProcessExecutor(scorer, self.options.count)
+        return ProcessExecutor(scorer, self.options.executor.count)
 
     def _first_sets(self) -> list[CaptionSet]:
         for start, stop in self.shards:
-            for unit in self.units:
-                sets = unit.caption_sets(start, min(stop, start + 64))
+            for system in self.systems:
+                sets = self._uncut_sets(system, (start, min(stop, start + 64)))
                 if sets:
                     return sets
         return []
@@ -201,108 +183,37 @@ class ScoringPass:
     # ------------------------------------------------------------------ metrics that need all texts
     @cached_property
     def _whole_features(self) -> FeatureCache:
-        if len(self.shards) == 1 and self.options.name == "local":
+        if len(self.shards) == 1 and self.options.executor.name == "local":
             return self.fit.features  # all texts are in it
-        return FeatureCache(self.store.references)
+        return FeatureCache(self.references)
 
     def _whole(self, system: int, metric: int) -> tuple[Scored, PieceKey]:
         """Return the statistics of a metric that is not scored shard by shard: read, or computed on all examples."""
         plan, item = self.metrics[metric], self.systems[system]
-        whole = (self.shards[0][0], self.shards[-1][1])
-        key = self._key(system, metric, whole)
-        stored = self.pieces.read_arrays(key)
+        key = self._key(system, metric, self.whole)
+        stored = self.pieces.read_arrays(key.stem)
         if stored is not None:
             scoring.fitted(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
         scorer = self._scorer(self._whole_features)
-        sets = self.units[item.unit].caption_sets(*whole)
-        request = Request(0, system, item.candidates, item.references, ((metric, self._examples[system, metric]),))
-        with bar(f"{plan.label}: {self._labels[system]}", len(sets), show=self.show) as advance:
-            scored = scorer.score(Job(0, [sets], [request]), advance).scored[system, metric]
+        sets = self._uncut_sets(item, self.whole)
+        with bar(": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show) as advance:
+            scored = scorer.score(Job(0, [sets], [self._request(0, system, [metric])]), advance).scored[system, metric]
         self.pieces.write_arrays(key, scored.to_arrays())
         return scored, key
 
-    # ------------------------------------------------------------------ results
-    def collect(self, add: AddRecord, folder: Path | None, arrays: dict[str, np.ndarray]) -> SampleTable | None:
-        """Make a record of every system and metric, and the samples.
-
-        Parameters
-        ----------
-        add : callable
-            Called with each record, the ids of the first examples without a score, and the number of these examples.
-        folder : Path, optional
-            Run directory, where samples.parquet is written; None: the table is returned.
-        arrays : dict
-            Filled with the statistics (B, d) by name, for a run without a directory.
-        """
-        spec = self.plan.spec
-        tested = [p.label for p in self.metrics if scoring.is_tested(p.metric, spec.significance)]
-        path = folder / SAMPLES if folder is not None else None
-        columns = [plan.label for plan in self.metrics]
-        with (
-            bar(self.stage("results"), len(self.systems) * len(columns), show=self.show, unit="numbers") as advance,
-            SampleWriter(path, columns, tested, has_meta=self.store.has_meta) as writer,
-        ):
-            for system in range(len(self.systems)):
-                scores: dict[str, np.ndarray] = {}
-                p_values: dict[str, np.ndarray] = {}
-                for metric, plan in enumerate(self.metrics):
-                    scored, name = self._scored(system, metric)
-                    scores[plan.label] = scored.per_example(plan.metric)
-                    if scored.p_values is not None:
-                        p_values[plan.label] = scored.p_values
-                    if folder is None:
-                        arrays[name] = scored.stats
-                    record = self._record(system, plan, scored)
-                    undefined = np.flatnonzero(~scored.defined)
-                    add(replace(record, statistics=name), self._ids(system, undefined[:MAX_LOGGED_IDS]), len(undefined))
-                    advance(1)
-                self._write(writer, system, scores, p_values)
-        return None if folder is not None else writer.table
-
-    def _scored(self, system: int, metric: int) -> tuple[Scored, str]:
+    def statistics(self, system: int, metric: int) -> tuple[Scored, str]:
         """Return the statistics of a metric on all examples of a system, and the name of their pieces."""
         if not self.metrics[metric].metric.spec.shardable:
             scored, key = self._whole(system, metric)
             return scored, key.stem
         keys = [self._key(system, metric, shard) for shard in self.shards]
-        parts = [self.pieces.read_arrays(key) for key in keys]
+        parts = [self.pieces.read_arrays(key.stem) for key in keys]
         present = [Scored.from_arrays(part) for part in parts if part is not None]
         if len(present) < len(parts):
             scored, key = self._whole(system, metric)
             return scored, key.stem
-        whole = self._key(system, metric, (self.shards[0][0], self.shards[-1][1]))
-        if len(keys) > 1 and isinstance(self.pieces, PieceStore):
+        whole = self._key(system, metric, self.whole)
+        if len(keys) > 1:
             self.pieces.write_shards(whole.stem, [key.stem for key in keys])
         return Scored.joined(present), whole.stem
-
-    def _record(self, system: int, plan: MetricPlan, scored: Scored) -> ResultRecord:
-        item = self.systems[system]
-        unit = self.units[item.unit]
-        n, m = unit.sizes(item.candidates, item.references)
-        sizes = {"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()}
-        absent = len(unit.captions) - len(n)
-        return caption_record(self.plan.spec, unit.model, item.described(), plan, scored, absent, sizes)
-
-    def _ids(self, system: int, rows: np.ndarray) -> list[str]:
-        """Return the ids of examples by their rows among those with candidates."""
-        captions = self.units[self.systems[system].unit].captions
-        places = np.flatnonzero(captions.present)[rows] + captions.start
-        return [self.store[int(place)].id for place in places]
-
-    def _write(
-        self, writer: SampleWriter, system: int, scores: dict[str, np.ndarray], p_values: dict[str, np.ndarray]
-    ) -> None:
-        item, first = self.systems[system], 0
-        unit = self.units[item.unit]
-        for start, stop in self.shards:
-            sets = unit.caption_sets(start, stop, item.candidates, item.references)
-            rows = slice(first, first + len(sets))
-            first += len(sets)
-            writer.write(
-                unit.model.label,
-                item.described(),
-                sets,
-                {name: values[rows] for name, values in scores.items()},
-                {name: values[rows] for name, values in p_values.items()},
-            )

@@ -63,7 +63,9 @@ class ShardScorer:
     significance: SignificanceSpec
     seed: int
     labels: Sequence[str]
-    """Label of the model of each system, for messages."""
+    """Label of the model of each system, for messages; empty for captions of no model."""
+    batch: int | None = scoring.BATCH
+    """Examples per batch; None: more examples the fewer texts they have."""
     observe: Callable[[int, int, np.ndarray], None] | None = None
     """Called with system, metric and the statistics (B, d) of each batch; in the process of the run alone."""
     _last: int | None = None
@@ -76,7 +78,7 @@ class ShardScorer:
         scored: dict[tuple[int, int], scoring.Scored] = {}
         for unit, sets in enumerate(job.sets):
             requests = [request for request in job.requests if request.unit == unit]
-            whole = scoring.batches(sets, self.features) if requests else []
+            whole = scoring.batches(sets, self.features, self.batch) if requests else []
             for request in requests:
                 parts = scoring.nested(whole, self.features, request.candidates, request.references)
                 for metric, examples in request.metrics:
@@ -94,7 +96,7 @@ class ShardScorer:
         advance: Callable[[int], None],
     ) -> scoring.Scored:
         plan = self.metrics[metric]
-        label = self.labels[request.system]
+        place = self._place(request)
         observe = partial(self.observe, request.system, metric) if self.observe is not None else None
         try:
             return scoring.score(
@@ -108,8 +110,13 @@ class ShardScorer:
             if current().is_built_in("metrics", plan.name):
                 raise  # a bug of the harness shows its traceback
             raise HarnessError(
-                f"metric '{plan.label}' failed on model '{label}': {type(error).__name__}: {error} (--debug shows where)"
+                f"metric '{plan.label}' failed{place}: {type(error).__name__}: {error} (--debug shows where)"
             ) from error
+
+    def _place(self, request: Request) -> str:
+        """Return the model of a request for messages."""
+        label = self.labels[request.system]
+        return f" on model '{label}'" if label else ""
 
     def _in_halves(
         self,
@@ -122,7 +129,6 @@ class ShardScorer:
         """Return the statistics of batches of half the size, after a batch did not fit into memory."""
         from harness.run.halves import halve_batches
 
-        plan, label = self.metrics[metric], self.labels[request.system]
         for _, batch in parts:
             self.features.forget(batch)
         smaller = halve_batches(parts, self.features)
@@ -131,7 +137,7 @@ class ShardScorer:
                 (item for _, batch in parts for item in batch.sets), key=lambda item: sum(map(len, item.candidates))
             )
             raise HarnessError(
-                f"metric '{plan.label}' on model '{label}' needs more memory than there is for one example, such as "
+                f"metric '{self.metrics[metric].label}'{self._place(request)} needs more memory than there is for one example, such as "
                 f"'{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
                 "shorten its texts or run where there is more memory"
             )

@@ -3,53 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 
 from harness import __version__
-from harness.contracts import CaptionSet, Features, Metric, Values
-from harness.run.example_store import ExampleStore
+from harness.contracts import CaptionSet, Decoding, Features, Metric, Values
 from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan
-from harness.run.plan import GridPoint, ModelPlan
 from harness.run.provenance import code_of, kernels_build
 from harness.run.score import scorable
 from harness.rundir.pieces import PieceKey
-from harness.spec.models import Spec
+from harness.rundir.records import changed_fields
+from harness.spec.models import SignificanceSpec
 
 MAX_DEPTH = 4
 """Depth to which the parts of a metric are searched for embeddings."""
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Captions of one model under one generation."""
+class PlannedSystem:
+    """Captions of one model under one decoding and number of references: a row of the table of results."""
 
-    model: ModelPlan
     captions: Captions
+    """Captions that all systems share that differ in their sizes alone."""
+    decoding: Decoding = field(default_factory=Decoding)
+    references: int | None = None
     largest: tuple[int | None, int | None] = (None, None)
     """Common numbers of candidates and references that the sets are cut to (``sizes: equal``); None: all."""
 
-    def caption_sets(
-        self, start: int, stop: int, candidates: int | None = None, references: int | None = None
-    ) -> list[CaptionSet]:
-        """Return the caption sets of the examples from ``start`` to ``stop``, cut to common and to these numbers."""
-        n, m = (_smaller(*cuts) for cuts in zip(self.largest, (candidates, references)))
+    @property
+    def label(self) -> str:
+        """Label of the model."""
+        return self.captions.label
+
+    @property
+    def candidates(self) -> int | None:
+        """Number of candidates that the sets are cut to."""
+        return self.decoding.candidates
+
+    def described(self) -> Values:
+        """Return the decoding as in result records."""
+        cut = {} if self.references is None else {"references": self.references}
+        return {**changed_fields(self.decoding), **cut}
+
+    @property
+    def cuts(self) -> tuple[int | None, int | None]:
+        """Numbers of candidates and references that the sets are cut to; None: all."""
+        n, m = zip(self.largest, (self.candidates, self.references))
+        return _smaller(*n), _smaller(*m)
+
+    def caption_sets(self, start: int, stop: int) -> list[CaptionSet]:
+        """Return the caption sets of the examples from ``start`` to ``stop``."""
+        n, m = self.cuts
         return self.captions.caption_sets(start, stop, n=n, m=m)
 
-    def sizes(self, candidates: int | None = None, references: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of candidates and references of the examples with candidates, cut, shapes (B,)."""
-        present = self.captions.present
-        out: list[np.ndarray] = []
-        cuts = ((self.largest[0], candidates), (self.largest[1], references))
-        for counts, most in zip((self.captions.candidates, self.captions.references), cuts):
-            values = counts[present]
-            for cut in most:
-                values = values if cut is None else np.minimum(values, cut)
-            out.append(values)
-        return out[0], out[1]
+    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of candidates and references of the examples with candidates, shapes (B,)."""
+        return self.captions.sizes(*self.cuts)
 
 
 def _smaller(first: int | None, second: int | None) -> int | None:
@@ -58,59 +70,34 @@ def _smaller(first: int | None, second: int | None) -> int | None:
     return min(limits, default=None)
 
 
-@dataclass(frozen=True)
-class PlannedSystem:
-    """One model under one decoding and number of references: a row of the table of results."""
-
-    unit: int
-    point: GridPoint
-    references: int | None
-
-    @property
-    def candidates(self) -> int | None:
-        """Number of candidates that the sets are cut to."""
-        return self.point.decoding.candidates
-
-    def described(self) -> Values:
-        """Return the decoding as in result records."""
-        cut = {} if self.references is None else {"references": self.references}
-        return {**self.point.described(), **cut}
-
-
 class StatisticsKeys:
     """Names of the statistics of metrics, made of everything that they depend on."""
 
-    def __init__(self, spec: Spec, store: ExampleStore, units: Sequence[Unit], corpus_free: Sequence[bool]) -> None:
-        self._spec, self._store, self._units, self._corpus_free = spec, store, units, corpus_free
-        self._whole = store.digest()
-        self._code: dict[str, dict[str, str]] = {}
+    def __init__(self, significance: SignificanceSpec, seed: int, corpus_key: str) -> None:
+        self._significance, self._seed, self._corpus_key = significance, seed, corpus_key
+        self._of_metric: dict[str, tuple[dict[str, str], str]] = {}
 
-    def of(
-        self, system: PlannedSystem, index: int, plan: MetricPlan, start: int, stop: int, examples: int | None
-    ) -> PieceKey:
+    def of(self, system: PlannedSystem, plan: MetricPlan, start: int, stop: int, examples: int | None) -> PieceKey:
         """Return the key of the statistics of a metric on the examples from ``start`` to ``stop``.
 
         ``examples`` is the number of examples that the metric can score in the run, where its p-values depend on it.
         """
-        unit = self._units[system.unit]
+        if plan.label not in self._of_metric:
+            corpus = "" if is_corpus_free(plan.metric) else self._corpus_key
+            self._of_metric[plan.label] = code_of([plan.metric]), corpus
+        code, corpus = self._of_metric[plan.label]
         return PieceKey.of(
-            f"{unit.model.label} {plan.label}",
-            __version__, kernels_build(), plan.metric.signature(), dict(plan.params), self._code_of(plan.label, plan.metric),
-            self._spec.significance.model_dump(), self._spec.seed,
-            [system.candidates, system.references, *unit.largest], examples,
-            self._store.digest(start, stop), unit.captions.digest(start, stop),
-            "" if self._corpus_free[index] else self._whole,
+            f"{system.label} {plan.label}",
+            __version__, kernels_build(), plan.metric.signature(), dict(plan.params), code,
+            self._significance.model_dump(), self._seed,
+            [system.candidates, system.references, *system.largest], examples,
+            system.captions.store.digest(start, stop), system.captions.digest(start, stop), corpus,
         )  # fmt: skip
 
-    def _code_of(self, label: str, metric: Metric) -> dict[str, str]:
-        if label not in self._code:
-            self._code[label] = code_of([metric])
-        return self._code[label]
 
-
-def scorable_examples(unit: Unit, system: PlannedSystem, metric: Metric) -> int:
+def scorable_examples(system: PlannedSystem, metric: Metric) -> int:
     """Return the number of examples of a system that a metric can score."""
-    n, m = unit.sizes(system.candidates, system.references)
+    n, m = system.sizes()
     return int(np.count_nonzero(scorable(metric, n, m)))
 
 

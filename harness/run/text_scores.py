@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 import harness
-from harness.contracts import CaptionSet, Features, Metric, PositionedBatch
+from harness.contracts import CaptionSet, Metric
 from harness.errors import InputError
 from harness.files.file_options import KEYWORD_SPELLING, FileOptions, respell
 from harness.files.text_lists import by_text_id, matched_ids, texts_of, texts_per_example
 from harness.run import score as scoring
-from harness.run.features import FeatureCache
+from harness.run import warmup
 from harness.run.intervals import estimate
 
 if TYPE_CHECKING:
@@ -115,23 +115,29 @@ class BoundMetric:
             An example is not a non-empty list of texts.
         """
         sets = caption_sets(candidates, references)
-        features = FeatureCache([item.references for item in sets])
-        parts = scoring.batches(sets, features, scoring.BATCH if self.significance else None)
-        return score_batches(self.metric, parts, features, self.significance, seed, label=self.label, samples=bootstrap)
+        return score_captions({self.label: self.metric}, sets, self.significance, seed, bootstrap)[self.label]
 
 
-def score_batches(
-    metric: Metric,
-    parts: Sequence[PositionedBatch],
-    features: Features,
-    significance: SignificanceSpec | None,
-    seed: int,
-    *,
-    label: str = "",
+def score_captions(
+    metrics: Mapping[str, Metric],
+    sets: Sequence[CaptionSet],
+    significance: SignificanceSpec | None = None,
+    seed: int = 0,
     samples: int = SAMPLES,
+) -> Scores:
+    """Return the results of metrics by label on caption sets, with intervals of ``samples`` bootstrap samples (0: none)."""
+    warmup.warm(metrics.values())
+    order = sorted(metrics, key=lambda label: hasattr(metrics[label], "warm"))  # metrics that still warm up come last
+    scored = dict(zip(order, scoring.score_sets([metrics[label] for label in order], sets, significance, seed)))
+    return Scores(
+        {label: _result(label, metric, scored[label], significance, seed, samples) for label, metric in metrics.items()}
+    )
+
+
+def _result(
+    label: str, metric: Metric, scored: scoring.Scored, significance: SignificanceSpec | None, seed: int, samples: int
 ) -> MetricResult:
-    """Return the result of a metric on batches, with an interval of ``samples`` bootstrap samples (0: none)."""
-    scored = scoring.score(metric, parts, features, significance, seed)
+    """Return the number of a metric with its interval and p-value from the results of the examples."""
     defined = scored.defined
     value, interval = estimate(metric, scored.stats[defined], samples, seed)
     combined = scoring.combined(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}

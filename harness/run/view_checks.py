@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.errors import InputError, did_you_mean
-from harness.rundir.records import ResultRecord, lookup
+from harness.rundir.records import ResultRecord, changed_fields, lookup
 from harness.spec.published import EVERY, PublishedTable
 
 if TYPE_CHECKING:
@@ -122,13 +122,13 @@ def _records(plan: Plan, view: ViewSpec) -> Iterator[ResultRecord]:
     """Yield the records that the plan will give of the view's metrics, without their numbers."""
     names = {item.rpartition(":")[2] for item in view.metrics}
     for model in plan.models:
-        for point in plan.points:
+        for decoding in plan.decodings:
             for count in plan.reference_counts:
                 references = {"references": count} if count is not None else {}
                 for metric in plan.metrics:
                     if "*" in names or metric.label in names or metric.label in view.metrics:
                         yield ResultRecord(
                             model=model.label, model_params=model.params, task=plan.spec.task,
-                            decoding={**point.described(), **references}, metric=metric.label, params=metric.params,
+                            decoding={**changed_fields(decoding), **references}, metric=metric.label, params=metric.params,
                             level=metric.metric.spec.level, signature=metric.metric.signature(),
                         )  # fmt: skip

@@ -74,12 +74,20 @@ class Pieces(Protocol):
         """Remove the answers of blocks."""
         ...
 
-    def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a statistics piece (any shape, by name), or None when it is missing or damaged."""
+    def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
+        """Return the arrays of the statistics piece called ``stem`` (any shape, by name); None when it is missing or damaged."""
         ...
 
     def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a statistics piece: arrays of any shape, by name."""
+        ...
+
+    def write_shards(self, stem: str, shards: Sequence[str]) -> None:
+        """Write the names of the pieces that together are the statistics called ``stem``, in the order of the examples."""
+        ...
+
+    def shards_of(self, stem: str) -> list[str]:
+        """Return the names of the pieces of a result's statistics: itself, or its shards; empty when they are unknown."""
         ...
 
 
@@ -89,6 +97,7 @@ class MemoryPieces:
     def __init__(self) -> None:
         self._answers: dict[str, MemoryAnswers] = {}
         self._arrays: dict[str, dict[str, np.ndarray]] = {}
+        self._shards: dict[str, list[str]] = {}
 
     def answers(self, key: PieceKey) -> Answers:
         """Return the answers of a model for a block of examples."""
@@ -99,13 +108,23 @@ class MemoryPieces:
         for key in keys:
             self._answers.pop(key.stem, None)
 
-    def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a statistics piece (any shape, by name), or None when there is none."""
-        return self._arrays.get(key.stem)
+    def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
+        """Return the arrays of the statistics piece called ``stem`` (any shape, by name), or None when there is none."""
+        return self._arrays.get(stem)
 
     def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep the arrays of a statistics piece: any shape, by name."""
         self._arrays[key.stem] = dict(arrays)
+
+    def write_shards(self, stem: str, shards: Sequence[str]) -> None:
+        """Keep the names of the pieces that together are the statistics called ``stem``, in the order of the examples."""
+        self._shards[stem] = list(shards)
+
+    def shards_of(self, stem: str) -> list[str]:
+        """Return the names of the pieces of a result's statistics: itself, or its shards; empty when they are unknown."""
+        if stem in self._arrays:
+            return [stem]
+        return [name for shard in self._shards.get(stem, ()) for name in self.shards_of(shard)]
 
 
 class PieceStore:
@@ -128,12 +147,8 @@ class PieceStore:
             folder.rmdir()
 
     # ------------------------------------------------------------------ statistics
-    def read_arrays(self, key: PieceKey) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a statistics piece (any shape, by name), or None when it is missing or damaged."""
-        return self.read_named_arrays(key.stem)
-
-    def read_named_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays (any shape, by name) of the statistics piece called ``stem``, as a result record names it."""
+    def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
+        """Return the arrays of the statistics piece called ``stem`` (any shape, by name); None when it is missing or damaged."""
         file = self._file(stem, "npz")
         if not file.is_file():
             return None
@@ -163,14 +178,14 @@ class PieceStore:
             return [stem]
         try:
             content = parse_json(self._file(stem, "json").read_bytes())
-            return [str(name) for name in content["shards"]]
+            return [name for shard in content["shards"] for name in self.shards_of(str(shard)) or [str(shard)]]
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
     def is_whole(self, stem: str) -> bool:
         """Return True when all files of a result's statistics are there and undamaged."""
         names = self.shards_of(stem)
-        return bool(names) and all(self.read_named_arrays(name) is not None for name in names)
+        return bool(names) and all(self.read_arrays(name) is not None for name in names)
 
     # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 from harness.contracts import Decoding, Level, Parameters, Values
@@ -146,6 +146,16 @@ def lookup(record: ResultRecord, path: str) -> Any:
 def number(value: object) -> float:
     """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and ``"-inf"``."""
     return math.nan if value is None else float(cast("float | str", value))
+
+
+def changed_fields(decoding: Decoding) -> Values:
+    """Return the fields of a decoding that differ from the defaults, for results and tables."""
+    default = Decoding()
+    return {
+        f.name: (dict(value) if f.name == "options" else value)
+        for f in fields(Decoding)
+        if (value := getattr(decoding, f.name)) != getattr(default, f.name)
+    }
 
 
 def decoding_key(decoding: Parameters) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import TracebackType
 from typing import Literal, cast
 
 from harness.contracts import Values
@@ -41,7 +42,7 @@ from harness.rundir.lock import RunLock
 from harness.rundir.pieces import PieceStore, content_digest
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord, records_from
-from harness.rundir.samples import SampleTable, write_samples
+from harness.rundir.samples import SampleTable
 from harness.rundir.shapes import check_manifest, check_results
 
 _log = logging.getLogger(__name__)
@@ -143,6 +144,12 @@ class RunDir:
         if held is None or mode == "fresh":
             write_atomically(self.path / MANIFEST, to_json(manifest))
 
+    def begin_again(self, manifest: Mapping[str, object]) -> None:
+        """Remove the results and write another manifest of the same digest; captions and statistics stay."""
+        (self.path / RESULTS).unlink(missing_ok=True)
+        write_atomically(self.path / MANIFEST, to_json(manifest))
+        self.__dict__.pop("provenance", None)
+
     def held_manifest(self) -> JsonObject | None:
         """Return the manifest in the directory, None without a readable one."""
         try:
@@ -232,6 +239,17 @@ class RunDir:
         """Release the lock."""
         self._lock.release()
 
+    def __enter__(self) -> RunDir:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release the lock; a run that failed before it had any captions or scores leaves no files."""
+        if isinstance(error, HarnessError):
+            self.discard_if_empty()
+        self.close()
+
     # ------------------------------------------------------------------ reading
     @property
     def finished(self) -> bool:
@@ -311,14 +329,11 @@ class RunDir:
     def write_results(
         self,
         records: Sequence[ResultRecord],
-        samples: SampleTable | None,
         failed: Mapping[str, str],
         notes: Sequence[str],
         costs: Mapping[str, object] | None = None,
     ) -> None:
-        """Write samples.parquet, unless it is None (written already), then results.json: a directory with results is finished."""
-        if samples is not None:
-            write_samples(self.path / SAMPLES, samples)
+        """Write results.json beside samples.parquet, which is there: a directory with results is finished."""
         content: JsonObject = {
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,

@@ -28,7 +28,6 @@ from harness.rundir.parquet import (
     read_table,
     row_count,
     table_of,
-    write_columns,
 )
 from harness.rundir.records import decoding_text
 
@@ -233,8 +232,3 @@ class SampleTable:
     def to_dict(self) -> dict[str, list[object]]:
         """Return all columns as lists."""
         return {name: list(self._column(name)) for name in self.names}
-
-
-def write_samples(path: Path, table: SampleTable) -> None:
-    """Write a table as Parquet, one row group per system."""
-    write_columns(path, table.to_dict(), [(int(system.rows[0]), len(system.rows)) for system in table.systems])

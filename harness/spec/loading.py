@@ -72,16 +72,7 @@ SpecSource = str | Path | Parameters | Spec | Located
 """A file, the name of a shipped task, the content of a spec, or a content with its places."""
 
 
-def load_specs(source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue) -> list[LoadedSpec]:
-    """Return the specs of a source as :func:`load_tasks` does; raise :class:`InputError` for a task of human judgments."""
-    loaded = load_tasks(source, overrides, **replace)
-    for item in loaded:
-        if isinstance(item, LoadedJudgments):
-            raise InputError("is a task of human judgments, which has no models; use harness run", item.where())
-    return [item for item in loaded if isinstance(item, LoadedSpec)]
-
-
-def load_tasks(
+def load_specs(
     source: SpecSource, overrides: Sequence[str] = (), **replace: YamlValue
 ) -> list[LoadedSpec | LoadedJudgments]:
     """Return the specs of a source: one, or several for a suite; a spec with the key ``judgments`` is a task of judgments.
@@ -111,17 +102,14 @@ def load_tasks(
     return [_finish(tree, overrides, replace) for tree in trees]
 
 
-def load_written(content: Parameters) -> LoadedSpec:
+def load_written(content: Parameters) -> LoadedSpec | LoadedJudgments:
     """Return the spec that a run has written into its manifest; paths in it are kept as they are.
 
-    Raises :class:`InputError` for a secret whose environment variable is not set, and for a task of human judgments.
+    Raises :class:`InputError` for a secret whose environment variable is not set.
     """
     tree = Located(deepcopy(dict(content)), {(): ("manifest.json", 0)})
     tree.data = _expand(tree, tree.data, (), Path())
-    loaded = _finish(tree, (), {})
-    if isinstance(loaded, LoadedJudgments):
-        raise InputError("is a task of human judgments, which has no models", tree.where(()))
-    return loaded
+    return _finish(tree, (), {})
 
 
 def _find(name: str) -> tuple[Path, str]:

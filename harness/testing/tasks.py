@@ -15,8 +15,7 @@ from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 if TYPE_CHECKING:
-    from harness.judgments.plan import JudgmentPlan
-    from harness.run.plan import Plan
+    from harness.judgments.tasks import TaskPlan
 
 READER_CHECKS = Checks("readers")
 TASK_CHECKS = Checks("tasks")
@@ -73,14 +72,14 @@ class TaskSubject:
     path: str | Path
 
     @cached_property
-    def plans(self) -> list[Plan | JudgmentPlan]:
+    def plans(self) -> list[TaskPlan]:
         """Plans of the runs of the task; raises :class:`HarnessError` for a spec that is not valid."""
         from harness.api import plans
 
         return plans(self.path)
 
     @property
-    def valid_plans(self) -> list[Plan | JudgmentPlan]:
+    def valid_plans(self) -> list[TaskPlan]:
         """The plans; raises :class:`NotApplicable` for a spec that is not valid."""
         try:
             return self.plans

@@ -15,10 +15,8 @@ import numpy as np
 
 from harness.contracts import CaptionSet, Metric, Parameters, TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError
-from harness.run import score as scoring
-from harness.run.features import FeatureCache
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
-from harness.run.text_scores import MetricResult, caption_sets, score_batches
+from harness.run.text_scores import MetricResult, caption_sets, score_captions
 
 MetricName = str | Mapping[str, Any] | object
 """``name``, ``name:parameter=value``, ``{name: parameters}``, or an instance."""
@@ -129,8 +127,7 @@ class WrappedMetric:
             scores = [[_token_scores(entry) for entry in json.loads(row)] for row in rows]
             return cast(TokenScoreMetric, self.plan.metric).evaluate_scores(scores)
         sets = [_caption_set(k, json.loads(row)) for k, row in enumerate(rows)]
-        features = FeatureCache([item.references for item in sets])
-        return score_batches(cast(Metric, self.plan.metric), scoring.batches(sets, features, None), features, None, 0)
+        return score_captions({self.label: cast(Metric, self.plan.metric)}, sets)[self.label]
 
     def values(self, rows: Sequence[str]) -> dict[str, float]:
         """Return label -> number over examples; a metric of level ``model`` has one label per column."""

@@ -28,7 +28,7 @@ def test_the_spec_makes_a_plan(name, golden, monkeypatch, tmp_path):
     loaded = load_specs(TASKS / name)
     assert loaded
     for one in loaded:
-        assert make_plan(one).points
+        assert make_plan(one).decodings
 
 
 @pytest.mark.parametrize("target", ["de", "fr"])

@@ -30,7 +30,7 @@ def charts_for(runs: Sequence[Run | str | Path]) -> list[Chart]:
     :class:`~harness.errors.HarnessError` for a view of a metric that the results do not hold.
     """
     opened = [run if isinstance(run, Run) else Run.open(run) for run in runs]
-    judged = [LeagueSet(run.provenance, run.records, run.notes) for run in opened if run.provenance.kind]
+    judged = [LeagueSet(run) for run in opened if run.provenance.kind]
     scored = [run for run in opened if not run.provenance.kind]
     charts = agreement(judged) if judged else []
     for index, run in enumerate(scored, 1):

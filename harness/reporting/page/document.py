@@ -97,8 +97,11 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Page
 
     Raises :class:`InputError` where the folder cannot be written.
     """
-    target = output or Path(paths[0]) / "report.html"
-    text = build(paths, options)
+    return write_page(build(paths, options), output or Path(paths[0]) / "report.html")
+
+
+def write_page(text: str, target: Path) -> Path:
+    """Write the HTML of a page and return the file; raise :class:`InputError` where the folder cannot be written."""
     try:
         write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as error:

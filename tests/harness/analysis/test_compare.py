@@ -9,7 +9,8 @@ import pytest
 
 import harness
 from harness.analysis import compare as module
-from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against, verdict
+from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against
+from harness.analysis.comparisons import verdict
 from harness.errors import HarnessError, InputError
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -43,6 +44,11 @@ def test_the_difference_is_that_of_the_table(project):
     values = {record.model: record.value for record in RunDir.open("r").records}
     (row,) = compare_runs(["r"])
     assert (row["a"], row["b"]) == (values["short"], values["long"])
+
+
+def test_a_run_in_memory_is_compared_as_one_in_a_directory(project):
+    in_memory = compare_runs([harness.evaluate(SPEC)])
+    assert in_memory == compare_runs([harness.evaluate(SPEC, output="r")]) == compare_runs(["r"])
 
 
 def test_verdicts_follow_the_direction_and_the_level():

@@ -137,7 +137,7 @@ def test_a_bug_of_a_run_is_code_3_and_its_log_has_the_traceback(project, capsys,
     def broken(*arguments, **options):
         raise ZeroDivisionError("nothing to divide")
 
-    monkeypatch.setattr("harness.run.scoring_pass.caption_record", broken)
+    monkeypatch.setattr("harness.run.results.caption_record", broken)
     assert main(["run", "spec.yaml", "--output", "out"]) == 3
     err = capsys.readouterr().err
     assert err.startswith("harness: this is a bug of the harness: ZeroDivisionError: nothing to divide (")

@@ -10,7 +10,7 @@ import pytest
 from harness.contracts import MeanMetric, MetricSpec
 from harness.judgments.plan import make_judgment_plan
 from harness.spec.judgment_models import JudgmentSource
-from harness.spec.loading import load_tasks
+from harness.spec.loading import load_specs
 
 
 class Length(MeanMetric):
@@ -56,12 +56,13 @@ def source():
 
 
 @pytest.fixture
-def plan():
-    """Makes a plan of a judgments section and further keys."""
+def plan(monkeypatch):
+    """Makes a plan of a judgments section and further keys; its metrics are objects that no registry has."""
+    monkeypatch.setattr("harness.run.provenance.plugins", lambda names, failures: [])
 
     def make(judgments, metrics, **more):
         content = {"task": "t", "judgments": judgments, "metrics": ["novelty"], "statistics": ["kendall_b"], **more}
-        (loaded,) = load_tasks(content)
+        (loaded,) = load_specs(content)
         from dataclasses import replace
 
         from harness.run.metric_plan import MetricPlan

@@ -9,6 +9,10 @@ from harness import api
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
 from harness.judgments.execute import execute
+from harness.registry import current
+from harness.run.execution import Options
+from harness.run.executor import ExecutorOptions
+from harness.run.shard_grid import Part
 
 RECORDS = [
     {
@@ -79,6 +83,37 @@ def test_a_second_metric_is_added_in_the_same_folder(plan, judgments, length, tm
     assert len(json.loads((tmp_path / "r/results.json").read_text())["results"]) == 2
 
 
+def numbers(run):
+    return [(r.metric, r.value, r.ci95, r.n) for r in run.records]
+
+
+def test_shards_change_no_digit_and_a_lost_one_is_computed_again(plan, judgments, length, tmp_path):
+    task = plan(judgments, [length(), current().create("metrics", "distinct", {})])
+    one = execute(task)
+    run = execute(task, output=tmp_path / "r", options=Options(shard_size=5))
+    assert numbers(run) == numbers(one)
+    assert run.samples.to_dict() == one.samples.to_dict()
+    for record, other in zip(run.records, one.records):
+        assert np.array_equal(run.statistics(record), one.statistics(other), equal_nan=True)
+    shards = [file for file in (tmp_path / "r/scores").glob("length-*.npz") if "rate" not in file.name]
+    assert len(shards) == 4
+    shards[0].unlink()
+    again = execute(task, output=tmp_path / "r")
+    assert numbers(again) == numbers(one) and shards[0].is_file()
+    with pytest.raises(InputError, match="a task of judgments has no parts"):
+        execute(task, options=Options(part=Part(1, 2)))
+
+
+@pytest.mark.slow
+def test_worker_processes_change_no_digit(plan, jsonl):
+    path = jsonl([{**record, "references": ["one word or 0 1 2"]} for record in RECORDS])
+    task = plan(
+        {"form": "captions", "path": path}, [current().create("metrics", name, {}) for name in ("distinct", "chrf")]
+    )
+    workers = Options(ExecutorOptions("process", 2), shard_size=5)
+    assert numbers(execute(task, options=workers)) == numbers(execute(task))
+
+
 def test_a_metric_that_fails_is_named(plan, judgments, length):
     class Broken(length):
         def scores(self, batch, features, state):
@@ -106,8 +141,11 @@ def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
 
     catalogue._load.cache_clear()
     try:
-        (record,) = api.evaluate("task.yaml").records
+        run = api.evaluate("task.yaml")
+        (record,) = run.records
         assert record.metric == "mine" and record.value > 0.8
+        (used,) = run.manifest["plugins"]
+        assert (used["kind"], used["name"]) == ("metrics", "mine")
     finally:
         catalogue._load.cache_clear()
 

@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.judgments.plan import make_judgment_plan, manifest
-from harness.spec.loading import load_specs, load_tasks
+from harness.spec.loading import load_specs
 
 RECORDS = [{"id": str(i), "caption": f"c{i}", "human_score": i, "references": ["r"]} for i in range(3)]
 
@@ -20,7 +20,7 @@ def content(jsonl, **more):
 
 
 def planned(task):
-    (loaded,) = load_tasks(task)
+    (loaded,) = load_specs(task)
     return make_judgment_plan(loaded)
 
 
@@ -48,8 +48,3 @@ def test_published_values_of_a_statistic_that_is_not_computed(jsonl):
     table = {"reference": "R", "values": {"bleu1": 30}, "statistic": "kendall_c"}
     with pytest.raises(InputError, match="published values of kendall_c.*, which the task does not compute"):
         planned(content(jsonl, published=table))
-
-
-def test_a_task_of_judgments_is_no_run_of_models(jsonl):
-    with pytest.raises(InputError, match="is a task of human judgments, which has no models"):
-        load_specs(content(jsonl))

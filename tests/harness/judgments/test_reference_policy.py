@@ -81,7 +81,7 @@ def test_corpora():
     assert len(sets.references) == 4 and sets.references[0] == ("r0", "r2", "r4")
     split = scoring_sets(PAIRS, ReferencePolicy(own="pair", corpus=[["HC"], ["MM"]]), 0)
     assert [len(c.references) for c in split.corpora] == [1, 1, 1, 1]
-    assert sorted(np.concatenate([c.positions for c in split.corpora]).tolist()) == [0, 1, 2, 3]
+    assert [(c.start, c.stop) for c in split.corpora] == [(0, 1), (1, 2), (2, 3), (3, 4)]
     with pytest.raises(InputError, match=r"references\.corpus has no list with category 'MM'"):
         scoring_sets(PAIRS, ReferencePolicy(corpus=[["HC"]]), 0)
 

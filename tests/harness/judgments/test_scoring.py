@@ -6,7 +6,9 @@ from harness import api
 from harness.judgments.plan import make_judgment_plan
 from harness.judgments.reference_policy import scoring_sets
 from harness.judgments.scoring import score_metrics
-from harness.spec.loading import load_tasks
+from harness.run.execution import Execution
+from harness.rundir.provenance import Provenance
+from harness.spec.loading import load_specs
 
 TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
 RECORDS = [
@@ -21,11 +23,11 @@ def scored(jsonl, corpus, metrics=("cider",)):
         "task": "t", "judgments": {"form": "pairs", "path": jsonl(RECORDS)}, "metrics": [{m: {"tokenizer": "none"}} for m in metrics],
         "statistics": ["accuracy"], "references": {"corpus": corpus}, "groups": "kind",
     }  # fmt: skip
-    (loaded,) = load_tasks(task)
+    (loaded,) = load_specs(task)
     plan = make_judgment_plan(loaded)
     judgments = plan.read()
     sets = scoring_sets(judgments, plan.spec.references, 0, "kind")
-    return list(score_metrics(plan, sets, None, False))
+    return score_metrics(plan, sets, Execution(Provenance({})))
 
 
 def test_the_scores_are_those_of_the_api(jsonl):

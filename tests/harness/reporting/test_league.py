@@ -7,8 +7,10 @@ import pytest
 from harness.cli.main import main
 from harness.errors import InputError
 from harness.reporting.league import League, LeagueSet, open_league, percent_text, rate_text
+from harness.run.finished import Run
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
+from harness.rundir.samples import SampleTable
 
 
 def one_set(name, values, statistic="kendall_c", form="captions", rates=(100.0, 10.0, 1.0), published=()):
@@ -21,9 +23,8 @@ def one_set(name, values, statistic="kendall_c", form="captions", rates=(100.0, 
         for (metric, value, cluster), rate in zip(values, rates)
     )  # fmt: skip
     spec = {"judgments": {"form": form}, "published": list(published)}
-    return LeagueSet(
-        Provenance({"kind": "judgments", "task": f"judgments/{name}", "spec": spec, "data": {"examples": 3}}), records
-    )
+    content = {"kind": "judgments", "task": f"judgments/{name}", "spec": spec, "data": {"examples": 3}}
+    return LeagueSet(Run(Provenance(content), records, SampleTable.empty()))
 
 
 NAN = float("nan")

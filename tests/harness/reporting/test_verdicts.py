@@ -15,6 +15,7 @@ from harness.reporting import export as files
 from harness.reporting import page
 from harness.reporting.verdicts import verdict_table
 from harness.run.finished import Run
+from harness.rundir.pieces import MemoryPieces, PieceKey
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
@@ -37,22 +38,22 @@ def table(columns, monkeypatch, **changes):
         {"name": name, "label": name, "params": {"name": name, "higher_is_better": direction}, "signature": name}
         for name, direction in DIRECTIONS.items()
     ]
-    records, arrays = [], {}
+    records, pieces = [], MemoryPieces()
     for system in samples.systems:
         for name, direction in DIRECTIONS.items():
-            stem = f"{system.model}-{system.decoding_key}-{name}"
-            arrays[stem] = system.scores(name)[:, None]
+            key = PieceKey.of(name, system.model, system.decoding_key, name)
+            pieces.write_arrays(key, {"stats": system.scores(name)[:, None]})
             records.append(
                 ResultRecord(
                     model=system.model,
                     metric=name,
                     higher_is_better=direction,
                     decoding=system.decoding,
-                    statistics=stem,
+                    statistics=key.stem,
                 )
             )
     monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
-    run = Run(Provenance({"metrics": entries}), tuple(records), samples, arrays=arrays)
+    run = Run(Provenance({"metrics": entries}), tuple(records), samples, pieces=pieces)
     return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), run)
 
 

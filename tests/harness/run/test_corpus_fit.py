@@ -43,7 +43,7 @@ def plans(*specs):
 )  # fmt: skip
 def test_a_fit_in_shards_equals_one_pass(store, spec):
     (plan,) = plans(spec)
-    out = fit([plan], store, shards=3)
+    out = fit([plan], store.references, shards=3)
     assert (out.streaming, out.whole) == ([0], [])
     assert ("state", plan.metric.signature()) in out.features.corpus_state()  # fitted before the first shard is scored
     features = FeatureCache([e.references for e in EXAMPLES])
@@ -58,7 +58,7 @@ def test_a_fit_in_shards_equals_one_pass(store, spec):
 
 
 def test_metrics_without_state_stream_and_those_that_need_all_rows_do_not(store):
-    out = fit(plans(("bleu4", {}), ("distinct", {}), ("meteor", {})), store, shards=3)
+    out = fit(plans(("bleu4", {}), ("distinct", {}), ("meteor", {})), store.references, shards=3)
     assert (out.streaming, out.whole) == ([0, 2], [1])
 
 
@@ -75,15 +75,15 @@ def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store,
 
     (plan,) = plans(("bleu4", {}))
     mine = metric_plan("mine", {}, Fitted())  # type: ignore[arg-type]
-    out = fit([plan, mine], store, shards=3)
+    out = fit([plan, mine], store.references, shards=3)
     assert (out.streaming, out.whole) == ([0], [1])
     assert "is fitted in one pass and keeps all texts in memory" in caplog.text
-    assert fit([plan, mine], store, shards=1).streaming == [0, 1]
+    assert fit([plan, mine], store.references, shards=1).streaming == [0, 1]
 
 
 def test_priming_builds_what_is_built_on_first_use(store):
     (plan,) = plans(("trm", {"distance": "cider"}))
-    out = fit([plan], store, shards=3)
+    out = fit([plan], store.references, shards=3)
     prime(out, [plan], [CaptionSet("x", ("a dog", "a cat"), TEXTS[0])])
     state = out.features.corpus_state()
     assert any("cider" in str(key) for key in state)

@@ -10,8 +10,8 @@ from harness.registry import current
 from harness.run import score as scoring
 from harness.run.estimates import Estimates
 from harness.run.features import FeatureCache
+from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan
-from harness.run.score import value_and_interval
 
 WORDS = ["a", "dog", "cat", "runs", "sits", "on", "the", "grass", "red", "mat"]
 
@@ -39,9 +39,10 @@ def test_the_interval_is_that_of_the_bootstrap(name):
     for part in np.array_split(stats, 7):
         estimates.add(0, 0, part)
     value, half = estimates._moments[0, 0].estimate(plan.metric)
-    expected, ci = value_and_interval(plan.metric, stats, 1000, 0)
+    expected, interval = estimate(plan.metric, stats, 1000, 0)
     assert value == pytest.approx(expected, rel=1e-9)
-    assert 2 * half == pytest.approx(ci[1] - ci[0], rel=0.15)
+    assert interval.ends is not None
+    assert 2 * half == pytest.approx(interval.ends[1] - interval.ends[0], rel=0.15)
 
 
 def test_the_text_is_that_of_the_system_scored_last():

@@ -7,7 +7,8 @@ import pytest
 from harness import api
 from harness.contracts import Decoding
 from harness.errors import InputError
-from harness.run.plan import GridPoint, decoding_points
+from harness.run.plan import decoding_grid
+from harness.rundir.records import changed_fields
 from harness.spec.models import DecodingSpec
 
 
@@ -17,22 +18,21 @@ def plan(**values):
 
 
 def test_decodings_are_the_product_of_the_lists():
-    points = decoding_points(DecodingSpec(temperature=[0.5, 1.0], candidates=[1, 3], options={"alpha": 1}))
-    assert [(p.decoding.temperature, p.decoding.candidates) for p in points] == [(0.5, 1), (0.5, 3), (1.0, 1), (1.0, 3)]
-    assert {p.generation.candidates for p in points} == {3}, "sizes share the generation of the largest"
-    assert all(p.decoding.options == {"alpha": 1} for p in points)
+    grid = decoding_grid(DecodingSpec(temperature=[0.5, 1.0], candidates=[1, 3], options={"alpha": 1}))
+    assert [(d.temperature, d.candidates) for d in grid] == [(0.5, 1), (0.5, 3), (1.0, 1), (1.0, 3)]
+    assert all(d.options == {"alpha": 1} for d in grid)
 
 
-def test_a_point_is_described_by_what_differs_from_the_defaults():
+def test_a_decoding_is_described_by_what_differs_from_the_defaults():
     decoding = Decoding(strategy="nucleus", top_p=0.9, options={"alpha": 1})
-    assert GridPoint(decoding, decoding).described() == {"strategy": "nucleus", "top_p": 0.9, "options": {"alpha": 1}}
-    assert GridPoint(Decoding(), Decoding()).described() == {}
+    assert changed_fields(decoding) == {"strategy": "nucleus", "top_p": 0.9, "options": {"alpha": 1}}
+    assert changed_fields(Decoding()) == {}
 
 
-def test_points_are_grouped_by_generation(project):
+def test_decodings_that_differ_in_candidates_share_the_generation_of_the_largest(project):
     item = plan(decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]})
-    assert [len(points) for points in item.generations.values()] == [2, 2]
-    assert [decoding.temperature for decoding in item.generations] == [0.5, 1.0]
+    assert [len(decodings) for decodings in item.generations.values()] == [2, 2]
+    assert [(decoding.temperature, decoding.candidates) for decoding in item.generations] == [(0.5, 2), (1.0, 2)]
 
 
 def test_models_get_unique_labels_and_label_is_no_parameter(project):

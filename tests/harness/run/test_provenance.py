@@ -9,7 +9,7 @@ import pytest
 from harness import __version__, api
 from harness.registry.manifest_files import PluginFailure
 from harness.run.execute import read_examples
-from harness.run.provenance import build_manifest, code_of, digest, plugins, signature, versions
+from harness.run.provenance import build_manifest, code_of, digest, signature, versions
 
 
 def plan(**values):
@@ -98,7 +98,8 @@ def test_versions_name_the_harness_python_and_installed_packages():
 
 def test_components_and_failures_are_listed(project):
     failure = PluginFailure("bad", "hooks", "ValueError: no")
-    entries = plugins(plan(), [failure])
+    item = plan()
+    entries = build_manifest(item, read_examples(item), [failure])["plugins"]
     assert [(entry.get("kind"), entry.get("name"), entry["provider"], entry["used"]) for entry in entries] == [
         ("readers", "words", "mine", True),
         ("adapters", "echo", "mine", True),

@@ -10,6 +10,7 @@ import pytest
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.intervals import estimate
 from harness.spec.models import SignificanceSpec
 
 SETS = [
@@ -135,14 +136,14 @@ def test_statistics_of_a_wrong_shape_name_the_metric(cache):
 @pytest.mark.parametrize("rows", [0, 1, 5])
 def test_intervals_need_two_rows_samples_and_a_metric_that_resamples(rows):
     stats = np.arange(rows, dtype=float).reshape(-1, 1)
-    value, interval = scoring.value_and_interval(Words(), stats, 200, 0)
+    value, interval = estimate(Words(), stats, 200, 0)
     assert np.isnan(value) if rows == 0 else value == stats.mean()
-    assert (interval is None) == (rows < 2)
-    if interval:
-        assert interval[0] <= value <= interval[1]
-        assert scoring.value_and_interval(Words(), stats, 200, 0)[1] == interval
-    assert scoring.value_and_interval(Words(), stats, 0, 0)[1] is None
-    assert scoring.value_and_interval(Words(shardable=False), stats, 200, 0)[1] is None
+    assert (interval.ends is None) == (rows < 2)
+    if interval.ends:
+        assert interval.ends[0] <= value <= interval.ends[1]
+        assert estimate(Words(), stats, 200, 0)[1] == interval
+    assert estimate(Words(), stats, 0, 0)[1].ends is None
+    assert estimate(Words(shardable=False), stats, 200, 0)[1].ends is None
 
 
 class Equal(MeanMetric):

@@ -7,11 +7,11 @@ import pytest
 from harness.contracts import Decoding, Example, TaskView
 from harness.registry import current
 from harness.run.example_store import ExampleStore
-from harness.run.generate import generate
+from harness.run.generate import Captions, generate
 from harness.run.metric_plan import metric_plan
-from harness.run.plan import GridPoint, ModelPlan
-from harness.run.systems import PlannedSystem, StatisticsKeys, Unit, has_trivial_fit, is_corpus_free, scorable_examples
-from harness.spec.models import Spec
+from harness.run.plan import ModelPlan
+from harness.run.systems import PlannedSystem, StatisticsKeys, has_trivial_fit, is_corpus_free, scorable_examples
+from harness.spec.models import SignificanceSpec
 
 EXAMPLES = [Example(f"e{k}", ("r",) * (1 + k % 3)) for k in range(6)]
 
@@ -29,59 +29,64 @@ def store():
     return ExampleStore(EXAMPLES)
 
 
+def captions_of(store):
+    return generate(ModelPlan("m", "mine", {}, Model()), TaskView(store, Decoding()), seed=0)
+
+
 @pytest.fixture
-def unit(store):
-    model = ModelPlan("m", "mine", {}, Model())
-    return Unit(model, generate(model, TaskView(store, Decoding()), seed=0))
+def captions(store):
+    return captions_of(store)
 
 
-def system(candidates=None, references=None) -> PlannedSystem:
-    decoding = Decoding(candidates=candidates)
-    return PlannedSystem(0, GridPoint(decoding, decoding), references)
+def system(captions, candidates=None, references=None, largest=(None, None)) -> PlannedSystem:
+    return PlannedSystem(captions, Decoding(candidates=candidates), references, largest)
 
 
-def test_sizes_are_those_of_the_examples_with_candidates(unit):
-    n, m = unit.sizes()
+def test_sizes_are_those_of_the_examples_with_candidates(captions):
+    n, m = system(captions).sizes()
     assert (n.tolist(), m.tolist()) == ([1, 2, 1, 2], [2, 3, 2, 3])
-    assert [len(s.candidates) for s in unit.caption_sets(0, 6)] == n.tolist()
-    assert unit.sizes(1, 2)[1].tolist() == [2, 2, 2, 2]
-    equal = Unit(unit.model, unit.captions, (1, 2))
+    assert [len(s.candidates) for s in system(captions).caption_sets(0, 6)] == n.tolist()
+    assert system(captions, 1, 2).sizes()[1].tolist() == [2, 2, 2, 2]
+    equal = system(captions, largest=(1, 2))
     assert [(len(s.candidates), len(s.references)) for s in equal.caption_sets(2, 6)] == [(1, 2)] * 3
     assert equal.sizes()[0].tolist() == [1, 1, 1, 1]
 
 
-def test_scorable_examples_have_the_texts_that_a_metric_needs(unit):
+def test_captions_that_no_model_generates(store):
+    given = Captions.given("m", store, [["a"] * (k % 3) for k in range(6)])
+    assert given.caption_sets() == captions_of(store).caption_sets()
+    assert given.digest(0, 6) == captions_of(store).digest(0, 6)
+
+
+def test_scorable_examples_have_the_texts_that_a_metric_needs(captions):
     trm = current().create("metrics", "trm", {"distance": "cider"})
-    assert scorable_examples(unit, system(), trm) == 4
-    assert scorable_examples(unit, system(1, 1), trm) == 0
+    assert scorable_examples(system(captions), trm) == 4
+    assert scorable_examples(system(captions, 1, 1), trm) == 0
 
 
-def test_a_description_has_what_differs_from_the_defaults():
-    assert system().described() == {}
-    assert system(2, 3).described() == {"candidates": 2, "references": 3}
+def test_a_description_has_what_differs_from_the_defaults(captions):
+    assert system(captions).described() == {}
+    assert system(captions, 2, 3).described() == {"candidates": 2, "references": 3}
 
 
-def test_keys_name_everything_that_statistics_depend_on(store, unit):
-    spec = Spec.model_validate({"task": "t", "dataset": {"reader": "x"}, "models": ["m"], "metrics": ["bleu4"]})
+def test_keys_name_everything_that_statistics_depend_on(store, captions):
     plan = metric_plan("bleu4", {}, current().create("metrics", "bleu4", {}))
     other = metric_plan("bleu1", {}, current().create("metrics", "bleu1", {}))
-    keys = StatisticsKeys(spec, store, [unit], [True])
-    base = keys.of(system(), 0, plan, 0, 3, None).stem
-    seeded = StatisticsKeys(spec.model_copy(update={"seed": 1}), store, [unit], [True])
-    fitted = StatisticsKeys(spec, store, [unit], [False])
+    cider = metric_plan("cider", {}, current().create("metrics", "cider", {}))
+    keys = StatisticsKeys(SignificanceSpec(), 0, store.digest())
+    base = keys.of(system(captions), plan, 0, 3, None).stem
+    seeded = StatisticsKeys(SignificanceSpec(), 1, store.digest())
     different = [
-        keys.of(system(), 0, plan, 0, 4, None), keys.of(system(1), 0, plan, 0, 3, None), keys.of(system(None, 1), 0, plan, 0, 3, None),
-        keys.of(system(), 0, plan, 0, 3, 7), keys.of(system(), 0, other, 0, 3, None), seeded.of(system(), 0, plan, 0, 3, None),
-        fitted.of(system(), 0, plan, 0, 3, None),
+        keys.of(system(captions), plan, 0, 4, None), keys.of(system(captions, 1), plan, 0, 3, None),
+        keys.of(system(captions, None, 1), plan, 0, 3, None), keys.of(system(captions), plan, 0, 3, 7),
+        keys.of(system(captions), other, 0, 3, None), seeded.of(system(captions), plan, 0, 3, None),
+        keys.of(system(captions), cider, 0, 3, None),
     ]  # fmt: skip
     assert len({base, *(key.stem for key in different)}) == len(different) + 1
     longer = ExampleStore([*EXAMPLES, Example("e6", ("r",))])
-    grown = Unit(unit.model, generate(unit.model, TaskView(longer, Decoding()), seed=0))
-    assert StatisticsKeys(spec, longer, [grown], [True]).of(system(), 0, plan, 0, 3, None).stem == base
-    assert (
-        StatisticsKeys(spec, longer, [grown], [False]).of(system(), 0, plan, 0, 3, None).stem
-        != fitted.of(system(), 0, plan, 0, 3, None).stem
-    )
+    grown, more = system(captions_of(longer)), StatisticsKeys(SignificanceSpec(), 0, longer.digest())
+    assert more.of(grown, plan, 0, 3, None).stem == base
+    assert more.of(grown, cider, 0, 3, None).stem != keys.of(system(captions), cider, 0, 3, None).stem
 
 
 @pytest.mark.parametrize(

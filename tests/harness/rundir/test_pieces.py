@@ -22,7 +22,7 @@ def test_rows_and_arrays_come_back_as_written(store):
         writer.append("e1", ROWS[0])
     assert store.answers(key).read() == {"e1": ROWS[0]}
     store.write_arrays(key, {"stats": np.array([[1.5], [np.nan]]), "method": np.asarray("exact")})
-    arrays = store.read_arrays(key)
+    arrays = store.read_arrays(key.stem)
     assert arrays is not None
     assert set(arrays) == {"stats", "method"}
     assert np.array_equal(arrays["stats"], [[1.5], [np.nan]], equal_nan=True)
@@ -45,7 +45,7 @@ def test_a_truncated_statistics_piece_is_absent(store, keep):
     (file,) = (store.folder / "scores").iterdir()
     data = file.read_bytes()
     file.write_bytes(data[: int(keep * len(data)) if isinstance(keep, float) else keep])
-    assert store.read_arrays(key) is None
+    assert store.read_arrays(key.stem) is None
 
 
 def test_a_changed_number_is_noticed(store):
@@ -56,7 +56,7 @@ def test_a_changed_number_is_noticed(store):
         content = {name: arrays[name].copy() for name in arrays.files}
     content["stats"][2] = 7.0
     np.savez(file, **content)
-    assert store.read_arrays(key) is None
+    assert store.read_arrays(key.stem) is None
 
 
 def test_dropped_answers_leave_no_folder(store):
@@ -88,9 +88,11 @@ def test_rows_of_shards_are_padded_to_the_widest():
 
 def test_pieces_in_memory_are_those_that_were_written():
     pieces, key = MemoryPieces(), PieceKey.of("m", 1)
-    assert pieces.read_arrays(key) is None
+    assert pieces.read_arrays(key.stem) is None
     pieces.write_arrays(key, {"stats": np.zeros((1, 1))})
-    assert pieces.read_arrays(key) is not None
+    assert pieces.read_arrays(key.stem) is not None
+    pieces.write_shards("whole", [key.stem])
+    assert pieces.shards_of("whole") == pieces.shards_of(key.stem) == [key.stem]
     with pieces.answers(key).writer() as writer:
         writer.append("e", ROWS[0])
     assert pieces.answers(key).read() == {"e": ROWS[0]}

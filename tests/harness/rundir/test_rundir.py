@@ -15,6 +15,7 @@ from harness.rundir.pieces import PieceKey
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
+from tests.support.sample_files import write_samples
 
 MANIFEST = {"task": "t", "digest": "abc", "signature": "t|m:1"}
 COLUMNS = {
@@ -28,7 +29,8 @@ def create(path, manifest=MANIFEST, mode="auto"):
 
 
 def finish(run):
-    run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1)], SampleTable(COLUMNS), {}, ["a note"])
+    write_samples(run.path / "samples.parquet", SampleTable(COLUMNS))
+    run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1)], {}, ["a note"])
     run.close()
 
 
@@ -268,6 +270,7 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     for torn in (b"", whole[: len(whole) // 2], whole.replace(b"5", b"7", 1), whole.replace(b"12", b"13", 1)):
         file.write_bytes(torn)
         assert run.shard_size() is None
-    run.write_results([], SampleTable(COLUMNS), {}, [], {"model": {"tokens": 3}})
+    write_samples(run.path / "samples.parquet", SampleTable(COLUMNS))
+    run.write_results([], {}, [], {"model": {"tokens": 3}})
     run.close()
     assert RunDir.open(tmp_path).costs == {"model": {"tokens": 3}}

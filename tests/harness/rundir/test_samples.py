@@ -10,7 +10,8 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import InputError, UnknownName
 from harness.rundir.sample_file import SampleColumns
-from harness.rundir.samples import SampleTable, write_samples
+from harness.rundir.samples import SampleTable
+from tests.support.sample_files import write_samples
 
 SETS = [CaptionSet("a", ("x", "y"), ("r",)), CaptionSet("b", ("z",), ("s", "t"))]
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.spec import judgment_models as models
-from harness.spec.loading import LoadedJudgments, load_tasks
+from harness.spec.loading import LoadedJudgments, load_specs
 
 BASE = {"task": "t", "judgments": {"form": "captions", "path": "f"}, "statistics": ["pearson"], "metrics": ["m"]}
 
@@ -49,7 +49,7 @@ def test_paths_beside_the_file(tmp_path):
         "task: t\njudgments: {form: pairs, path: [j.jsonl, other.jsonl], references: {path: r.jsonl}}\n"
         "statistics: [accuracy]\nmetrics: [novelty]\n"
     )
-    (loaded,) = load_tasks(tmp_path / "t.yaml")
+    (loaded,) = load_specs(tmp_path / "t.yaml")
     assert isinstance(loaded, LoadedJudgments)
     assert loaded.spec.judgments.paths == [str(tmp_path / "j.jsonl"), "other.jsonl"]
     assert loaded.spec.judgments.references.path == str(tmp_path / "r.jsonl")
@@ -60,7 +60,7 @@ def test_a_suite_overrides_its_parts(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(part.format(name))
     (tmp_path / "s.yaml").write_text("include: [a.yaml, b.yaml]\nmetrics: [vocabulary]\n")
-    assert [(x.spec.task, x.spec.metrics) for x in load_tasks(tmp_path / "s.yaml")] == [
+    assert [(x.spec.task, x.spec.metrics) for x in load_specs(tmp_path / "s.yaml")] == [
         ("a", ["vocabulary"]),
         ("b", ["vocabulary"]),
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.files.secrets import redact
-from harness.run.plan import decoding_points, make_plan
+from harness.run.plan import decoding_grid, make_plan
 from harness.spec import loading
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec, Spec
@@ -34,11 +34,8 @@ def test_a_spec_loads_and_its_ranges_expand(spec_file):
     assert loaded.where("metrics") == f"{spec_file}:7"
 
 
-def test_points_that_differ_in_candidates_share_one_generation():
-    points = decoding_points(DecodingSpec.model_validate({"temperature": [0.5, 1.0], "candidates": "1..3"}))
-    assert len(points) == 6
-    assert {point.generation.candidates for point in points} == {3}
-    assert len({point.generation.temperature for point in points}) == 2
+def test_a_range_of_candidates_is_an_axis_of_the_grid():
+    assert len(decoding_grid(DecodingSpec.model_validate({"temperature": [0.5, 1.0], "candidates": "1..3"}))) == 6
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
-from harness.judgments.suite import run_folders
-from harness.spec.loading import LoadedJudgments, load_tasks
+from harness.rundir.suite import run_folders
+from harness.spec.loading import LoadedJudgments, load_specs
 
 TASKS = Path(__file__).resolve().parents[3] / "tasks" / "harness_tasks" / "judgments"
 NAMES = sorted(path.stem for path in TASKS.glob("*.yaml") if path.stem != "all")
@@ -31,7 +32,7 @@ def run(name, **more):
 def test_all_tasks_are_there():
     assert set(NAMES) >= LISTED
     suite = (
-        [loaded.spec.task for loaded in load_tasks(TASKS / "all.yaml")]
+        [loaded.spec.task for loaded in load_specs(TASKS / "all.yaml")]
         if "HARNESS_DATA" in __import__("os").environ
         else None
     )
@@ -40,7 +41,7 @@ def test_all_tasks_are_there():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_runs_on_a_file_of_its_form(name, judged):
-    (loaded,) = load_tasks(f"judgments/{name}")
+    (loaded,) = load_specs(f"judgments/{name}")
     assert isinstance(loaded, LoadedJudgments)
     result = run(name)
     spec = loaded.spec
@@ -171,11 +172,28 @@ def test_samples_hold_scores_and_people(judged, tmp_path, capsys):
     assert {row["x"] for row in rows} == {"bleu2", "bleu1"}  # no ids, no metadata, not the human score itself
 
 
-def test_other_verbs_refuse_a_run_of_judgments(judged, tmp_path, capsys):
+def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
+    folder = str(tmp_path / "r")
     run("thumb", output=tmp_path / "r")
-    for verb in ("compare", "power"):
-        assert main([verb, str(tmp_path / "r")]) == 2
-        assert "is a run of judgments" in capsys.readouterr().err
+    assert main(["rescore", folder, "-m", "rouge"]) == 0
+    assert "rouge" in capsys.readouterr().out
+    assert main(["compare", folder, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    (row, *more) = result["comparisons"]
+    assert (row["system_a"], row["system_b"], len(more)) == ("bleu2", "bleu1", 2)
+    record = harness.Run.open(folder).records[0]
+    assert (row["a"], row["p_holm"]) == (record.value, record.details["against"]["bleu1"]["perm_both_holm"])
+    assert [item["system_b"] for item in api.compare(folder, baseline="rouge")] == ["rouge", "rouge"]
+    assert main(["compare", folder]) == 0 and "PERM-BOTH" in capsys.readouterr().out
+    assert main(["power", folder]) == 0 and "large" in capsys.readouterr().out  # its captions are those of systems
+    for call, line in (
+        (["compare", folder, folder], "not two runs"),
+        (["compare", folder, "-m", "roug"], "there is no metric 'roug'; did you mean 'rouge'"),
+        (["push", folder, "--to", str(tmp_path / "hub")], "is a run of judgments"),
+    ):
+        assert main(call) == 2
+        error = capsys.readouterr().err
+        assert line in error and error.count("\n") == 1
 
 
 def test_validate_lists_statistics(judged, capsys):

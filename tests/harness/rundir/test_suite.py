@@ -1,7 +1,7 @@
 """Folders of runs."""
 
-from harness.judgments.suite import run_folders
 from harness.rundir.format import to_json
+from harness.rundir.suite import run_folders
 
 
 def test_run_folders(tmp_path):

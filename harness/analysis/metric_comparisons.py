@@ -1,0 +1,62 @@
+"""Comparisons of metrics by their agreement with people: the tests that a run of judgments has made."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.analysis.comparisons import Comparison, better, finite
+from harness.errors import HarnessError, did_you_mean
+from harness.run.finished import Run
+from harness.rundir.records import ResultRecord
+
+
+def metric_comparisons(
+    runs: Sequence[Run], baseline: str | None = None, metrics: Sequence[str] | None = None
+) -> list[Comparison]:
+    """Return one comparison per pair of metrics of a run of judgments: the tests of the headline that the run has made.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        The run.
+    baseline : str, optional
+        Label of the metric that the others (A) are compared with (B).
+    metrics : sequence of str, optional
+        Labels of metrics; default: all.
+
+    Raises
+    ------
+    HarnessError
+        There are two runs, or no metric of a label.
+    """
+    if len(runs) > 1:
+        raise HarnessError(
+            "the metrics of one run of judgments are compared, not two runs; add metrics with harness rescore"
+        )
+    records = {record.metric: record for record in runs[0].records if (record.details or {}).get("headline")}
+    for name in [*(metrics or ()), *([baseline] if baseline else [])]:
+        if name not in records:
+            raise HarnessError(
+                f"there is no metric '{name}'{did_you_mean(name, records)}; there are {', '.join(records)}"
+            )
+    chosen = [name for name in records if metrics is None or name in metrics or name == baseline]
+    compared = (
+        [(name, baseline) for name in chosen if name != baseline] if baseline else itertools.combinations(chosen, 2)
+    )
+    rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
+    return [replace(row, better=better(row)) for row in rows]
+
+
+def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
+    """Return the comparison of two metrics by their agreement with people, from the tests in their records."""
+    tests = (a.details or {}).get("against", {}).get(b.metric, {})
+    return Comparison(
+        metric=f"{a.statistic}" + ("" if a.group == "all" else f" ({a.group})"),
+        system_a=a.metric, system_b=b.metric, higher_is_better=True, sizes_differ=False,
+        a=finite(a.value), b=finite(b.value), difference=finite(a.value - b.value), ci95=None,
+        p_value=tests.get("perm_both"), p_holm=tests.get("perm_both_holm"), p_bootstrap=None, draws=0, exact=False,
+        note="p by PERM-BOTH, Holm over all metrics of the run", n=min(a.n, b.n), left_out=0,
+        sign_p_value=None, a_larger=0, b_larger=0, ties=0,
+    )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Tasks of both kinds, planned and executed: models on a data set, or metrics on human judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.errors import HarnessError, InputError
+from harness.judgments.plan import JudgmentPlan, make_judgment_plan
+from harness.run.execution import Options
+from harness.run.finished import Run
+from harness.run.plan import Plan, make_plan
+from harness.rundir.format import MANIFEST
+from harness.rundir.rundir import Mode, bugs_logged
+from harness.rundir.suite import write_suite
+from harness.spec.loading import LoadedJudgments, LoadedSpec
+
+TaskPlan = Plan | JudgmentPlan
+
+
+def plan_task(loaded: LoadedSpec | LoadedJudgments) -> TaskPlan:
+    """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for what does not fit together."""
+    return make_judgment_plan(loaded) if isinstance(loaded, LoadedJudgments) else make_plan(loaded)
+
+
+def execute_task(
+    plan: TaskPlan, *, output: Path | None, mode: Mode = "auto", show: bool = False, options: Options | None = None
+) -> Run:
+    """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
+    with bugs_logged(output):
+        if isinstance(plan, Plan):
+            from harness.run.execute import execute
+
+            return execute(plan, output=output, mode=mode, show=show, options=options)
+        from harness.judgments.execute import execute as judge
+
+        return judge(plan, output=output, mode=mode, show=show, options=options)
+
+
+def execute_tasks(
+    plans: Sequence[TaskPlan],
+    *,
+    output: Path | None = None,
+    default_output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+    options: Options | None = None,
+    on_notice: Callable[[str, str], None] | None = None,
+    on_absent: Callable[[str], None] | None = None,
+) -> list[Run]:
+    """Execute one plan, or the plans of a suite, and return their runs; arguments as for :func:`harness.api.evaluate_all`.
+
+    Judgment sets of a suite whose files are not there are reported and skipped. Raises :class:`InputError` where nothing is left.
+    """
+    judged = [plan for plan in plans if plan.kind]
+    if judged and len(judged) < len(plans):
+        other = next(plan for plan in plans if not plan.kind)
+        raise HarnessError("a suite holds tasks of judgments alone, or none", value=other.spec.task)
+    if all(plan.absence for plan in plans):
+        line = plans[0].absence
+        raise InputError(line if len(plans) == 1 else f"no set of the suite is there; the first one: {line}")
+    several = len(plans) > 1
+    folders = [_folder(plan, several, output, default_output) for plan in plans]
+    suite = folders[0].parent if judged and several and folders[0] is not None else None
+    if suite is not None and (suite / MANIFEST).exists():
+        raise InputError("holds a run; give the suite another --output", str(suite))
+    runs: list[Run] = []
+    for plan, folder in zip(plans, folders):
+        if plan.absence:
+            if on_absent:
+                on_absent(plan.absence)
+            continue
+        if plan.spec.notice and on_notice:
+            on_notice(plan.spec.notice, plan.spec.variant)
+        runs.append(execute_task(plan, output=folder, mode=mode, show=show, options=options))
+    if suite is not None:
+        names = [Path(plan.spec.task).name for plan in plans if not plan.absence]
+        write_suite(suite, names, {plan.spec.task: plan.absence for plan in plans if plan.absence})
+    return runs
+
+
+def _folder(plan: TaskPlan, several: bool, output: Path | None, default_output: Path | None) -> Path | None:
+    """Return the run directory of a plan: the output, or a folder below it or the default one; None: nothing is written."""
+    name = Path(plan.spec.task).name
+    if output is not None:
+        return output / (name if plan.kind else plan.spec.task) if several else output
+    if default_output is None or not plan.kind:
+        return default_output and default_output / name
+    return default_output / plan.kind / name if several else default_output / plan.spec.task

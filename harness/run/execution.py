@@ -1,0 +1,118 @@
+"""What a run has at hand while it is executed: its directory, its workers, and the results so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from harness.contracts import Values
+from harness.registry.hooks import Plugins
+from harness.run.executor import Cluster, ExecutorOptions
+from harness.run.finished import Run
+from harness.run.shard_grid import Part, ShardGrid, grid_of
+from harness.rundir.pieces import MemoryPieces, Pieces
+from harness.rundir.provenance import Provenance
+from harness.rundir.records import ResultRecord
+from harness.rundir.rundir import RunDir
+from harness.rundir.samples import SampleTable
+
+
+@dataclass(frozen=True)
+class Options:
+    """Settings of an execution that change no digit."""
+
+    executor: ExecutorOptions = field(default_factory=ExecutorOptions)
+    shard_size: int | None = None
+    """Examples per shard; None: found from the memory."""
+    part: Part | None = None
+    """Part of the run to compute; None: the whole run."""
+
+
+@dataclass
+class Execution:
+    """State of a run while it is executed."""
+
+    provenance: Provenance
+    rundir: RunDir | None = None
+    plugins: Plugins = field(default_factory=Plugins)
+    options: Options = field(default_factory=Options)
+    show: bool = False
+    cluster: Callable[[], Cluster | None] = lambda: None
+    """Returns the cluster of the executor ``ray``, None for the others."""
+    stage: Callable[[str], str] = str
+    """Returns the description of a stage of the run from its name."""
+    records: list[ResultRecord] = field(default_factory=list["ResultRecord"])
+    failed: dict[str, str] = field(default_factory=dict[str, str])
+    notes: list[str] = field(default_factory=list[str])
+    costs: dict[str, Values] = field(default_factory=dict[str, "Values"])
+    """Model -> work of its adapter: tokens per second, requests, cost; it changes no number."""
+
+    def __post_init__(self) -> None:
+        self.pieces: Pieces = self.rundir.pieces if self.rundir else MemoryPieces()
+
+    def log(self, event: str, **values: object) -> None:
+        """Append an event to the log of the run directory."""
+        if self.rundir:
+            self.rundir.log(event, **values)
+
+    def note(self, text: str) -> None:
+        """Add a remark on the numbers."""
+        self.notes.append(text)
+        self.log("note", text=text)
+
+    def add(self, record: ResultRecord, skipped: Sequence[str] = (), count: int = 0) -> None:
+        """Add a record; ``skipped`` are the ids of the first examples without a score, ``count`` their number."""
+        self.records.append(record)
+        if count:
+            self.log("skipped", model=record.model, metric=record.metric, count=count, examples=list(skipped))
+        self.plugins.call("harness_scores_ready", record=record.to_dict())
+
+    def grid(self, examples: int, texts: float) -> ShardGrid:
+        """Return the shards of examples with so many texts each.
+
+        A resumed run has the shards that it was begun with, unless the user gives another size.
+        """
+        size, options = self.options.shard_size, self.options
+        if size is None and self.rundir is not None:
+            size = self.rundir.shard_size()
+        parts = options.part.count if options.part else 1
+        grid = grid_of(examples, texts, size=size, workers=options.executor.count, parts=parts)
+        if self.rundir is not None:
+            self.rundir.write_shards(grid.size, examples=examples)
+        return grid
+
+    def finish(self, samples: SampleTable | None) -> Run:
+        """Write the results and return the finished run; ``samples`` None: they are in the run directory already."""
+        if self.rundir is not None:
+            self.rundir.write_results(self.records, self.failed, self.notes, self.costs)
+            run = Run.of(self.rundir)
+        else:
+            assert samples is not None
+            run = Run(
+                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.pieces, self.costs
+            )
+        self.log("finished", results=len(self.records))
+        self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=run.results)
+        return run
+
+
+@contextmanager
+def connected(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
+    """Context of a connection to the Ray cluster, which is made while the examples are read; the value waits for it.
+
+    The value returns None for the other executors, and raises as :class:`~harness.run.ray_executor.RayCluster`.
+    """
+    if options.name != "ray":
+        yield lambda: None
+        return
+    from harness.run.ray_executor import RayCluster
+
+    with ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(RayCluster, options)
+        try:
+            yield pending.result
+        finally:
+            if pending.exception() is None:
+                pending.result().close()
