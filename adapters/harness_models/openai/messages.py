@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness.files.http_client import RequestFailed
 from harness.files.media import media_label, open_media
+from harness.llm.client import RequestFailed
 from harness_models.openai.content import Part, frame_parts, image_file_part, sound_part, video_file_part
 from harness_models.shared.media.kinds import kind_of_name, media_path
 from harness_models.shared.media.sound import read_sound, wav_bytes

@@ -156,7 +156,7 @@ def test_fields_are_renamed_and_left_out(server):
 def test_a_dead_server_is_not_asked_for_every_example(server):
     server.script = [(500, {}, "down")] * 100
     with pytest.raises(
-        HarnessError, match=r"/v1: 3 examples in a row have no answer, .*; the last: HTTP 500: down, after 2 tries"
+        HarnessError, match=r"/v1: 3 requests in a row have no answer, .*; the last: HTTP 500: down, after 2 tries"
     ):
         list(adapter(server, retries=1).generate(EXAMPLES, Decoding("sample"), range(6)))
     assert len(server.requests) == 6

@@ -6,7 +6,7 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness.files.http_client import RequestFailed
+from harness.llm.client import RequestFailed
 from harness_models.openai.messages import Messages
 
 Image = pytest.importorskip("PIL.Image")

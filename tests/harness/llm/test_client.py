@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
-from harness.files.http_client import RequestFailed
-from harness_models.openai.client import ChatClient, Unanswered, Usage, retry_after
+from harness.llm.client import ChatClient, RequestFailed, Unanswered, Usage, retry_after
 from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
@@ -33,7 +32,7 @@ def raw() -> Iterator[Callable[..., RawServer]]:
 
 
 def client(url: str, **settings: Any) -> ChatClient:
-    return ChatClient(base_url=url, **{"timeout": 5.0, "first_wait": 0.001, **settings})
+    return ChatClient(owner="openai", base_url=url, **{"timeout": 5.0, "first_wait": 0.001, **settings})
 
 
 def accept(value: Any) -> Any:
@@ -161,7 +160,7 @@ def test_a_server_that_does_not_exist():
 
 
 def test_a_reply_without_end(raw, monkeypatch):
-    monkeypatch.setattr("harness_models.openai.client.MAX_REPLY", 2**20)
+    monkeypatch.setattr("harness.llm.client.MAX_REPLY", 2**20)
 
     def play(server, connection, number):
         read_request(connection)
@@ -218,7 +217,7 @@ def test_the_key_is_sent_and_not_shown(server):
 )
 def test_settings_out_of_range(settings, message):
     with pytest.raises(HarnessError) as caught:
-        ChatClient(**{"base_url": "http://x/v1", **settings})
+        ChatClient(owner="openai", **{"base_url": "http://x/v1", **settings})
     assert str(caught.value) == message and caught.value.parameter in settings
 
 
