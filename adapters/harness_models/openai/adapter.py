@@ -105,7 +105,8 @@ class OpenAI:
             raise HarnessError(f"openai: the environment variable {api_key_env} holds no key")
         self.client = ChatClient(
             owner="openai", base_url=base_url, api_key=key, parameters=parameters or {}, concurrency=concurrency,
-            requests_per_minute=requests_per_minute, timeout=timeout, connect_timeout=connect_timeout, retries=retries, first_wait=first_wait, proxy=proxy,
+            requests_per_minute=requests_per_minute, timeout=timeout, connect_timeout=connect_timeout, retries=retries,
+            first_wait=first_wait, proxy=proxy,
         )  # fmt: skip
         folder = Path(images) if images is not None else None
         self.messages = Messages(
