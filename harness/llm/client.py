@@ -13,8 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
+from harness.contracts.parameters import Count, Index, NonNegative, Positive, check_fields
 from harness.errors import HarnessError, require
 from harness.files.json_text import parse_json
 from harness.llm.refusals import Refusal, stop_reason
@@ -44,6 +45,10 @@ class RequestFailed(Exception):
 
 class Unanswered(RequestFailed):
     """A request without a valid reply after all repetitions."""
+
+
+Prices = Mapping[Literal["input", "output", "cached"], NonNegative]
+"""Price of a million tokens, in any currency: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
 
 
 @dataclass
@@ -77,8 +82,8 @@ class Usage:
         self.completion_tokens += _count(usage.get("completion_tokens"))
         self.cached_tokens += _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
 
-    def cost(self, prices: Mapping[str, float]) -> float:
-        """Return the cost at prices per million tokens: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
+    def cost(self, prices: Prices) -> float:
+        """Return the cost."""
         fresh = prices.get("input", 0.0)
         cached = self.cached_tokens * prices.get("cached", fresh)
         read = (self.prompt_tokens - self.cached_tokens) * fresh + cached
@@ -100,17 +105,17 @@ class ChatClient:
     """Name of the component for messages: ``openai``."""
     base_url: str
     api_key: str | None = field(default=None, repr=False)
-    concurrency: int = 8
+    concurrency: Count = 8
     """Maximum number of simultaneous requests. A request that waits before its repetition does not count."""
-    requests_per_minute: float | None = None
+    requests_per_minute: Positive | None = None
     """Maximum rate of requests, repetitions included; they are spaced evenly."""
-    timeout: float = 120.0
+    timeout: Positive = 120.0
     """Seconds after which an attempt ends, whatever the server has sent by then."""
-    connect_timeout: float = 10.0
+    connect_timeout: Positive = 10.0
     """Seconds after which an attempt to connect ends."""
-    retries: int = 5
+    retries: Index = 5
     """Maximum number of repetitions of a request."""
-    first_wait: float = 1.0
+    first_wait: Positive = 1.0
     """Seconds before the first repetition; doubled each time. A header Retry-After replaces it."""
     parameters: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Field of the request -> its name on this server, or None for a field that it does not accept."""
@@ -122,34 +127,20 @@ class ChatClient:
     """Function that waits, and function that gives the time in seconds; tests replace them."""
 
     def __post_init__(self) -> None:
+        check_fields(self.owner, self)
         for name in ("base_url", "proxy"):
             value = getattr(self, name)
-            if value is not None and not str(value).startswith(("http://", "https://")):
-                self._refuse(name, f"begins with http:// or https://; found {value!r}", value)
-        for name, minimum in (("concurrency", 1), ("retries", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-                self._refuse(name, f"must be at least {minimum}, found {value!r}", value)
-        for name in ("timeout", "connect_timeout", "requests_per_minute", "first_wait"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and 0 < value < 1e6):
-                self._refuse(name, f"must be a positive number, found {value!r}", value)
-
-        fields: object = self.parameters
-        if not isinstance(fields, Mapping) or not all(
-            isinstance(name, str) and (new is None or (isinstance(new, str) and new)) for name, new in fields.items()
-        ):
-            self._refuse(
-                "parameters", f"maps fields to their names on the server, or to null; found {fields!r:.80}", fields
-            )
+            if value is not None and not value.startswith(("http://", "https://")):
+                raise HarnessError(
+                    f"{self.owner}: {name} begins with http:// or https://; found {value!r}",
+                    parameter=name,
+                    value=value,
+                )
         for name in ("model", "messages"):
-            if name in fields:
+            if name in self.parameters:
                 raise HarnessError(
                     f"{self.owner}: the field '{name}' has the same name on all servers", parameter="parameters"
                 )
-
-    def _refuse(self, name: str, text: str, value: object) -> NoReturn:
-        raise HarnessError(f"{self.owner}: {name} {text}", parameter=name, value=value)
 
     def rename_fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields of a request under their names on the server, without those that it does not accept."""

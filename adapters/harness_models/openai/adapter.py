@@ -7,16 +7,16 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
-from harness.errors import HarnessError, did_you_mean
-from harness.llm.client import ChatClient, RequestFailed, Session
+from harness.contracts.parameters import Count, check_arguments
+from harness.errors import HarnessError
+from harness.llm.client import ChatClient, Prices, RequestFailed, Session
 from harness_models.openai.messages import Messages
 from harness_models.openai.replies import Choice, generation, read_choices
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
-_PRICES = ("input", "output", "cached")
 
 
 class OpenAI:
@@ -72,6 +72,7 @@ class OpenAI:
 
     prepare_only_checks = True
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -81,7 +82,7 @@ class OpenAI:
         system: str | None = None,
         images: PathParam | None = None,
         image: bool | None = None,
-        medium: str = "auto",
+        medium: Literal["auto", "image", "video", "audio"] = "auto",
         frames: int = 8,
         frame_choice: str = "uniform",
         max_side: int | None = None,
@@ -94,10 +95,10 @@ class OpenAI:
         retries: int = 5,
         first_wait: float = 1.0,
         proxy: str | None = None,
-        max_length: int = 64,
+        max_length: Count = 64,
         seed: bool = True,
         parameters: Mapping[str, str | None] | None = None,
-        prices: Mapping[str, float] | None = None,
+        prices: Prices | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         key = os.environ.get(api_key_env) if api_key_env else None
@@ -114,7 +115,7 @@ class OpenAI:
             max_side=max_side,
         )  # fmt: skip
         self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
-        self.prices, self.extra = _prices(prices), dict(extra or {})
+        self.prices, self.extra = dict(prices or {}), dict(extra or {})
 
     @property
     def media_folder(self) -> Path | None:
@@ -218,27 +219,3 @@ class OpenAI:
         if self.log_probs:
             body["logprobs"] = True
         return {**self.client.rename_fields(body), **self.extra}
-
-
-def _prices(prices: object) -> dict[str, float]:
-    """Return the parameter ``prices``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
-    if prices is None:
-        return {}
-    if not isinstance(prices, Mapping):
-        raise HarnessError(
-            f"openai: prices is a mapping such as {{input: 0.15, output: 0.6}}, per million tokens; found {prices!r:.60}",
-            parameter="prices",
-        )
-    for name, value in prices.items():
-        if name not in _PRICES:
-            raise HarnessError(
-                f"openai: prices has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
-                parameter="prices",
-                value=name,
-                expected=_PRICES,
-            )
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
-            raise HarnessError(
-                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="prices"
-            )
-    return {str(name): float(value) for name, value in prices.items()}

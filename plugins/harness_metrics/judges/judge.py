@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from harness.contracts import Parameters
+from harness.contracts.parameters import Index, check_arguments, check_parameters
 from harness.errors import HarnessError
 from harness.files.user_path import user_path
-from harness.registry.parameter_checks import check_parameters
+from harness.llm.client import Prices
 from harness_metrics.judges.answers import Verdict
 from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.replies import Backend, Conversation, Reply
 from harness_metrics.judges.reply_cache import ReplyCache
 from harness_metrics.judges.server import Server
-from harness_metrics.sets.checks import check_count, check_number
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -50,14 +50,20 @@ class Judge:
         For a value out of range.
     """
 
+    @check_arguments
     def __init__(
-        self, backend: Backend, *, cache: bool | str = True, repeats: int = 1, prices: Mapping[str, float] | None = None
+        self,
+        backend: Backend,
+        *,
+        cache: bool | str = True,
+        repeats: Index = 1,
+        prices: Prices | None = None,
     ) -> None:
         self.backend = backend
         self.caches = bool(cache)
         self.folder = user_path(cache) if isinstance(cache, str) and cache else None
-        self.repeats = check_count(repeats, "judge", "repeats", 0)
-        self.prices = _prices(prices)
+        self.repeats = repeats
+        self.prices = prices
 
     def signature(self) -> str:
         """Return the signature of the model, and the number of repetitions."""
@@ -140,17 +146,6 @@ def _warn(verdicts: Any) -> None:
     if valid < total:
         reasons = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         _log.warning("judge: %d of %d prompts have no valid answer (%s)", total - valid, total, reasons)
-
-
-def _prices(prices: object) -> dict[str, float] | None:
-    if prices is None:
-        return None
-    if not isinstance(prices, Mapping) or set(cast("Mapping[str, object]", prices)) != {"input", "output"}:
-        raise HarnessError(
-            f"judge: prices is {prices!r}; expected {{input: ..., output: ...}}, the prices of a million tokens"
-        )
-    values = cast("Mapping[str, object]", prices)
-    return {name: check_number(values[name], "judge", f"prices.{name}") for name in ("input", "output")}
 
 
 JudgeSpec = Mapping[str, Any] | Backend | Judge

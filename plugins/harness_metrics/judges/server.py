@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from harness.contracts import Values
+from harness.contracts.parameters import Count, NonNegative, check_arguments
 from harness.errors import HarnessError
 from harness.llm.client import ChatClient, RequestFailed, Session
 from harness_metrics.judges.replies import Conversation, Reply
-from harness_metrics.sets.checks import check_count, check_number
 
 _REJECTED = frozenset({400, 413, 422})
 """HTTP status codes of a server that accepts no such request: too long, or refused by a filter."""
@@ -48,9 +48,10 @@ class Server:
         For a parameter out of range, and an address without ``http://`` or ``https://``.
     """
 
+    @check_arguments
     def __init__(
         self, *, base_url: str, model: str, api_key_env: str | None = None, concurrency: int = 16,
-        temperature: float = 0.0, max_tokens: int = 512, seed: int | None = None, extra: Mapping[str, Any] | None = None,
+        temperature: NonNegative = 0.0, max_tokens: Count = 512, seed: int | None = None, extra: Mapping[str, Any] | None = None,
         timeout: float = 120.0, retries: int = 5, first_wait: float = 0.25, parameters: Mapping[str, str | None] | None = None,
     ) -> None:  # fmt: skip
         self.api_key_env, self.extra = api_key_env, dict(extra or {})
@@ -60,8 +61,8 @@ class Server:
         )  # fmt: skip
         self.fields = {
             "model": model,
-            "temperature": check_number(temperature, "judge", "temperature"),
-            "max_tokens": check_count(max_tokens, "judge", "max_tokens"),
+            "temperature": temperature,
+            "max_tokens": max_tokens,
             **({} if seed is None else {"seed": seed}),
         }
 

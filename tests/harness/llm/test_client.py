@@ -209,10 +209,10 @@ def test_the_key_is_sent_and_not_shown(server):
     [
         ({"base_url": "localhost:8000"}, "openai: base_url begins with http:// or https://; found 'localhost:8000'"),
         ({"proxy": "proxy:3128"}, "openai: proxy begins with http:// or https://; found 'proxy:3128'"),
-        ({"concurrency": 0}, "openai: concurrency must be at least 1, found 0"),
-        ({"retries": -1}, "openai: retries must be at least 0, found -1"),
-        ({"requests_per_minute": 0}, "openai: requests_per_minute must be a positive number, found 0"),
-        ({"timeout": float("nan")}, "openai: timeout must be a positive number, found nan"),
+        ({"concurrency": 0}, "openai: concurrency is 0; expected a whole number of at least 1"),
+        ({"retries": -1}, "openai: retries is -1; expected a whole number of at least 0"),
+        ({"requests_per_minute": 0}, "openai: requests_per_minute is 0; expected a number above 0 or null"),
+        ({"timeout": float("nan")}, "openai: timeout is nan; expected a number above 0"),
     ],
 )
 def test_settings_out_of_range(settings, message):

@@ -97,6 +97,6 @@ def test_names_and_signatures_hold_the_parameters():
     assert (caught.value.parameter, caught.value.expected) == ("form", ("plug-in",))
     with pytest.raises(UnknownName, match="did you mean 'unbiased'"):
         Nrr(form="unbiassed")
-    with pytest.raises(HarnessError, match="cnd: n is 0") as caught:
+    with pytest.raises(HarnessError, match="Cnd: n is 0") as caught:
         Cnd(n=0)
     assert (caught.value.parameter, caught.value.value) == ("n", 0)

@@ -153,10 +153,10 @@ def test_other_replies_are_invalid(value: Any):
     ("settings", "message"),
     [
         ({"base_url": "localhost:8000"}, "base_url begins with"),
-        ({"concurrency": 0}, "concurrency must be at least 1, found 0"),
+        ({"concurrency": 0}, "concurrency is 0; expected a whole number of at least 1"),
         ({"temperature": -1}, "temperature is -1"),
         ({"max_tokens": 0}, "max_tokens is 0"),
-        ({"retries": -1}, "retries must be at least 0, found -1"),
+        ({"retries": -1}, "retries is -1; expected a whole number of at least 0"),
     ],
 )
 def test_settings_have_ranges(server, settings: dict[str, Any], message: str):
