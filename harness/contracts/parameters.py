@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Lt
 
 from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
 
@@ -57,9 +58,12 @@ NonNegative = Annotated[float, Ge(0)]
 """A finite number of at least 0."""
 Share = Annotated[float, Ge(0), Le(1)]
 """A number from 0 to 1."""
+ProperShare = Annotated[float, Ge(0), Lt(1)]
+"""A number of at least 0 and below 1."""
 
 PLAIN_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 """Plain types and their descriptions in messages."""
+_EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
 _PLURALS: dict[type, str] = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
 
 
@@ -112,27 +116,46 @@ class _Limited(_Kind):
     """A whole number or a number with bounds."""
 
     kind: type
-    bounds: tuple[Ge | Gt | Le, ...]
+    bounds: tuple[Ge | Gt | Le | Lt, ...]
     infinite: bool
 
     def __str__(self) -> str:
-        low = next((bound for bound in self.bounds if not isinstance(bound, Le)), None)
-        high = next((bound for bound in self.bounds if isinstance(bound, Le)), None)
         text = PLAIN_TYPES[self.kind]
-        if isinstance(low, Gt):
-            return f"{text} above {low.gt}" + (f" and at most {high.le}" if high else "")
-        if low and high:
-            return f"{text} from {low.ge} to {high.le}"
-        return f"{text} of at least {low.ge}" if low else f"{text} of at most {high.le}" if high else text
+        match self.bounds:
+            case (Ge(), Le()):
+                return f"{text} from {self.bounds[0].ge} to {self.bounds[1].le}"
+            case _:
+                return f"{text} {' and '.join(map(_limit_text, self.bounds))}"
 
     def holds(self, value: Any) -> bool:
         """Return True for a value of the kind within the bounds."""
         if not _fits(value, (self.kind,)) or (not self.infinite and math.isinf(value)):
             return False
-        return all(
-            value >= bound.ge if isinstance(bound, Ge) else value > bound.gt if isinstance(bound, Gt) else value <= bound.le
-            for bound in self.bounds
-        )  # fmt: skip
+        return all(_is_within(value, bound) for bound in self.bounds)
+
+
+def _limit_text(bound: Ge | Gt | Le | Lt) -> str:
+    match bound:
+        case Ge():
+            return f"of at least {bound.ge}"
+        case Gt():
+            return f"above {bound.gt}"
+        case Le():
+            return f"at most {bound.le}"
+        case Lt():
+            return f"below {bound.lt}"
+
+
+def _is_within(value: Any, bound: Ge | Gt | Le | Lt) -> bool:
+    match bound:
+        case Ge():
+            return value >= bound.ge
+        case Gt():
+            return value > bound.gt
+        case Le():
+            return value <= bound.le
+        case Lt():
+            return value < bound.lt
 
 
 def _plural(item: Any) -> str:
@@ -253,9 +276,11 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
         PLAIN_TYPES[item] if item in PLAIN_TYPES else str(item) for item in accepted if isinstance(item, (type, _Kind))
     ]
     expected = [*literals, *kinds, *(["null"] if None in accepted else [])]
+    # YAML reads 1e-3 as text.
+    hint = " (in YAML write 1.0e-3, not 1e-3)" if isinstance(value, str) and _EXPONENT.fullmatch(value) else ""
     choices = ", ".join(expected[:-1]) + " or " * (len(expected) > 1) + expected[-1]
     raise InputError(
-        f"{component}: {name} is {value!r:.80}; expected {choices}{did_you_mean(str(value), literals)}",
+        f"{component}: {name} is {value!r:.80}; expected {choices}{did_you_mean(str(value), literals)}{hint}",
         parameter=name, value=value, expected=expected, nearest=nearest_name(str(value), literals),
     )  # fmt: skip
 
@@ -270,7 +295,7 @@ def _plain(hint: Any) -> Iterator[Any]:
             yield from _plain(part)
     elif origin is typing.Annotated:
         kind, *marks = typing.get_args(hint)
-        bounds = tuple(mark for mark in marks if isinstance(mark, (Ge, Gt, Le)))
+        bounds = tuple(mark for mark in marks if isinstance(mark, (Ge, Gt, Le, Lt)))
         yield from [_Limited(kind, bounds, MayBeInfinite in marks)] if bounds else _plain(kind)
     elif origin in (list, tuple, Sequence):
         items = tuple(item for part in typing.get_args(hint) if part is not Ellipsis for item in _plain(part))
