@@ -162,6 +162,8 @@ def _plural(item: Any) -> str:
     """Return the description of a kind of items in a list or mapping."""
     if isinstance(item, _Limited):
         return str(item).replace(PLAIN_TYPES[item.kind], _PLURALS[item.kind])
+    if isinstance(item, _ListOf):
+        return str(item).replace("a list", "lists", 1)
     return "null" if item is None else _PLURALS.get(item, str(item))
 
 
