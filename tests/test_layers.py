@@ -35,7 +35,7 @@ LAYERS = [
     {"errors"},
     {"contracts"},
     {"files", "stats"},
-    {"registry"},
+    {"llm", "registry"},
     {"spec"},
     {"rundir"},
     {"run"},
@@ -49,7 +49,7 @@ LAYERS = [
     {"cli"},
 ]
 """Packages of the engine, lowest first: a package imports packages of lower layers and itself."""
-PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files"}
+PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files", "llm"}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
     ("harness_models.shared.mutual_distances", "harness.run.features"),  # distances of captions, as a metric has them

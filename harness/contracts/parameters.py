@@ -1,10 +1,27 @@
-"""Types of named values, and marks of parameters; imports nothing heavy."""
+"""Parameters of components: annotated types, and checks of names and values; imports nothing heavy.
+
+A constructor whose parameters have the types of this module needs no checks of its own: the registry checks them before it creates
+a component, and the decorator :func:`check_arguments` does where a program calls the constructor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import inspect
+import math
+import re
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Annotated, Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, cast
+
+from annotated_types import Ge, Gt, Le, Lt
+
+from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
 
 Parameters = Mapping[str, Any]
 """Named values of any type: constructor parameters, decoding options, metadata."""
@@ -23,3 +40,291 @@ PathParam = Annotated[str, PathMark]
 """
 PathLike = Annotated[str | Path, PathMark]
 """As :data:`PathParam`, for constructors that also accept a :class:`~pathlib.Path`."""
+
+
+class MayBeInfinite:
+    """Marker of numbers with bounds that may also be infinite."""
+
+
+Count = Annotated[int, Ge(1)]
+"""A whole number of at least 1."""
+Index = Annotated[int, Ge(0)]
+"""A whole number of at least 0."""
+Order = Annotated[int, Ge(1), Le(4)]
+"""The longest n-gram: 1 to 4."""
+Positive = Annotated[float, Gt(0)]
+"""A finite number above 0."""
+NonNegative = Annotated[float, Ge(0)]
+"""A finite number of at least 0."""
+Share = Annotated[float, Ge(0), Le(1)]
+"""A number from 0 to 1."""
+ProperShare = Annotated[float, Ge(0), Lt(1)]
+"""A number of at least 0 and below 1."""
+
+PLAIN_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""Plain types and their descriptions in messages."""
+_EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
+_PLURALS: dict[type, str] = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
+
+
+class _Kind:
+    """A kind of values that is no plain type; ``str`` describes it in messages."""
+
+    def holds(self, value: Any) -> bool:
+        """Return True for a value of the kind."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _ListOf(_Kind):
+    """A list or tuple, with the plain types, literals and ``...`` (anything) that its items may be."""
+
+    items: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"a list of {' or '.join(map(_plural, self.items))}"
+
+    def holds(self, value: Any) -> bool:
+        """Return True for an iterable, unless it is a list or tuple with another item."""
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+            return False
+        items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+        return all(_fits(item, self.items) for item in items)
+
+
+@dataclass(frozen=True)
+class _MapOf(_Kind):
+    """A mapping, with what its keys and values may be."""
+
+    keys: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        keys, values = (" or ".join(map(_plural, items)) for items in (self.keys, self.values))
+        return f"a mapping of {keys} to {values}"
+
+    def holds(self, value: Any) -> bool:
+        """Return True for a mapping whose keys and values are of these kinds."""
+        return isinstance(value, Mapping) and all(
+            _fits(key, self.keys) and _fits(item, self.values)
+            for key, item in cast("Mapping[object, object]", value).items()
+        )
+
+
+@dataclass(frozen=True)
+class _Limited(_Kind):
+    """A whole number or a number with bounds."""
+
+    kind: type
+    bounds: tuple[Ge | Gt | Le | Lt, ...]
+    infinite: bool
+
+    def __str__(self) -> str:
+        text = PLAIN_TYPES[self.kind]
+        match self.bounds:
+            case (Ge(), Le()):
+                return f"{text} from {self.bounds[0].ge} to {self.bounds[1].le}"
+            case _:
+                return f"{text} {' and '.join(map(_limit_text, self.bounds))}"
+
+    def holds(self, value: Any) -> bool:
+        """Return True for a value of the kind within the bounds."""
+        if not _fits(value, (self.kind,)) or (not self.infinite and math.isinf(value)):
+            return False
+        return all(_is_within(value, bound) for bound in self.bounds)
+
+
+def _limit_text(bound: Ge | Gt | Le | Lt) -> str:
+    match bound:
+        case Ge():
+            return f"of at least {bound.ge}"
+        case Gt():
+            return f"above {bound.gt}"
+        case Le():
+            return f"at most {bound.le}"
+        case Lt():
+            return f"below {bound.lt}"
+
+
+def _is_within(value: Any, bound: Ge | Gt | Le | Lt) -> bool:
+    match bound:
+        case Ge():
+            return value >= bound.ge
+        case Gt():
+            return value > bound.gt
+        case Le():
+            return value <= bound.le
+        case Lt():
+            return value < bound.lt
+
+
+def _plural(item: Any) -> str:
+    """Return the description of a kind of items in a list or mapping."""
+    if isinstance(item, _Limited):
+        return str(item).replace(PLAIN_TYPES[item.kind], _PLURALS[item.kind])
+    if isinstance(item, _ListOf):
+        return str(item).replace("a list", "lists", 1)
+    return "null" if item is None else _PLURALS.get(item, str(item))
+
+
+def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
+    """Return the constructor parameters by name, without ``self`` and catch-alls."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in kinds}
+
+
+def type_hints(factory: Callable[..., object]) -> Values:
+    """Return the type hints of the constructor, ``Annotated`` included, without those that cannot be evaluated."""
+    function = factory.__init__ if inspect.isclass(factory) else factory
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # a name imported for type checkers alone: evaluate one by one
+        function = inspect.unwrap(function)
+        hints: Values = {}
+        for name, hint in getattr(function, "__annotations__", {}).items():
+            try:
+                hints[name] = eval(hint, getattr(function, "__globals__", {})) if isinstance(hint, str) else hint
+            except (NameError, TypeError, AttributeError):
+                continue
+        return hints
+
+
+def path_parameters(factory: Callable[..., object]) -> set[str]:
+    """Return the names of the parameters that are annotated with :data:`~harness.contracts.PathParam`."""
+    return {name for name, hint in type_hints(factory).items() if _is_path(hint)}
+
+
+def _is_path(hint: Any) -> bool:
+    if PathMark in getattr(hint, "__metadata__", ()):
+        return True
+    return any(_is_path(part) for part in typing.get_args(hint))
+
+
+def check_parameters(component: str, factory: Callable[..., object], params: Parameters) -> None:
+    """Raise :class:`UnknownName` or :class:`InputError` for parameters that do not fit the constructor.
+
+    Parameters
+    ----------
+    component : str
+        Kind and registered name for the message: ``metric 'trm'``.
+    factory : callable
+        The component's class or factory function.
+    params : mapping
+        Parameters of the spec.
+    """
+    accepted = parameters(factory)
+    catch_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(factory).parameters.values())
+    for name in params:
+        if name not in accepted and not catch_all:
+            expected = ", ".join(accepted) or "none"
+            raise UnknownName(
+                f"{component} has no parameter '{name}'{did_you_mean(name, accepted)}; parameters are: {expected}",
+                parameter=name, expected=accepted, nearest=nearest_name(name, accepted),
+            )  # fmt: skip
+    missing = [name for name, p in accepted.items() if p.default is inspect.Parameter.empty and name not in params]
+    if missing:
+        raise InputError(f"{component} needs the parameter '{missing[0]}'", parameter=missing[0])
+    hints = type_hints(factory) if params else {}
+    for name, value in params.items():
+        if name in hints:
+            _check_type(component, name, value, hints[name])
+
+
+Checked = TypeVar("Checked", bound=Callable[..., Any])
+
+
+def check_arguments(function: Checked) -> Checked:
+    """Decorate a constructor or function: values that do not fit their types raise :class:`InputError`, with the name of the class.
+
+    >>> class Coverage:
+    ...     @check_arguments
+    ...     def __init__(self, *, k: Count = 1) -> None:
+    ...         self.k = k
+    >>> Coverage(k=0)
+    Traceback (most recent call last):
+    ...
+    harness.errors.InputError: Coverage: k is 0; expected a whole number of at least 1
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call_checked(*args: Any, **kwargs: Any) -> Any:
+        hints, values = type_hints(function), signature.bind(*args, **kwargs).arguments
+        owner = type(values["self"]).__name__ if "self" in values else function.__name__
+        for name, value in values.items():
+            if name in hints and signature.parameters[name].kind not in (
+                Parameter.VAR_POSITIONAL,
+                Parameter.VAR_KEYWORD,
+            ):
+                _check_type(owner, name, value, hints[name])
+        return function(*args, **kwargs)
+
+    return cast(Checked, call_checked)
+
+
+def check_fields(owner: str, instance: object) -> None:
+    """Raise :class:`InputError` for fields of a dataclass that do not fit their types, to be called in ``__post_init__``."""
+    for name, hint in typing.get_type_hints(type(instance), include_extras=True).items():
+        _check_type(owner, name, getattr(instance, name), hint)
+
+
+def _check_type(component: str, name: str, value: object, hint: Any) -> None:
+    """Raise :class:`InputError` when the hint consists of plain types alone and the value has none of them."""
+    accepted = tuple(_plain(hint))
+    if ... in accepted or _fits(value, accepted):
+        return
+    literals = [str(item) for item in accepted if not isinstance(item, (type, _Kind, NoneType))]
+    kinds = [
+        PLAIN_TYPES[item] if item in PLAIN_TYPES else str(item) for item in accepted if isinstance(item, (type, _Kind))
+    ]
+    expected = [*literals, *kinds, *(["null"] if None in accepted else [])]
+    # YAML reads 1e-3 as text.
+    hint = " (in YAML write 1.0e-3, not 1e-3)" if isinstance(value, str) and _EXPONENT.fullmatch(value) else ""
+    choices = ", ".join(expected[:-1]) + " or " * (len(expected) > 1) + expected[-1]
+    raise InputError(
+        f"{component}: {name} is {value!r:.80}; expected {choices}{did_you_mean(str(value), literals)}{hint}",
+        parameter=name, value=value, expected=expected, nearest=nearest_name(str(value), literals),
+    )  # fmt: skip
+
+
+def _plain(hint: Any) -> Iterator[Any]:
+    """Yield the plain types, lists and literal values of a hint, None for an optional one, ``...`` for anything else."""
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        yield from typing.get_args(hint)
+    elif origin in (Union, UnionType):
+        for part in typing.get_args(hint):
+            yield from _plain(part)
+    elif origin is typing.Annotated:
+        kind, *marks = typing.get_args(hint)
+        bounds = tuple(mark for mark in marks if isinstance(mark, (Ge, Gt, Le, Lt)))
+        yield from [_Limited(kind, bounds, MayBeInfinite in marks)] if bounds else _plain(kind)
+    elif origin in (list, tuple, Sequence):
+        items = tuple(item for part in typing.get_args(hint) if part is not Ellipsis for item in _plain(part))
+        yield ... if ... in items else _ListOf(items)
+    elif origin is Mapping:
+        keys, values = (tuple(_plain(part)) for part in typing.get_args(hint))
+        yield ... if ... in values else _MapOf(keys, values)
+    elif hint in PLAIN_TYPES:
+        yield hint
+    elif hint is type(None):
+        yield None
+    else:
+        yield ...
+
+
+def _fits(value: object, accepted: Iterable[Any]) -> bool:
+    """Return True for a value of one of the kinds."""
+    return any(_is(value, item) for item in accepted)
+
+
+def _is(value: object, item: Any) -> bool:
+    if isinstance(item, _Kind):
+        return item.holds(value)
+    if not isinstance(item, type):
+        return value is item or (type(value) is type(item) and value == item)
+    if item is float:
+        return not isinstance(value, bool) and isinstance(value, Real)
+    if item is int:
+        return not isinstance(value, bool) and isinstance(value, Integral)
+    return isinstance(value, item)

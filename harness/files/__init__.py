@@ -1,5 +1,4 @@
 """Files of the user. In: paths. Out: records, captions, examples and YAML data, with their places in the file.
 
-:mod:`harness.files.http_client` sends JSON to a server, for adapters and metrics that ask a model there. Readers, adapters and
-the spec loader import these modules; the modules import only :mod:`harness.contracts` and :mod:`harness.errors`.
+Readers, adapters and the spec loader import these modules; the modules import only :mod:`harness.contracts` and :mod:`harness.errors`.
 """

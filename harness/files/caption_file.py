@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from harness.contracts import PathParam, Values
-from harness.files import captions as checks
+from harness.contracts.parameters import Count, check_arguments
 from harness.files import records as files
 
 
@@ -34,17 +34,18 @@ class CaptionFile:
     what: ClassVar[str] = "file of captions"
     """Description of the file in messages."""
 
+    @check_arguments
     def __init__(
         self,
         *,
         path: PathParam,
         media_root: str | None = None,
-        limit_references: int | None = None,
+        limit_references: Count | None = None,
         allow_empty: bool = False,
     ) -> None:
         self.path = files.existing(path, self.what)
         self.media_root = media_root
-        self.limit_references = checks.positive(limit_references, "limit_references")
+        self.limit_references = limit_references
         self.allow_empty = allow_empty
 
     def parameters(self) -> Values:

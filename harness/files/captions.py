@@ -134,19 +134,3 @@ def quote_list(ids: Iterable[object], limit: int = 3) -> str:
     """
     names = list(ids)
     return ", ".join(f"'{name}'" for name in names[:limit]) + (", ..." if len(names) > limit else "")
-
-
-def positive(value: int | None, name: str) -> int | None:
-    """Return a count of at least 1, or None; raise :class:`InputError` that names the parameter for anything else."""
-    return whole_number(value, name, minimum=1)
-
-
-def whole_number(value: int | None, name: str, *, minimum: int) -> int | None:
-    """Return an integer of at least ``minimum``, or None; raise :class:`InputError` for anything else.
-
-    >>> whole_number(3, "offset", minimum=0)
-    3
-    """
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= minimum):
-        return value
-    raise InputError(f"{name} is {value!r}; expected a whole number of at least {minimum}", parameter=name, value=value)

@@ -29,12 +29,12 @@ from types import ModuleType
 from typing import Any, cast
 
 from harness.contracts import Parameters, Values
+from harness.contracts.parameters import check_parameters, parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, find_manifests, local_plugins
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
-from harness.registry.parameter_checks import check_parameters, parameters
 
 __all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
 

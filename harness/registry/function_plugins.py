@@ -16,8 +16,8 @@ import numpy as np
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, Parameterised, TextDistance, Values
 from harness.contracts import signature_with_parameters as joined
 from harness.contracts.metrics import State
+from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError
-from harness.registry.parameter_checks import type_hints
 
 PlainFunction = Callable[..., Any]
 """A function of a plugin, before its arguments are checked."""

@@ -29,6 +29,7 @@ from harness.contracts import (
 from harness.errors import HarnessError
 from harness.files.media import open_media
 from harness.files.secrets import has_secrets, redact, redact_values
+from harness.llm.store import SETTING, ReplyStore, is_shared
 from harness.registry import current
 from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore, example_key
 from harness.run.plan import ModelPlan
@@ -37,7 +38,6 @@ from harness.run.provenance import code_of
 from harness.rundir.answers import AnswerWriter, Row
 from harness.rundir.format import plain
 from harness.rundir.pieces import MemoryPieces, PieceKey, Pieces
-from harness.rundir.shared_answers import SETTING, SharedAnswers, is_shared
 from harness.stats.seeds import derive
 
 REQUEST_EXAMPLES = 256
@@ -228,7 +228,7 @@ class _Work:
         self.identity = PieceKey.of(model.label, *identity)
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
-        self._shared = SharedAnswers(self.identity.digest) if shared else None
+        self._shared = ReplyStore("answers", self.identity.digest) if shared else None
         self._shared_keys: dict[int, str | None] = {}
 
     def key(self, block: int) -> PieceKey:
@@ -254,7 +254,7 @@ class _Work:
                     writer.append(key, row)
                     shared = self._shared_keys.get(index)
                     if self._shared is not None and shared is not None and not isinstance(item, Failure):
-                        self._shared.add(shared, row)
+                        self._shared.add(shared, plain(row))
                     self.advance(1)
             if self._shared is not None:
                 self._shared.close()

@@ -14,12 +14,12 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError
 
 from harness.contracts import Values
+from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError, MissingExtra
 from harness.registry import current, parameters
 from harness.registry.component_kinds import SINGULAR
 from harness.registry.local_code import describe
 from harness.registry.manifest_schema import Entry
-from harness.registry.parameter_checks import type_hints
 
 AXES = ("metrics",)
 """Kinds whose parameters may be lists of values, axes of a grid."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from harness.contracts import Parameters
+from harness.contracts.parameters import path_parameters
 from harness.errors import HarnessError
 from harness.files.yaml_source import Key, YamlValue
 from harness.registry import current
 from harness.registry.component_kinds import KINDS
-from harness.registry.parameter_checks import path_parameters
 
 _SECTIONS = {"models": "adapters", "metrics": "metrics"}
 

@@ -70,12 +70,3 @@ def calibrated_epsilon(difference: np.ndarray, preference: np.ndarray) -> float:
     best = int(np.argmax(np.where(last, correct, -1)))
     without = int(agree[size > 0].sum() + tie[size == 0].sum())
     return float(size[best]) if correct[best] > without else 0.0
-
-
-def majority(votes: np.ndarray) -> float:
-    """Return the sign of the sum of votes (k,): 1 for the first caption, -1 for the second, 0 for a tie.
-
-    >>> majority(np.array([1, 1, -1])), majority(np.array([1, -1]))
-    (1.0, 0.0)
-    """
-    return float(np.sign(np.sum(votes)))

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.contracts import CaptionSet, Decoding, Example, Parameters
+from harness.contracts.parameters import check_parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
 from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
 from harness.registry.function_plugins import component_of
 from harness.registry.instance_checks import check_instance
 from harness.registry.manifest_schema import Entry
-from harness.registry.parameter_checks import check_parameters
 from harness.testing import sample_captions
 from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
 from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Literal, Union
 
 from harness.contracts import Parameters, Values
+from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError
 from harness.registry import parameters
-from harness.registry.parameter_checks import type_hints
 from harness.testing.results import Instance, NotApplicable, Violation
 
 PLAIN_TYPES = (bool, int, float, str, type(None))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Decoding, Distance, Example, Generation, TaskView
-from harness.errors import HarnessError, InputError
+from harness.contracts.parameters import Count, check_arguments
+from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_models.human.adapter import hold_out, refuse_small
 from harness_models.shared.mutual_distances import sum_distances
@@ -39,10 +40,10 @@ class Central:
     Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, appendix B.3.
     """
 
+    @check_arguments
     def __init__(
-        self, *, distance: str | Mapping[str, Any] | Distance = "cider", n: int | None = None, held_out: bool = False
+        self, *, distance: str | Mapping[str, Any] | Distance = "cider", n: Count | None = None, held_out: bool = False
     ) -> None:
-        check_count(n, "central: n")
         self.distance: Distance = resolve("distances", distance)
         self.n = n
         self.held_out = held_out
@@ -72,9 +73,3 @@ class Central:
             index = self._central[example.id]
             references = hold_out(example.references, [index]).references if self.held_out else example.references
             yield Generation((example.references[index],) * times, references)
-
-
-def check_count(value: int | None, name: str, minimum: int = 1) -> None:
-    """Raise :class:`InputError` unless ``value`` is None or an integer of at least ``minimum``; ``name`` is the parameter."""
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < minimum):
-        raise InputError(f"{name} is {value!r}; expected a whole number of at least {minimum}")

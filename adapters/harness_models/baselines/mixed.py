@@ -11,10 +11,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from harness.contracts import Candidates, Decoding, Example, Generation, TaskView
+from harness.contracts.parameters import Count, Index, Share, check_arguments
 from harness.errors import HarnessError, InputError
 from harness.files.captions import quote_list
 from harness_metrics.discrepancy.mixing import draw
-from harness_models.baselines.central import DEFAULT_N, check_count
+from harness_models.baselines.central import DEFAULT_N
 from harness_models.human.adapter import hold_out, refuse_small
 from harness_tasks.readers.lines import words_of
 
@@ -78,18 +79,18 @@ class Mixture(MixedCaptions):
 
     name: ClassVar[str] = "mixture"
 
+    @check_arguments
     def __init__(
         self,
         *,
-        unique: int = 5,
-        correct: int | None = None,
-        n: int | None = None,
-        held_out: int | None = None,
+        unique: Count = 5,
+        correct: Index | None = None,
+        n: Count | None = None,
+        held_out: Index | None = None,
         skip_small: bool = False,
     ) -> None:
-        correct = self._check_counts(unique, correct, n)
+        correct = self._set_counts(unique, correct, n)
         self.held_out = correct if held_out is None else held_out
-        check_count(self.held_out, "mixture: held_out", minimum=0)
         if correct > unique:
             raise InputError(f"mixture: correct is {correct}, more than the {unique} unique captions")
         if self.held_out < correct:
@@ -99,11 +100,8 @@ class Mixture(MixedCaptions):
         self.drawn_correct, self.drawn_wrong, self.skip_small = correct, unique - correct, skip_small
         self._pool: list[Example] = []
 
-    def _check_counts(self, unique: int, correct: int | None, n: int | None) -> int:
-        """Store the counts and return the number of correct captions; raise :class:`InputError` for one out of range."""
-        check_count(unique, f"{self.name}: unique")
-        check_count(correct, f"{self.name}: correct", minimum=0)
-        check_count(n, f"{self.name}: n")
+    def _set_counts(self, unique: int, correct: int | None, n: int | None) -> int:
+        """Store the counts and return the number of correct captions."""
         self.unique, self.correct, self.n = unique, unique if correct is None else correct, n
         return self.correct
 
@@ -229,19 +227,20 @@ class Pools(Mixture):
 
     name = "pools"
 
+    @check_arguments
     def __init__(
         self,
         *,
-        unique: int,
-        correct: int,
-        n: int | None = None,
-        held_out: int | None = None,
+        unique: Count,
+        correct: Index,
+        n: Count | None = None,
+        held_out: Index | None = None,
         skip_small: bool = False,
     ) -> None:
         if held_out is not None and held_out < unique:
             raise InputError(f"pools: held_out is {held_out}, fewer than the {unique} captions of the correct pool")
         super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
-        self._check_counts(unique, correct, n)
+        self._set_counts(unique, correct, n)
         if n is not None and correct > n:
             raise InputError(f"pools: correct is {correct}, more than the {n} candidates of a set")
         self.drawn_correct = self.drawn_wrong = unique
@@ -290,11 +289,8 @@ class EpsilonMixture(MixedCaptions):
 
     default_size = 1
 
-    def __init__(self, *, epsilon: float, length: int | Literal["same"] = "same") -> None:
-        if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0 <= epsilon <= 1:
-            raise InputError(f"epsilon-mixture: epsilon is {epsilon!r}; expected a share from 0 to 1")
-        if length != "same" and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
-            raise InputError(f"epsilon-mixture: length is {length!r}; expected 'same' or a whole number of at least 1")
+    @check_arguments
+    def __init__(self, *, epsilon: Share, length: Count | Literal["same"] = "same") -> None:
         self.epsilon, self.length = float(epsilon), length
         self._sentences: list[list[str]] = []
         self._vocabulary: list[str] = []

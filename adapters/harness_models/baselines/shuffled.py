@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.contracts import Decoding, Example, Generation, TaskView
+from harness.contracts.parameters import Count, Index, check_arguments
 from harness.errors import HarnessError, InputError
-from harness_models.baselines.central import check_count
 
 
 class Shuffled:
@@ -31,9 +31,8 @@ class Shuffled:
         For a parameter out of range, and in :meth:`prepare` for a task with one example.
     """
 
-    def __init__(self, *, n: int | None = None, order: int = 0) -> None:
-        check_count(n, "shuffled: n")
-        check_count(order, "shuffled: order", minimum=0)
+    @check_arguments
+    def __init__(self, *, n: Count | None = None, order: Index = 0) -> None:
         self.n = n
         self.order = order
         self._partner: dict[str, Example] = {}

@@ -10,14 +10,16 @@ import torch
 
 from harness.contracts import Example, PathParam, TaskView
 from harness.errors import HarnessError, InputError
+from harness.files.yaml_source import Located
 from harness_models.captioner.image_features import image_features
 from harness_models.captioner.model import END, Captioner, load
-from harness_models.captioner.recipe import CaptionerRecipe, recipe_from
+from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import stage_folder, train
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import select_rows
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.training.model_cache import get_or_train
+from harness_models.shared.training.recipe import recipe_from
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_tasks.a3ds import pixels
 from harness_tasks.readers.lines import words_of
@@ -63,7 +65,7 @@ class TrainedCaptioner(LeftToRight):
         self.recipe: CaptionerRecipe | None = None
         self.folder: Path | None = None
         if train is not None:
-            self.recipe = recipe_from(train)
+            self.recipe = recipe_from(Located(train, {(): ("captioner", 0)}), CaptionerRecipe)
             count = len(self.recipe.stages)
             self.stage = count if stage is None else stage
             if self.stage > count:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError, InputError
-from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, recipe_from
+from harness.files.yaml_source import Located, load
+from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe
 from harness_models.captioner.training import train
-from harness_models.shared.training.recipe import Trainer
+from harness_models.shared.training.recipe import Trainer, recipe_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +41,16 @@ def run(args: argparse.Namespace) -> int:
 
     Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out of range.
     """
-    settings, location = _from_spec(args.spec)
-    output = args.output or settings.pop("output", None)
-    settings.pop("output", None)
+    source = load(Path(args.spec)) if args.spec else Located({}, {(): ("captioner", 0)})
+    if not isinstance(source.data, dict):
+        raise InputError(f"expected a mapping of settings, found {type(source.data).__name__}", args.spec)
+    named_output = source.data.pop("output", None)
+    output = args.output or named_output
     if not output:
         raise HarnessError("harness train captioner needs --output DIR (or output in the spec)")
     options = {field.name: getattr(args, field.name) for field in fields(CaptionerRecipe)}
-    recipe = recipe_from({**settings, **{k: v for k, v in options.items() if v is not None}}, location)
+    source.data.update({name: value for name, value in options.items() if value is not None})
+    recipe = recipe_from(source, CaptionerRecipe)
 
     def report(row: dict[str, Any]) -> None:
         if "stage" in row:
@@ -59,15 +63,3 @@ def run(args: argparse.Namespace) -> int:
     last = train(recipe, Path(output), resume=args.resume, report=report)
     print(f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, {recipe.stages[-1]} steps")
     return 0
-
-
-def _from_spec(path: str | None) -> tuple[dict[str, Any], str]:
-    """Return the settings of a YAML file, and their location for error messages."""
-    if path is None:
-        return {}, "captioner"
-    from harness.files.yaml_source import load
-
-    data = load(Path(path)).data
-    if not isinstance(data, dict):
-        raise InputError(f"expected a mapping of settings, found {type(data).__name__}", path)
-    return dict(data), path

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
 
 from harness.contracts import Example
+from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
 from harness_models.clipcap.image_vectors import open_vectors
 from harness_models.clipcap.model import ClipCap, ClipCapSizes
@@ -48,17 +49,12 @@ class ClipCapRecipe(CaptionRecipe):
     }  # fmt: skip
     """Default sizes of GPT-2, of the BPE (``vocabulary``), and of the transformer mapper."""
 
-    mapper: str = "mlp"
+    mapper: Literal["mlp", "transformer"] = "mlp"
     """Kind of the mapper: mlp or transformer."""
-    prefix_length: int = 10
+    prefix_length: Count = 10
     """Number of input embeddings of GPT-2 that the mapper returns."""
-    batch: int = 40
+    batch: Count = 40
     decay: float = 0.95
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.mapper not in ("mlp", "transformer"):
-            raise HarnessError(f"clipcap: mapper is mlp or transformer; found {self.mapper!r}")
 
 
 class ClipCapTraining(CaptionTraining):

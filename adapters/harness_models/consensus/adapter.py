@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView
-from harness.errors import HarnessError
+from harness.contracts.parameters import Ge, check_arguments
 from harness.registry import resolve
 from harness_metrics.judges.summariser import Summariser, plain
 
@@ -36,11 +36,15 @@ class Consensus:
     Chan et al. 2023, *IC3: Image Captioning by Committee Consensus*, section 3.
     """
 
+    @check_arguments
     def __init__(
-        self, *, model: str | Mapping[str, Any] | Adapter, judge: Any, candidates: int = 10, prompt: str | None = None
+        self,
+        *,
+        model: str | Mapping[str, Any] | Adapter,
+        judge: Any,
+        candidates: Annotated[int, Ge(2)] = 10,
+        prompt: str | None = None,
     ) -> None:
-        if candidates < 2:
-            raise HarnessError(f"consensus: candidates is {candidates}; expected at least 2", parameter="candidates")
         self.candidates, self.summariser = candidates, Summariser(judge, prompt)
         self.model: Any = resolve("adapters", model)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from harness.contracts import (
     Generation,
     TaskView,
 )
+from harness.contracts.parameters import Ge, check_arguments
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_models.shared.mutual_distances import sum_distances
@@ -54,17 +55,14 @@ class Mbr(Wrapper):
     kind = "mbr"
     whole_task = True  # the statistics of the distance are those of all examples
 
+    @check_arguments
     def __init__(
         self,
         *,
         model: str | Mapping[str, Any] | Adapter,
         distance: str | Mapping[str, Any] | Distance = "meteor",
-        pool: int = 16,
+        pool: Annotated[int, Ge(2)] = 16,
     ) -> None:
-        if isinstance(pool, bool) or not isinstance(pool, int) or pool < 2:
-            raise HarnessError(
-                f"mbr: pool is {pool!r}; expected an integer of at least 2", parameter="pool", value=pool
-            )
         self.model: Any = resolve("adapters", model)
         self.distance: Distance = resolve("distances", distance)
         self.pool = pool

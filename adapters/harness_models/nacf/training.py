@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.nacf.layers import BOS, EOS, MASK, PAD, VIS, NacfSizes
 from harness_models.nacf.model import Encoded, Nacf
@@ -34,9 +35,6 @@ from harness_models.shared.training.tokens import IGNORED, pad_rows
 FORMAT_VERSION = 1
 """Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
 
-METHODS = ("ARB", "NAB", "NACF")
-"""Methods that can be trained."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class VideoRecipe(CaptionRecipe):
@@ -49,14 +47,13 @@ class VideoRecipe(CaptionRecipe):
     sizes: ClassVar[Mapping[str, Any]] = {
         "width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None
     }  # fmt: skip
-    counts = (*CaptionRecipe.counts, "frames", "least_count")
 
-    frames: int = 8
+    frames: Count = 8
     """Number of frames selected from each feature series, for files."""
-    epochs: int = 50
+    epochs: Count = 50
     learning_rate: float = 5e-4
     decay: float = 0.98
-    least_count: int = 1
+    least_count: Count = 1
     """Words with fewer occurrences are unknown."""
     clip: float = 5.0
 
@@ -67,17 +64,10 @@ class NacfRecipe(VideoRecipe):
 
     system: ClassVar[str] = "nacf"
 
-    method: str = "NACF"
+    method: Literal["ARB", "NAB", "NACF"] = "NACF"
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
     """Visual words (NACF). Default: all words for which :func:`~harness_models.nacf.visual_words.is_visual` is true."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.method not in METHODS:
-            raise HarnessError(
-                f"nacf: method is one of {', '.join(METHODS)}; found {self.method!r}{did_you_mean(self.method, METHODS)}"
-            )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
+from harness.contracts.parameters import ProperShare
 from harness.errors import HarnessError, did_you_mean
 from harness_models.nacf.layers import PAD, VIS
 from harness_models.nacf.training import (
@@ -43,13 +44,8 @@ class O2naRecipe(VideoRecipe):
     :func:`~harness_models.o2na.object_words.object_words`."""
     least_objects: int = 2
     """Smallest number of occurrences as a noun for a word to be an object word."""
-    hide_objects: float = 0.1
+    hide_objects: ProperShare = 0.1
     """Share of the object words that are hidden from the draft."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.hide_objects < 1:
-            raise HarnessError(f"o2na: hide_objects is a share from 0 to below 1; found {self.hide_objects}")
 
 
 class O2naTraining(VideoTraining):

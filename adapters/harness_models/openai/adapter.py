@@ -7,19 +7,16 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView
-from harness.errors import HarnessError, did_you_mean, require
-from harness.files.http_client import RequestFailed
-from harness_models.openai.client import ChatClient, Session, Unanswered
+from harness.contracts.parameters import Count, check_arguments
+from harness.errors import HarnessError
+from harness.llm.client import ChatClient, Prices, RequestFailed, Session
 from harness_models.openai.messages import Messages
 from harness_models.openai.replies import Choice, generation, read_choices
 
 _STRATEGIES = ("greedy", "sample", "nucleus")
-_PRICES = ("input", "output", "cached")
-_HOPELESS = 3
-"""Number of first examples without answer after which no further request is sent; later, that number times ``concurrency``."""
 
 
 class OpenAI:
@@ -58,7 +55,7 @@ class OpenAI:
     requests_per_minute
         Maximum rate of requests.
     timeout, connect_timeout, retries, first_wait, proxy
-        See :class:`~harness_models.openai.client.ChatClient`.
+        See :class:`~harness.llm.client.ChatClient`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     seed
@@ -75,6 +72,7 @@ class OpenAI:
 
     prepare_only_checks = True
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -84,7 +82,7 @@ class OpenAI:
         system: str | None = None,
         images: PathParam | None = None,
         image: bool | None = None,
-        medium: str = "auto",
+        medium: Literal["auto", "image", "video", "audio"] = "auto",
         frames: int = 8,
         frame_choice: str = "uniform",
         max_side: int | None = None,
@@ -97,18 +95,19 @@ class OpenAI:
         retries: int = 5,
         first_wait: float = 1.0,
         proxy: str | None = None,
-        max_length: int = 64,
+        max_length: Count = 64,
         seed: bool = True,
         parameters: Mapping[str, str | None] | None = None,
-        prices: Mapping[str, float] | None = None,
+        prices: Prices | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         key = os.environ.get(api_key_env) if api_key_env else None
         if api_key_env and not key:
             raise HarnessError(f"openai: the environment variable {api_key_env} holds no key")
         self.client = ChatClient(
-            base_url=base_url, api_key=key, concurrency=concurrency, requests_per_minute=requests_per_minute,
-            timeout=timeout, connect_timeout=connect_timeout, retries=retries, first_wait=first_wait, proxy=proxy,
+            owner="openai", base_url=base_url, api_key=key, parameters=parameters or {}, concurrency=concurrency,
+            requests_per_minute=requests_per_minute, timeout=timeout, connect_timeout=connect_timeout, retries=retries,
+            first_wait=first_wait, proxy=proxy,
         )  # fmt: skip
         folder = Path(images) if images is not None else None
         self.messages = Messages(
@@ -116,8 +115,7 @@ class OpenAI:
             max_side=max_side,
         )  # fmt: skip
         self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
-        self.parameters, self.prices, self.extra = _renames(parameters), _prices(prices), dict(extra or {})
-        self._answered, self._failed = False, 0
+        self.prices, self.extra = dict(prices or {}), dict(extra or {})
 
     @property
     def media_folder(self) -> Path | None:
@@ -131,7 +129,7 @@ class OpenAI:
             "length": self.max_length, "image": self.messages.image, "seed": self.seed, "extra": self.extra,
         }  # fmt: skip
         optional = {
-            "parameters": (self.parameters, {}), "max_side": (self.messages.max_side, None), "frames": (self.messages.frames, 8),
+            "parameters": (self.client.parameters, {}), "max_side": (self.messages.max_side, None), "frames": (self.messages.frames, 8),
             "medium": (self.messages.medium, "auto"), "frame_choice": (self.messages.frame_choice, "uniform"),
         }  # fmt: skip
         settings.update({name: value for name, (value, default) in optional.items() if value != default})
@@ -168,54 +166,27 @@ class OpenAI:
         Raises
         ------
         HarnessError
-            If the server would refuse every request, if the first three examples have no answer, and later if three times
-            ``concurrency`` examples in a row have none.
+            As :meth:`~harness.llm.client.ChatClient.ask_all`: for a server that refuses or is down.
         """
-        threads: Any = require("anyio.from_thread", extra="servers", needed_by="the adapter 'openai'")
-        pairs = list(zip(examples, seeds))
-        # An event loop in a thread of its own: the caller may run in one, in a notebook for example.
-        with (
-            threads.start_blocking_portal("asyncio") as portal,
-            portal.wrap_async_context_manager(self.client.session()) as session,
-        ):
-            while pairs and not self._answered:
-                yield portal.call(self._one, session, decoding, *pairs.pop(0))
-            futures = [portal.start_task_soon(self._one, session, decoding, *pair) for pair in pairs]
-            try:
-                for future in futures:
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
 
-    async def _one(self, session: Session, decoding: Decoding, example: Example, seed: int) -> Generation | Failure:
-        candidates = decoding.candidates or 1
-        count = 1 if decoding.strategy == "greedy" else candidates
-        async with session.window:
+        async def generate_one(session: Session, pair: tuple[Example, int]) -> Generation | Failure:
+            candidates = decoding.candidates or 1
+            count = 1 if decoding.strategy == "greedy" else candidates
             try:
-                body = await asyncio.to_thread(self.body, example, decoding, seed, count)
+                body = await asyncio.to_thread(self.body, pair[0], decoding, pair[1], count)
             except RequestFailed as error:
                 return Failure(str(error))
             try:
                 choices = await self._choices(session, body, count)
             except RequestFailed as error:
-                self._note_failure(session, error)
                 return Failure(f"{self.client.base_url}: {error}")
-        self._answered, self._failed = True, 0
-        return generation(choices * (candidates // count))
+            return generation(choices * (candidates // count))
 
-    def _note_failure(self, session: Session, error: RequestFailed) -> None:
-        """Raise :class:`HarnessError` when so many examples in a row have no answer that the server is taken for dead."""
-        if self._answered and not isinstance(error, Unanswered):  # this example was refused, others were not
-            return
-        self._failed += 1
-        if self._failed >= (_HOPELESS * self.client.concurrency if self._answered else _HOPELESS):
-            count = self._failed
-            session.stop(f"{count} examples in a row have no answer, no further request is sent; the last: {error}")
+        return self.client.ask_all(generate_one, list(zip(examples, seeds)))
 
     async def _choices(self, session: Session, body: dict[str, Any], count: int) -> list[Choice]:
         """Return ``count`` choices; requests are repeated if the server returns fewer at a time."""
-        number, seed = self.parameters.get("n", "n"), self.parameters.get("seed", "seed")
+        number, seed = (self.client.parameters.get(name, name) for name in ("n", "seed"))
         choices: list[Choice] = []
         while len(choices) < count:
             if number in body:
@@ -229,7 +200,7 @@ class OpenAI:
         """Return the JSON body of the request for one example.
 
         Raises :class:`InputError` for a prompt with a field that the example lacks, and
-        :class:`~harness.files.http_client.RequestFailed` for media that cannot be read.
+        :class:`~harness.llm.client.RequestFailed` for media that cannot be read.
         """
         greedy = decoding.strategy == "greedy"
         body: dict[str, Any] = {
@@ -247,51 +218,4 @@ class OpenAI:
             body["seed"] = seed % 2**31
         if self.log_probs:
             body["logprobs"] = True
-        return {**self._rename_fields(body), **self.extra}
-
-    def _rename_fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return fields under their names on the server, without those that it does not accept."""
-        names = {name: self.parameters.get(name, name) for name in body}
-        return {new: body[name] for name, new in names.items() if new is not None}
-
-
-def _renames(parameters: object) -> dict[str, str | None]:
-    """Return the parameter ``parameters``; raise :class:`HarnessError` unless it maps names to names or null."""
-    if parameters is None:
-        return {}
-    if not isinstance(parameters, Mapping) or not all(
-        isinstance(name, str) and (new is None or (isinstance(new, str) and new)) for name, new in parameters.items()
-    ):
-        raise HarnessError(
-            f"openai: parameters maps fields to their names on the server, or to null; found {parameters!r:.80}",
-            parameter="parameters",
-            value=parameters,
-        )
-    for name in ("model", "messages"):
-        if name in parameters:
-            raise HarnessError(f"openai: the field '{name}' has the same name on all servers", parameter="parameters")
-    return dict(parameters)
-
-
-def _prices(prices: object) -> dict[str, float]:
-    """Return the parameter ``prices``; raise :class:`HarnessError` for unknown names, and prices that are no numbers from 0."""
-    if prices is None:
-        return {}
-    if not isinstance(prices, Mapping):
-        raise HarnessError(
-            f"openai: prices is a mapping such as {{input: 0.15, output: 0.6}}, per million tokens; found {prices!r:.60}",
-            parameter="prices",
-        )
-    for name, value in prices.items():
-        if name not in _PRICES:
-            raise HarnessError(
-                f"openai: prices has no '{name}'{did_you_mean(str(name), _PRICES)}; expected some of {', '.join(_PRICES)}",
-                parameter="prices",
-                value=name,
-                expected=_PRICES,
-            )
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e9:
-            raise HarnessError(
-                f"openai: the price of {name} tokens is a number from 0, found {value!r}", parameter="prices"
-            )
-    return {str(name): float(value) for name, value in prices.items()}
+        return {**self.client.rename_fields(body), **self.extra}

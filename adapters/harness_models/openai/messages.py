@@ -6,12 +6,13 @@ import mimetypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness.contracts import Example
-from harness.errors import HarnessError, InputError
-from harness.files.http_client import RequestFailed
+from harness.contracts.parameters import check_fields
+from harness.errors import InputError
 from harness.files.media import media_label, open_media
+from harness.llm.client import RequestFailed
 from harness_models.openai.content import Part, frame_parts, image_file_part, sound_part, video_file_part
 from harness_models.shared.media.kinds import kind_of_name, media_path
 from harness_models.shared.media.sound import read_sound, wav_bytes
@@ -32,7 +33,7 @@ class Messages:
     """Folder of ``Example.media``."""
     image: bool | None = None
     """True: each request has media; None: those whose example names media; False: none."""
-    medium: str = "auto"
+    medium: Literal["auto", "image", "video", "audio"] = "auto"
     """``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image."""
     frames: int = 8
     """Number of frames of a video; 0 sends the whole file."""
@@ -41,10 +42,7 @@ class Messages:
     """Maximum width and height of images and frames in pixels."""
 
     def __post_init__(self) -> None:
-        if self.medium not in ("auto", "image", "video", "audio"):
-            raise HarnessError(
-                f"openai: medium is one of auto, image, video, audio; found {self.medium!r}", parameter="medium"
-            )
+        check_fields("openai", self)
         if self.frames != 0:
             check_frames(self.frames, self.frame_choice, "openai")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.contracts import Generation
-from harness.files.http_client import RequestFailed
+from harness.llm.client import RequestFailed
 
 Choice = dict[str, Any]
 

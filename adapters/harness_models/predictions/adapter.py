@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, did_you_mean
 from harness.files import captions, records
 from harness.files.columns import check_mapping
@@ -49,6 +50,7 @@ class Predictions:
         For an unknown format, a file that is missing, and in :meth:`prepare` for a file that does not fit the task.
     """
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -58,7 +60,7 @@ class Predictions:
         candidates: str | None = None,
         columns: Mapping[str, Any] | None = None,
         system: str | Sequence[str] | None = None,
-        n: int | None = None,
+        n: Count | None = None,
         allow_missing: bool = False,
         allow_unknown: bool = False,
         allow_empty: bool = False,
@@ -75,7 +77,7 @@ class Predictions:
         systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
         names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}
         self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty)
-        self.n = captions.positive(n, "n")
+        self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
         self._tables: list[Table] | None = None

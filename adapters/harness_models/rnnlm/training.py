@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from harness.contracts.parameters import Count, Positive, ProperShare, check_fields
 from harness.errors import HarnessError, InputError
 from harness_models.rnnlm.model import FIRST_WORD, START, STOP, RnnLm
 from harness_models.shared.training.loop import Report
@@ -34,29 +35,22 @@ class RnnLmRecipe:
     Raises :class:`HarnessError` for values out of range.
     """
 
-    epochs: int = 6
-    size: int = 128
+    epochs: Count = 6
+    size: Count = 128
     """Width of the embedding and of the LSTM."""
-    learning_rate: float = 1e-3
-    batch_size: int = 32
+    learning_rate: Positive = 1e-3
+    batch_size: Count = 32
     """Number of sentences per batch."""
-    min_count: int = 1
+    min_count: Count = 1
     """Sentences that contain a word with fewer occurrences are left out."""
-    max_words: int = 32
+    max_words: Count = 32
     """Sentences with more words are left out."""
-    held_out: float = 0.02
+    held_out: ProperShare = 0.02
     """Share of the sentences that are not used in training; perplexity is measured on them."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "size", "batch_size", "min_count", "max_words"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise HarnessError(f"rnnlm: {name} is {value!r}; expected a whole number of at least 1")
-        if not self.learning_rate > 0 or not 0 <= self.held_out < 1:
-            raise HarnessError(
-                f"rnnlm: learning_rate {self.learning_rate!r} must be above 0 and held_out {self.held_out!r} a share below 1"
-            )
+        check_fields("rnnlm", self)
 
     def key(self, corpus: str) -> str:
         """Return the cache key of the trained model, from the recipe and the fingerprint of the corpus."""

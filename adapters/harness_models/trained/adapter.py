@@ -11,6 +11,7 @@ from harness.contracts import (
     PathParam,
 )
 from harness.errors import HarnessError, did_you_mean
+from harness.files.yaml_source import Located
 from harness.registry import current, parameters
 from harness_models.shared.training.model_cache import get_or_train
 from harness_models.shared.training.recipe import load_trainer, read_recipe, recipe_from
@@ -55,7 +56,7 @@ class Trained(Wrapper):
         self.recipe: Any = (
             read_recipe(recipe, kind)
             if isinstance(recipe, str)
-            else recipe_from(recipe, kind, f"trained: recipe of {self.system}")
+            else recipe_from(Located(recipe, {(): (f"trained: recipe of {self.system}", 0)}), kind)
         )
         self._model: Any = None
 

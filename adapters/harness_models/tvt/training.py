@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from harness.contracts.parameters import Count
 from harness_models.shared.layers.standardise import Standardiser
 from harness_models.shared.training.caption_recipe import CaptionRecipe
 from harness_models.shared.training.caption_training import CaptionTraining
@@ -40,12 +41,10 @@ class TvtRecipe(CaptionRecipe):
         item.name: item.default for item in fields(TvtSizes) if item.name not in ("views", "vocabulary")
     }
 
-    counts = (*CaptionRecipe.counts, "least_count")
-
-    epochs: int = 300
+    epochs: Count = 300
     weight_decay: float = 1e-5
     decay: float = 0.99
-    least_count: int = 1
+    least_count: Count = 1
     """Words with fewer occurrences are unknown."""
 
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
 from torch import nn
 
 from harness.contracts import Example
+from harness.contracts.parameters import Count, Gt, Le, Share
 from harness.errors import HarnessError, InputError
 from harness_models.shared.layers.standardise import Standardiser
 from harness_models.shared.tokenisers.wordpiece import WordPiece, vocabulary_of
@@ -50,23 +51,19 @@ class VlpRecipe(CaptionRecipe):
     }  # fmt: skip
     """Default sizes of BERT, of the hidden layer over a region, and the largest vocabulary."""
 
-    counts = (*CaptionRecipe.counts, "most_masked")
-
-    epochs: int = 30
+    epochs: Count = 30
     learning_rate: float = 3e-5
-    masked: float | str = 0.15
+    masked: Annotated[float, Gt(0), Le(1)] | Literal["all"] = 0.15
     """Share of a caption's pieces to predict, [SEP] included; or ``all``: every piece, each at a separate [MASK]."""
-    most_masked: int = 3
+    most_masked: Count = 3
     """Largest number of masked pieces per caption."""
-    bidirectional: float = 0.0
+    bidirectional: Share = 0.0
     """Share of captions in which all slots attend to all slots (published: 0.25 in pre-training, 0 in fine-tuning)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.masked != "all" and not (isinstance(self.masked, (int, float)) and 0 < self.masked <= 1):
-            raise HarnessError(f"vlp: masked is a share of the words, or all; found {self.masked!r}")
-        if not 0 <= self.bidirectional <= 1 or (self.masked == "all" and self.bidirectional):
-            raise HarnessError("vlp: bidirectional is a share from 0 to 1, and must be 0 with masked: all")
+        if self.masked == "all" and self.bidirectional:
+            raise HarnessError("vlp: bidirectional must be 0 with masked: all", parameter="bidirectional")
 
 
 class VlpTraining(CaptionTraining):

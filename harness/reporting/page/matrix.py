@@ -124,11 +124,6 @@ class Matrix:
         return any(column.question != OTHER for column in self.columns)
 
     @property
-    def has_shares(self) -> bool:
-        """True when some value has a share of the way from the floor to people."""
-        return any(cell is not None and cell.share is not None for row in self.rows for cell in row.cells)
-
-    @property
     def has_ticks(self) -> bool:
         """True when some column has the value of people or of the floor on its scale."""
         return any(cell is not None and cell.ticks for row in self.rows for cell in row.cells)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from harness.contracts import Interval, MetricSpec, Parameterised, TokenScores
+from harness.contracts.parameters import Count, Ge, check_arguments
 from harness.errors import HarnessError
 from harness_metrics.choice import choices, intervals, parts
 from harness_metrics.choice.layout import Layout, choices_of, lengths, totals
-from harness_metrics.sets.checks import check_choice, check_count
 
 Scores = Sequence[Sequence[TokenScores]]
+
+
+Choices = Annotated[int, Ge(2)]
 
 
 class Choice(parts.ByParts, Parameterised):
@@ -58,15 +61,12 @@ class Choice(parts.ByParts, Parameterised):
     )  # fmt: skip
     """All possible columns of the whole task."""
 
+    @check_arguments
     def __init__(
-        self, *, score: Literal["sum", "mean"] = "sum", options: int | None = None, group: int = 1,
-        across: int | None = None, blind: bool = False, by: str | None = None,
+        self, *, score: Literal["sum", "mean"] = "sum", options: Choices | None = None, group: Count = 1,
+        across: Choices | None = None, blind: bool = False, by: str | None = None,
     ) -> None:  # fmt: skip
-        self.mean = check_choice(score, "choice", "score", ("sum", "mean")) == "mean"
-        for name, value in (("options", options), ("across", across)):
-            if value is not None:
-                check_count(value, "choice", name, 2)
-        check_count(group, "choice", "group")
+        self.mean = score == "mean"
         if group > 1 and options not in (None, group):
             raise HarnessError(
                 f"choice: options is {options} and group {group}; a group has as many captions as choices",

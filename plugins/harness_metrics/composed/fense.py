@@ -8,10 +8,10 @@ import numpy as np
 
 from harness import registry
 from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import Share, check_arguments
 from harness_metrics.bases.embedded import EmbeddingSpec
 from harness_metrics.composed.fluency import Detector, resolve_detector
 from harness_metrics.kernel.geometry import unit_vectors
-from harness_metrics.sets.checks import check_number
 
 
 class Fense(MeanMetric):
@@ -43,14 +43,15 @@ class Fense(MeanMetric):
     Zhou et al. 2022, *Can Audio Captions Be Evaluated with Image Caption Metrics?*, section 3.
     """
 
+    @check_arguments
     def __init__(
         self, *, embedding: EmbeddingSpec = "minilm", detector: PathParam | Detector = "rules", label: str = "error",
-        threshold: float = 0.9, penalty: float = 0.9,
+        threshold: Share = 0.9, penalty: Share = 0.9,
     ) -> None:  # fmt: skip
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         self.detector = resolve_detector(detector, label)
-        self.threshold = check_number(threshold, "fense", "threshold", 0.0, 1.0)
-        self.penalty = check_number(penalty, "fense", "penalty", 0.0, 1.0)
+        self.threshold = float(threshold)
+        self.penalty = float(penalty)
         needs = frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ()))
         name = "fense" if self.embedding.name == "minilm" else f"fense({self.embedding.name})"
         self.spec = MetricSpec(name, True, needs=needs, bounds=(-1.0, 1.0))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Features
+from harness.contracts.parameters import check_arguments
 from harness.stats import forms
 from harness_metrics.bases.relabeled import evaluate_labels
-from harness_metrics.sets.checks import check_choice
 from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 
 _LABELS = 1 << 10
@@ -35,8 +35,9 @@ class Pairwise(DistanceMetric):
         For another ``aggregate``.
     """
 
-    def __init__(self, *, distance: DistanceSpec = "meteor", aggregate: str = "mean") -> None:
-        self.aggregate = check_choice(aggregate, "pairwise", "aggregate", ("mean", "best"))
+    @check_arguments
+    def __init__(self, *, distance: DistanceSpec = "meteor", aggregate: Literal["mean", "best"] = "mean") -> None:
+        self.aggregate = aggregate
         super().__init__("pairwise", distance, False, *(["best"] if aggregate == "best" else []), level="item")
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Interval, MetricSpec
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import UnknownName, did_you_mean, nearest_name
 from harness.stats import bootstrap
 from harness_metrics.crnrr import jackknife
 from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
 from harness_metrics.crnrr.resampling import Grams, grams_of, per_unit, weigh_units
 from harness_metrics.crnrr.rows import WordRows, parse
-from harness_metrics.sets.checks import check_count
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 
@@ -54,7 +54,10 @@ class NgramDistribution(WordRows):
     fields: ClassVar[dict[str, str]] = {}
     """Form -> field of :class:`CrNrr`."""
 
-    def __init__(self, *, n: int = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb") -> None:
+    @check_arguments
+    def __init__(
+        self, *, n: Count = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb"
+    ) -> None:
         if form not in self.fields:
             raise UnknownName(
                 f"{self.kind} has no form '{form}'{did_you_mean(form, self.fields)}; forms are {', '.join(self.fields)}",
@@ -63,7 +66,7 @@ class NgramDistribution(WordRows):
                 expected=self.fields,
                 nearest=nearest_name(form, self.fields),
             )
-        self.n, self.form, self.conditional = check_count(n, self.kind, "n"), form, bool(conditional)
+        self.n, self.form, self.conditional = n, form, bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
         words = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]
         self.spec = MetricSpec(" ".join(words), self.higher, level="corpus", needs=self.needs)

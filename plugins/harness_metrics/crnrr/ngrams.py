@@ -10,13 +10,7 @@ Source: Li et al., "On the Relation between Quality-Diversity Evaluation and Dis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-
-from harness_metrics.crnrr.counting import NgramCounter, Tokens, Vocabulary
-from harness_metrics.crnrr.runs import NgramRun, merge_runs, partitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +31,6 @@ class Sums:
     """Sum over candidate sentences of squared counts within the sentence."""
     squares: int
     """Sum over candidate sentences of the squared number of n-gram tokens."""
-    distinct_q: int = 0
-    """Number of distinct n-grams of the candidates."""
-    distinct_p: int = 0
-    """Number of distinct n-grams of the references."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,76 +55,6 @@ class CrNrr:
     """Integers of the results."""
     note: str = ""
     """Reason for undefined results."""
-
-
-def cr_nrr_cnd(candidates: Iterable[Tokens], references: Iterable[Tokens], n: int) -> CrNrr:
-    """Return CR, NRR and CND of order n of two corpora.
-
-    Parameters
-    ----------
-    candidates, references : iterable of sequences of str
-        Sentences as tokens; a sentence shorter than n has no n-gram.
-    n : int
-        Order, at least 1.
-
-    Returns
-    -------
-    CrNrr
-        All values are None when a side has no n-gram; ``note`` names the side.
-
-    Raises
-    ------
-    HarnessError
-        For an n that is not an integer of at least 1.
-    InputError
-        For a sentence that is a string.
-
-    Examples
-    --------
-    >>> result = cr_nrr_cnd([["a", "b"], ["a", "a"]], [["a", "b"], ["b", "b"]], 1)
-    >>> result.cr, result.nrr, result.cnd
-    (0.375, -0.625, 0.5)
-    """
-    return cr_nrr_cnd_orders(candidates, references, (n,))[n]
-
-
-def cr_nrr_cnd_orders(
-    candidates: Iterable[Tokens], references: Iterable[Tokens], orders: Sequence[int] = (1, 2, 3, 4)
-) -> dict[int, CrNrr]:
-    """Return order -> :func:`cr_nrr_cnd` for several orders, from one pass over each corpus."""
-    vocabulary = Vocabulary()
-    q = NgramCounter(orders, vocabulary=vocabulary).add(candidates)
-    p = NgramCounter(orders, vocabulary=vocabulary).add(references)
-    return compare(q, p)
-
-
-def compare(q: NgramCounter, p: NgramCounter) -> dict[int, CrNrr]:
-    """Return order -> results of the candidates ``q`` and the references ``p``; runs on disk are read range by range."""
-    runs_p = p.in_vocabulary(q)
-    q.widen()
-    out: dict[int, CrNrr] = {}
-    for order, candidate_counts in q.counts.items():
-        reference_counts = p.counts[order]
-        qq = pp = qp = distinct_q = distinct_p = 0
-        for run_q, run_p in partitions([candidate_counts.runs, runs_p[order]]):
-            qq += _product(run_q.counts, run_q.counts, candidate_counts.total, candidate_counts.total)
-            pp += _product(run_p.counts, run_p.counts, reference_counts.total, reference_counts.total)
-            qp += _sum_shared_products(run_q, run_p, candidate_counts.total, reference_counts.total)
-            distinct_q += len(run_q.counts)
-            distinct_p += len(run_p.counts)
-        sums = Sums(
-            candidate_counts.total,
-            reference_counts.total,
-            qq,
-            pp,
-            qp,
-            candidate_counts.within,
-            candidate_counts.squares,
-            distinct_q,
-            distinct_p,
-        )
-        out[order] = from_sums(order, sums)
-    return out
 
 
 def from_sums(n: int, sums: Sums) -> CrNrr:
@@ -172,25 +92,3 @@ def _estimate_cnd(qq: int, tq: int, pp: int, tp: int, qp: int) -> float | None:
         return None
     q, p = tq * (tq - 1), tp * (tp - 1)
     return ((qq - tq) * p * tq * tp + (pp - tp) * q * tq * tp - 2 * qp * q * p) / (q * p * tq * tp)
-
-
-def _product(a: np.ndarray, b: np.ndarray, total_a: int, total_b: int) -> int:
-    """Return the exact sum of a * b, in 64 bits when the product of the totals fits, else in integers of any size."""
-    if total_a * total_b < 1 << 62:
-        return int(np.dot(a, b))
-    return int(np.dot(a.astype(object), b.astype(object)))
-
-
-def _sum_shared_products(q: NgramRun, p: NgramRun, total_q: int, total_p: int) -> int:
-    """Return the sum over shared n-grams of the product of their counts in two runs."""
-    if not len(q.counts) or not len(p.counts):
-        return 0
-    if len(q.keys) == 1:
-        # Both runs are sorted and distinct: a binary search per key finds the shared ones.
-        at = np.minimum(p.keys[0].searchsorted(q.keys[0]), len(p.counts) - 1)
-        same = np.flatnonzero(p.keys[0][at] == q.keys[0])
-        return _product(q.counts[same], p.counts[at[same]], total_q, total_p)
-    # Merging runs of the constant counts 1 and 2 gives 3 for shared n-grams, in the order of both runs.
-    marks = merge_runs([NgramRun(run.keys, np.full(len(run.counts), mark)) for mark, run in ((1, q), (2, p))]).counts
-    in_q, in_p = marks[marks != 2] == 3, marks[marks != 1] == 3
-    return _product(q.counts[in_q], p.counts[in_p], total_q, total_p)

@@ -1,8 +1,7 @@
-"""CR, NRR and CND of weighted sentences or examples: bootstrap intervals and weighted reductions.
+"""CR, NRR and CND of weighted sentences or examples.
 
-The bootstrap resamples sentences, not n-grams, because the n-grams of a sentence are not independent. The counts of a unit (a
-sentence, or the sentences of an example) are a column of a sparse matrix; its product with the weights is the counts of every
-sample.
+The counts of a unit (a sentence, or the sentences of an example) are a column of a sparse matrix; its product with the weights is the
+counts of every sample.
 """
 
 from __future__ import annotations
@@ -13,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import require
-from harness_metrics.crnrr.counting import Tokens, Vocabulary
+from harness_metrics.crnrr.counting import Tokens, Vocabulary, changes, pack, sort_order
 from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
-from harness_metrics.crnrr.runs import changes, pack, sort_order
 
-FIELDS = ("cr", "nrr", "cnd", "nrr_unbiased", "cnd_unbiased", "nrr_cross_sentence")
-"""Results that have intervals, fields of :class:`CrNrr`."""
 _BLOCK = 1 << 24
 """Number of matrix entries that are computed together."""
 
@@ -64,7 +61,7 @@ def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
         starts = np.flatnonzero(ends - np.arange(len(ends)) >= n)
         side_starts.append(starts)
     columns = [np.concatenate([side.ids[at + k] for side, at in zip(sides, side_starts)]) for k in range(n)]
-    keys = pack(columns, 32)
+    keys = pack(columns)
     order = sort_order(keys)
     gram = np.empty(keys.shape[1], dtype=np.int64)
     # Ids are ranks of the keys of both corpora together, so that equal n-grams have equal ids on both sides.
@@ -132,69 +129,34 @@ def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return np.bincount(side.unit, minlength=units), within, squares
 
 
-def intervals(
-    candidates: Sequence[Tokens],
-    references: Sequence[Tokens],
-    n: int,
-    *,
-    samples: int = 1000,
-    level: float = 0.95,
-    rng: np.random.Generator,
-) -> dict[str, tuple[float, float] | None]:
-    """Return bootstrap intervals of the results of order n; the sentences of both corpora are resampled.
-
-    A resample repeats sentences, which adds to the bias of the plug-in NRR and CND. The quantiles are therefore shifted so
-    that the mean of the samples equals the value: the interval shows the spread of the value for corpora of this size.
+@check_arguments
+def cr_nrr_cnd(candidates: Sequence[Tokens], references: Sequence[Tokens], n: Count) -> CrNrr:
+    """Return CR, NRR and CND of order n of two corpora.
 
     Parameters
     ----------
     candidates, references : sequence of sequences of str
-        Sentences as tokens.
+        Sentences as tokens; a sentence shorter than n has no n-gram.
     n : int
-        Order.
-    samples : int, default 1000
-        Number of resamples.
-    level : float, default 0.95
-        Coverage of the intervals.
-    rng : numpy.random.Generator
-        Source of the resamples.
+        Order, at least 1.
 
     Returns
     -------
-    dict
-        Field of :class:`CrNrr` -> (low, high), or None where undefined.
+    CrNrr
+        All values are None when a side has no n-gram; ``note`` names the side.
+
+    Raises
+    ------
+    InputError
+        For an n that is not an integer of at least 1, and a sentence that is a string.
+
+    Examples
+    --------
+    >>> result = cr_nrr_cnd([["a", "b"], ["a", "a"]], [["a", "b"], ["b", "b"]], 1)
+    >>> result.cr, result.nrr, result.cnd
+    (0.375, -0.625, 0.5)
     """
     vocabulary = Vocabulary()
-    sides = [words_of(candidates, vocabulary), words_of(references, vocabulary)]
+    sides = [words_of(sentences, vocabulary) for sentences in (candidates, references)]
     q, p = grams_of(sides, n)
-    ones = [np.ones((1, len(side.unit)), dtype=np.int64) for side in sides]
-    (value,) = weigh_units(q, p, n, ones[0], ones[1])
-    draws: dict[str, list[float]] = {name: [] for name in FIELDS}
-    block = max(1, min(samples, _BLOCK // max(1, *(len(side.unit) for side in sides))))
-    for start in range(0, samples, block):
-        count = min(block, samples - start)
-        weights = [_draw_counts(len(side.unit), count, rng) for side in sides]
-        for result in weigh_units(q, p, n, weights[0], weights[1]):
-            for name in FIELDS:
-                draw = getattr(result, name)
-                if draw is not None:
-                    draws[name].append(draw)
-    return {name: _centre_quantiles(getattr(value, name), draws[name], level) for name in FIELDS}
-
-
-def _draw_counts(size: int, samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Return ``(samples, size)`` counts of each of ``size`` units in ``size`` draws with replacement."""
-    out = np.empty((samples, size), dtype=np.int64)
-    for row in out:
-        row[:] = np.bincount(rng.integers(0, size, size), minlength=size)
-    return out
-
-
-def _centre_quantiles(value: float | None, draws: list[float], level: float) -> tuple[float, float] | None:
-    """Return the quantiles of the draws, shifted so that their mean is the value."""
-    if value is None or not draws:
-        return None
-    # A resample repeats sentences and thereby n-grams: its NRR is biased by a constant shift, which centring removes;
-    # the spread is what the bootstrap is trusted for.
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]) - np.mean(draws) + value
-    return float(low), float(high)
+    return weigh_units(q, p, n, *(np.ones((1, len(side.unit)), dtype=np.int64) for side in sides))[0]

@@ -85,18 +85,6 @@ def expected_nsbleu(q: np.ndarray, table: np.ndarray) -> float:
     return -expected_bleu(q, q, table)
 
 
-def unigram_bleu_pair(q: np.ndarray, p: np.ndarray, references: int, candidates: int) -> tuple[float, float]:
-    """Return expected BLEU and NSBLEU of texts of one word, for distributions Q and P ``(V,)``.
-
-    They are sum Q (1 - (1 - P)^R) and -sum Q (1 - (1 - Q)^(C - 1)) with R references and C candidates.
-
-    >>> unigram_bleu_pair(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 2, 2)
-    (0.75, -1.0)
-    """
-    bleu = float(np.sum(q * (1 - (1 - p) ** references)))
-    return bleu, -float(np.sum(q * (1 - (1 - q) ** (candidates - 1))))
-
-
 UNIFORM = "uniform"
 """Value of ``sigma`` for the toy distribution of Figures 1 and 4: probabilities drawn uniformly and normalised."""
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import MetricSpec
+from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.crnrr.rows import WordRows, repeat_rows
 from harness_metrics.discrepancy.corpora import sides
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words
-from harness_metrics.sets.checks import check_count
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 
@@ -38,8 +38,9 @@ class CorpusBleu(WordRows):
     (ICML 2020), section 5.1.
     """
 
-    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = check_count(n, "corpus-bleu", "n"), check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Count = 4, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"corpus-bleu{n}", True, level="corpus", bounds=(0.0, 1.0), shardable=False)
 
     def signature(self) -> str:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, nearest_name
 from harness_metrics.crnrr.counting import Vocabulary
 from harness_metrics.crnrr.rows import WordRows, repeat_rows
 from harness_metrics.discrepancy.corpora import PAIRS, Corpus, corpus_of, largest_quality, point, sides
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
-from harness_metrics.sets.checks import check_count
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
 
 QUANTITIES = ("qdisc", "drate", "self-ratio", "ref-ratio")
@@ -87,14 +87,15 @@ class QualityDiscrepancy(WordRows):
     list_parameters = ("epsilons",)
     """Parameters whose value may be a list: not axes of the grid."""
 
+    @check_arguments
     def __init__(
         self,
         *,
         pair: str = "CR-NRR",
-        n: int = 2,
+        n: Count = 2,
         show: str = "qdisc",
         epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
-        length: int | str | None = None,
+        length: Count | Literal["same"] | None = None,
         seed: int = 0,
         tokenizer: str = "ptb",
     ) -> None:
@@ -114,9 +115,9 @@ class QualityDiscrepancy(WordRows):
                 parameter="epsilons",
                 value=epsilons,
             )
-        self.pair, self.n, self.show = pair, check_count(n, "qdisc", "n"), show
+        self.pair, self.n, self.show = pair, n, show
         self.epsilons, self.seed = tuple(shares), int(seed)
-        self.lengths = LENGTHS if length is None else (_check_length(length),)
+        self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", shardable=False)
 
@@ -195,14 +196,3 @@ class QualityDiscrepancy(WordRows):
         points = np.array([[point(self.pair, q, references, self.n) for q in row] for row in copies])
         span = largest_quality(self.pair, references, self.n)
         return Curves(points[:, :, 0], points[:, :, 1], span)
-
-
-def _check_length(length: int | str) -> Length:
-    """Return the length of noise sentences; raise :class:`HarnessError` unless it is ``same`` or at least 1."""
-    if length == "same":
-        return "same"
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise HarnessError(
-            f"qdisc: length is {length!r}; expected 'same' or a number of words", parameter="length", value=length
-        )
-    return length

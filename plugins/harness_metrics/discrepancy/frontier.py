@@ -145,20 +145,6 @@ def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
     return _bisection(pair.diversity, scores)
 
 
-def lowest_weight(pair: Pair, p: Any) -> float:
-    """Return B of Theorem 2: Q is uniform on the modes for weights of at most B.
-
-    -inf when g'(0) is infinite or P ``(M,)`` is uniform.
-    """
-    p = distribution(p)
-    values = np.unique(pair.quality.f(p))
-    if len(values) < 2 or np.isinf(pair.diversity.slope_at_zero):
-        return -np.inf
-    modes = np.count_nonzero(p == p.max())
-    slope = float(pair.diversity.slope(np.array(1.0 / modes)))
-    return (slope - pair.diversity.slope_at_zero) / float(values[-1] - values[-2])
-
-
 def _simplex(y: np.ndarray) -> np.ndarray:
     """Return max(0, y - t) with the t for which it sums to 1, for y ``(M,)``."""
     finite = np.sort(y[np.isfinite(y)])[::-1]

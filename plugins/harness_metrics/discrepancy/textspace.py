@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import MetricSpec, TokenScores
+from harness.contracts.parameters import Count, Positive, check_arguments
 from harness.errors import HarnessError, InputError, require
 from harness_metrics.crnrr.textspace import (
     bleu_table,
@@ -24,7 +25,6 @@ from harness_metrics.crnrr.textspace import (
 )
 from harness_metrics.discrepancy.frontier import PAIRS
 from harness_metrics.discrepancy.qdisc import Discrepancy, ascend, qdisc
-from harness_metrics.sets.checks import check_count, check_positive
 
 TensorFunction = Callable[[Any], Any]
 """Torch tensor ``(M,)`` -> scalar tensor."""
@@ -105,13 +105,14 @@ class ExactDiscrepancy(_TextSpaceMetric):
     list_parameters = ("orders", "curve")
     """Parameters whose value may be a list: not axes of the grid."""
 
+    @check_arguments
     def __init__(
         self,
         *,
-        orders: Sequence[int] = (1, 2, 3),
-        starts: int = 3,
-        steps: int = 2000,
-        penalty: float = 2.0,
+        orders: Sequence[Count] = (1, 2, 3),
+        starts: Count = 3,
+        steps: Count = 2000,
+        penalty: Positive = 2.0,
         seed: int = 0,
         curve: Sequence[int] = (),
     ) -> None:
@@ -120,9 +121,7 @@ class ExactDiscrepancy(_TextSpaceMetric):
             raise HarnessError(
                 f"text-space-qdisc: curve is {list(curve)}; expected multiples of 25 up to {steps}", parameter="curve"
             )
-        for name, value in (*(("orders", n) for n in self.orders), ("starts", starts), ("steps", steps)):
-            check_count(value, "text-space-qdisc", name)
-        self.penalty = check_positive(penalty, "text-space-qdisc", "penalty")
+        self.penalty = float(penalty)
         self.starts, self.steps, self.seed = starts, steps, seed
         self.spec = MetricSpec("text-space-qdisc", False, level="model", needs=frozenset({"references", "logprobs"}))
 
@@ -224,20 +223,19 @@ class TextSpace(_TextSpaceMetric):
     list_parameters = ("orders", "ranks")
     """Parameters whose value may be a list: not axes of the grid."""
 
+    @check_arguments
     def __init__(
         self,
         *,
         sigma: float | str,
         seed: int = 0,
         hidden: int = 32,
-        orders: Sequence[int] = (),
-        ranks: Sequence[int] = (),
+        orders: Sequence[Count] = (),
+        ranks: Sequence[Count] = (),
     ) -> None:
         self.sigma = check_sigma(sigma, "text-space")
         self.seed, self.hidden = seed, hidden
         self.orders, self.ranks = tuple(orders), tuple(ranks)
-        for name, value in (*(("orders", n) for n in self.orders), *(("ranks", rank) for rank in self.ranks)):
-            check_count(value, "text-space", name)
         self.spec = MetricSpec("text-space", True, level="model", needs=frozenset({"references", "logprobs"}))
 
     def signature(self) -> str:

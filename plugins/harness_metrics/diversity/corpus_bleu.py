@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.errors import InputError
-from harness_metrics.crnrr.counting import Tokens, Vocabulary
+from harness_metrics.crnrr.counting import Tokens, Vocabulary, changes
 from harness_metrics.crnrr.resampling import Words, grams_of, words_of
-from harness_metrics.crnrr.runs import changes
 
 
 @dataclass(frozen=True, eq=False)

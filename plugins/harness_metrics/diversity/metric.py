@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import Count, Order, check_arguments
 from harness.files.records import existing
 from harness.stats import bootstrap
 from harness_metrics.crnrr.resampling import Words, grams_of, sparse_counts
 from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
 from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
-from harness_metrics.sets.checks import check_count
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
 
 NO_NEW_NGRAMS = "a resample of examples has no new n-grams and repeats those of examples that it repeats"
@@ -117,10 +117,11 @@ class SelfBleu(CandidateWords):
     Zhu et al., "Texygen: A Benchmarking Platform for Text Generation Models" (2018).
     """
 
+    @check_arguments
     def __init__(
-        self, *, n: int = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb"
+        self, *, n: Count = 4, conditional: bool = False, negative: bool = False, tokenizer: str = "ptb"
     ) -> None:
-        self.n = check_count(n, "self-bleu", "n")
+        self.n = n
         self.conditional, self.negative = bool(conditional), bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)
         name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
@@ -182,8 +183,9 @@ class Distinct(CandidateWords):
     Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models" (2016).
     """
 
-    def __init__(self, *, n: int = 2, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = check_count(n, "distinct", "n"), check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Count = 2, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
         self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), shardable=False)
 
@@ -258,8 +260,9 @@ class PairwiseBleu(MeanMetric):
     Shen et al., "Mixture Models for Diverse Machine Translation: Tricks of the Trade" (2019).
     """
 
-    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = check_count(n, "pairwise-bleu", "n", maximum=4), check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Order = 4, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"pairwise-bleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
 
     def signature(self) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.crnrr.resampling import Words, grams_of
 from harness_metrics.diversity.metric import CandidateWords
-from harness_metrics.sets.checks import check_count
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
 
 
@@ -50,8 +50,9 @@ class Entropy(CandidateWords):
         Name of the tokenizer.
     """
 
-    def __init__(self, *, n: int = 1, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = check_count(n, "entropy", "n"), check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Count = 1, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), shardable=False)
 
     def signature(self) -> str:

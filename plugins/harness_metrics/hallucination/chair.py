@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
 from harness_metrics.bases.examples import features_by_example
 from harness_metrics.hallucination.objects import is_text_list, object_table
-from harness_metrics.sets.checks import check_choice
 
 Truth = Literal["references", "annotations", "both"]
 
@@ -64,8 +64,9 @@ class ObjectMetric(MeanMetric):
     name = "unnamed"
     higher = False
 
+    @check_arguments
     def __init__(self, *, truth: Truth = "references", key: str = "objects", table: PathParam = "coco") -> None:
-        self.truth = check_choice(truth, self.name, "truth", ("references", "annotations", "both"))
+        self.truth = truth
         self.key, self.table = key, object_table(table)
         if truth != "references":
             self.untestable = "reads annotations"

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import check_arguments
 from harness_metrics.bases.examples import features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import Facts, parse
 from harness_metrics.hallucination.objects import ObjectTable, object_table
-from harness_metrics.sets.checks import check_choice
 
 Kind = Literal["all", "objects", "attributes", "relations"]
 KINDS = ("objects", "attributes", "relations")
@@ -70,8 +70,9 @@ class FactMetric(MeanMetric):
 
     name = "unnamed"
 
+    @check_arguments
     def __init__(self, *, kind: Kind = "all", table: PathParam | None = "coco") -> None:
-        self.kind = check_choice(kind, self.name, "kind", ("all", *KINDS))
+        self.kind = kind
         self.table = ObjectTable({}, name="none") if table is None else object_table(table)
         details = [*([kind] if kind != "all" else []), *([self.table.name] if table != "coco" else [])]
         label = f"{self.name}({','.join(details)})" if details else self.name

@@ -8,13 +8,13 @@ import numpy as np
 
 from harness import registry
 from harness.contracts import Batch, Embedding, Features, MeanMetric, MetricSpec
+from harness.contracts.parameters import check_arguments
 from harness.errors import require
 from harness_metrics.bases.embedded import EmbeddingSpec
 from harness_metrics.bases.examples import features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.kernel.geometry import unit_vectors
-from harness_metrics.sets.checks import check_choice
 
 NO_SYNONYMS = ObjectTable({}, name="none")
 
@@ -61,9 +61,10 @@ class ObjectMatch(MeanMetric):
     model.
     """
 
+    @check_arguments
     def __init__(self, *, embedding: EmbeddingSpec = "minilm", aggregate: Literal["worst", "mean"] = "worst") -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
-        self.aggregate = check_choice(aggregate, "object-match", "aggregate", ("worst", "mean"))
+        self.aggregate = aggregate
         needs = frozenset({"references", "embeddings"}) | frozenset(getattr(self.embedding, "needs", ()))
         details = [*([self.embedding.name] if self.embedding.name != "minilm" else [])]
         details += ["mean"] if aggregate == "mean" else []

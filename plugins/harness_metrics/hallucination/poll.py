@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from harness.contracts import Interval, MetricSpec, Parameterised, TokenScores
+from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, InputError
 from harness_metrics.choice import intervals, parts
 from harness_metrics.choice.choices import mark_correct
 from harness_metrics.choice.layout import Layout, choices_of, totals
-from harness_metrics.sets.checks import check_choice
 
 Scores = Sequence[Sequence[TokenScores]]
 PAIR = Layout(options=2)
@@ -110,6 +110,7 @@ class Poll(parts.ByParts, Parameterised):
         ("columns", "token-scores-unchanged"), "needs two answers, yes and no; the check has three random texts"
     )
 
+    @check_arguments
     def __init__(
         self, *, yes: str = "yes", no: str = "no", positive: Literal["yes", "no"] = "yes",
         score: Literal["sum", "mean"] = "sum", by: str | None = None,
@@ -120,8 +121,8 @@ class Poll(parts.ByParts, Parameterised):
                 parameter="yes", value=yes,
             )  # fmt: skip
         self.words = (yes, no)
-        self.positive = check_choice(positive, "poll", "positive", ("yes", "no"))
-        self.mean = check_choice(score, "poll", "score", ("sum", "mean")) == "mean"
+        self.positive = positive
+        self.mean = score == "mean"
         self.by = parts.check_key("poll", by)
         self.spec = MetricSpec(
             "poll", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1

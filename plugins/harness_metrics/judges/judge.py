@@ -6,19 +6,18 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from harness.contracts import Parameters
+from harness.contracts.parameters import Index, check_arguments, check_parameters
 from harness.errors import HarnessError
 from harness.files.user_path import user_path
-from harness.registry.parameter_checks import check_parameters
-from harness_metrics.judges.answer_cache import AnswerCache
+from harness.llm.client import Prices
 from harness_metrics.judges.answers import Verdict
 from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.replies import Backend, Conversation, Reply
+from harness_metrics.judges.reply_cache import ReplyCache
 from harness_metrics.judges.server import Server
-from harness_metrics.sets.checks import check_count, check_number
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -51,13 +50,20 @@ class Judge:
         For a value out of range.
     """
 
+    @check_arguments
     def __init__(
-        self, backend: Backend, *, cache: bool | str = True, repeats: int = 1, prices: Mapping[str, float] | None = None
+        self,
+        backend: Backend,
+        *,
+        cache: bool | str = True,
+        repeats: Index = 1,
+        prices: Prices | None = None,
     ) -> None:
         self.backend = backend
-        self.cache = AnswerCache(user_path(cache) if isinstance(cache, str) else None) if cache else None
-        self.repeats = check_count(repeats, "judge", "repeats", 0)
-        self.prices = _prices(prices)
+        self.caches = bool(cache)
+        self.folder = user_path(cache) if isinstance(cache, str) and cache else None
+        self.repeats = repeats
+        self.prices = prices
 
     def signature(self) -> str:
         """Return the signature of the model, and the number of repetitions."""
@@ -96,28 +102,32 @@ class Judge:
 
     def _replies(self, talks: Sequence[Conversation]) -> list[Reply]:
         """Return the replies from the cache and the model."""
-        replies: list[Reply | None] = [None] * len(talks)
-        paths: list[Path] = []
-        if self.cache is not None:
-            signature = self.backend.signature()
-            paths = [self.cache.path(signature, talk) for talk in talks]
-            replies = [self.cache.get(path) for path in paths]
-        absent = [index for index, reply in enumerate(replies) if reply is None]
+        cache = ReplyCache(self.backend.signature(), self.folder) if self.caches else None
+        replies: dict[int, Reply] = {}
+        keys: list[str] = []
+        if cache is not None:
+            keys = [cache.key(talk) for talk in talks]
+            stored = cache.read(keys)
+            replies = {index: stored[key] for index, key in enumerate(keys) if key in stored}
+        absent = [index for index in range(len(talks)) if index not in replies]
 
-        def store(position: int, reply: Reply) -> None:
+        def keep(position: int, reply: Reply) -> None:
             index = absent[position]
             replies[index] = reply
-            if self.cache is not None and reply.finish != "rejected":
-                self.cache.put(paths[index], reply)
+            if cache is not None and reply.finish != "rejected":
+                cache.add(keys[index], reply)
 
-        if absent:
-            self.backend.complete([talks[index] for index in absent], store)
+        try:
+            if absent:
+                self.backend.complete([talks[index] for index in absent], keep)
+        finally:
+            if cache is not None:
+                cache.close()
         _log.info("judge: %d answers, %d of them from the cache", len(talks), len(talks) - len(absent))
-        complete = [reply for reply in replies if reply is not None]
-        if len(complete) < len(talks):
-            missing = len(talks) - len(complete)
+        if len(replies) < len(talks):
+            missing = len(talks) - len(replies)
             raise HarnessError(f"the judge has no answer to {missing} of {len(talks)} requests")
-        return complete
+        return [replies[index] for index in range(len(talks))]
 
 
 def _join_verdicts(first: Verdict[T] | None, last: Verdict[T]) -> Verdict[T]:
@@ -136,17 +146,6 @@ def _warn(verdicts: Any) -> None:
     if valid < total:
         reasons = ", ".join(f"{count} {status}" for status, count in counts.most_common())
         _log.warning("judge: %d of %d prompts have no valid answer (%s)", total - valid, total, reasons)
-
-
-def _prices(prices: object) -> dict[str, float] | None:
-    if prices is None:
-        return None
-    if not isinstance(prices, Mapping) or set(cast("Mapping[str, object]", prices)) != {"input", "output"}:
-        raise HarnessError(
-            f"judge: prices is {prices!r}; expected {{input: ..., output: ...}}, the prices of a million tokens"
-        )
-    values = cast("Mapping[str, object]", prices)
-    return {name: check_number(values[name], "judge", f"prices.{name}") for name in ("input", "output")}
 
 
 JudgeSpec = Mapping[str, Any] | Backend | Judge

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from harness.contracts import MeanMetric, MetricSpec
+from harness.contracts.parameters import check_arguments
 from harness_metrics.judges import tally
 from harness_metrics.judges.judge import Judge, JudgeSpec, resolve_judge
-from harness_metrics.sets.checks import check_choice
 
 Unanswered = Literal["undefined", "lowest"]
 
@@ -33,11 +33,12 @@ class JudgeMetric(MeanMetric):
 
     untestable = "asks a judge model"
 
+    @check_arguments
     def __init__(
         self, name: str, judge: JudgeSpec, unanswered: Unanswered, needs: frozenset[str], *settings: str,
     ) -> None:  # fmt: skip
         self.judge: Judge = resolve_judge(judge, name)
-        self.unanswered = check_choice(unanswered, name, "unanswered", ("undefined", "lowest"))
+        self.unanswered = unanswered
         self.settings = settings
         references = int("references" in needs)
         self.spec = MetricSpec(

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
 from harness_metrics.judges.replies import Conversation, Reply
-from harness_metrics.sets.checks import check_count
 
 
 class LocalModel(LoadsModel):
@@ -35,12 +35,13 @@ class LocalModel(LoadsModel):
         If the folder has no config.json; at first use, if transformers cannot load the model.
     """
 
+    @check_arguments
     def __init__(
-        self, *, path: str, max_tokens: int = 512, batch_size: int = 8, device: str = "cpu", dtype: str = "float32"
+        self, *, path: str, max_tokens: Count = 512, batch_size: Count = 8, device: str = "cpu", dtype: str = "float32"
     ) -> None:
         self.path = user_path(path)
-        self.max_tokens = check_count(max_tokens, "judge", "max_tokens")
-        self.batch_size = check_count(batch_size, "judge", "batch_size")
+        self.max_tokens = max_tokens
+        self.batch_size = batch_size
         self.device, self.dtype = device, dtype
         if not (self.path / "config.json").is_file():
             raise InputError("the judge's folder has no config.json; expected a model of transformers", str(self.path))

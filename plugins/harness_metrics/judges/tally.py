@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from harness.llm.client import Prices
 from harness_metrics.judges.answers import STATUSES, Verdict
 
 COLUMNS = (*STATUSES, "requests", "prompt_tokens", "completion_tokens")
@@ -20,7 +21,7 @@ def row(verdicts: Sequence[Verdict[Any]]) -> np.ndarray:
     return np.asarray([*counts, *sums], dtype=np.float64)
 
 
-def details(counts: np.ndarray, prices: Mapping[str, float] | None) -> dict[str, object]:
+def details(counts: np.ndarray, prices: Prices | None) -> dict[str, object]:
     """Return the sums of counts (B, 9): answers by status, requests, tokens, and the cost where prices are known."""
     sums = dict(zip(COLUMNS, counts.sum(axis=0).astype(int).tolist()))
     out: dict[str, object] = {
@@ -29,5 +30,6 @@ def details(counts: np.ndarray, prices: Mapping[str, float] | None) -> dict[str,
         "tokens": {"input": sums["prompt_tokens"], "output": sums["completion_tokens"]},
     }
     if prices is not None:
-        out["cost"] = (sums["prompt_tokens"] * prices["input"] + sums["completion_tokens"] * prices["output"]) / 1e6
+        paid = sums["prompt_tokens"] * prices.get("input", 0.0) + sums["completion_tokens"] * prices.get("output", 0.0)
+        out["cost"] = paid / 1e6
     return out

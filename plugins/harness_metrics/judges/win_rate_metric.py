@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features
+from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.judges import prompts, tally
 from harness_metrics.judges.clair_metric import prompt_key
 from harness_metrics.judges.duels import CRITERION, Duel, Outcome, fight, mean_points
 from harness_metrics.judges.judge import JudgeSpec
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
-from harness_metrics.sets.checks import check_count
 
 
 class WinRate(JudgeMetric):
@@ -45,11 +45,12 @@ class WinRate(JudgeMetric):
     Zheng et al. 2023, *Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena*, section 3.4, for the swap of positions.
     """
 
+    @check_arguments
     def __init__(
-        self, *, judge: JudgeSpec, opponents: int = 1, criterion: str | None = None, prompt: str | None = None,
+        self, *, judge: JudgeSpec, opponents: Count = 1, criterion: str | None = None, prompt: str | None = None,
         unanswered: Unanswered = "undefined",
     ) -> None:  # fmt: skip
-        self.opponents = check_count(opponents, "win-rate", "opponents")
+        self.opponents = opponents
         self.criterion = criterion or CRITERION
         self.prompt = prompts.check_template(prompt or prompts.ARENA, ("first", "second"), "win-rate")
         key = prompt_key(f"{self.prompt}\n{self.criterion}")

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 
 from harness.contracts import Values
+from harness.contracts.parameters import check_parameters
 from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
 from harness.files.yaml_source import parse_value
-from harness.registry.parameter_checks import check_parameters
 
 VARIABLE = "HARNESS_LOGGERS"
 

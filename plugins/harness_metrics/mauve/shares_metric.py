@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features
+from harness.contracts.parameters import Count, Positive, check_arguments
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
 from harness_metrics.kernel import geometry, mmd
 from harness_metrics.mauve import frontier, shares
-from harness_metrics.sets.checks import check_count, check_number
 
 
 class _Local(EmbeddingMetric, RelabeledMetric):
     """Base of both metrics; a subclass defines ``_weights``."""
 
-    def __init__(self, name: str, embedding: EmbeddingSpec, scaling: float, *options: str) -> None:
-        self.scaling = check_number(scaling, name, "scaling", minimum=1e-9)
+    def __init__(self, name: str, embedding: EmbeddingSpec, scaling: Positive, *options: str) -> None:
+        self.scaling = float(scaling)
         settings = (*options, f"c:{self.scaling:g}")
         super().__init__(name, embedding, True, *options, settings=settings, bounds=(0.0, 1.0))
 
@@ -57,8 +57,11 @@ class MauveNeighbours(_Local):
     :mod:`harness_metrics.mauve.shares`.
     """
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: int = 4, scaling: float = frontier.SCALING) -> None:
-        self.k = check_count(k, "mauve-knn", "k")
+    @check_arguments
+    def __init__(
+        self, *, embedding: EmbeddingSpec = "minilm", k: Count = 4, scaling: Positive = frontier.SCALING
+    ) -> None:
+        self.k = k
         super().__init__("mauve-knn", embedding, scaling, *([f"k={k}"] if k != 4 else []))
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
@@ -95,7 +98,8 @@ class MauveKernel(_Local):
     :mod:`harness_metrics.mauve.shares`.
     """
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", scaling: float = frontier.SCALING) -> None:
+    @check_arguments
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", scaling: Positive = frontier.SCALING) -> None:
         super().__init__("mauve-kde", embedding, scaling)
 
     def _weights(self, inner: np.ndarray) -> np.ndarray:

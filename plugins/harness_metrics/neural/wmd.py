@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, PathParam
+from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, require
 from harness_metrics.embeddings.word_vector_mean import words
 from harness_metrics.embeddings.word_vectors import WordVectors
@@ -227,16 +229,15 @@ class Wmd(BestMatchMetric):
         For another ``form``.
     """
 
+    @check_arguments
     def __init__(
         self,
         *,
         path: PathParam | None = None,
         stopwords: bool = False,
         normalize: bool = False,
-        form: str = "distance",
+        form: Literal["distance", "similarity"] = "distance",
     ) -> None:
-        if form not in ("distance", "similarity"):
-            raise HarnessError(f"wmd: form is {form!r}; expected distance or similarity", parameter="form", value=form)
         self.form = form
         self.distance = WmdDistance(path=path, stopwords=stopwords, normalize=normalize)
         similar = form == "similarity"

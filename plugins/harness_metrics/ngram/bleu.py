@@ -11,22 +11,11 @@ from caption_kernels import TextIndex
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness.errors import HarnessError
+from harness.contracts.parameters import Order, check_arguments
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 Smoothing = Literal["toolkit", "add-one"]
-
-
-def check_order(n: object) -> int:
-    """Return the highest n-gram order ``n``; raise :class:`HarnessError` unless it is 1, 2, 3 or 4.
-
-    >>> check_order(4)
-    4
-    """
-    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= ORDERS:
-        raise HarnessError(f"bleu: n is {n!r}; expected 1, 2, 3 or 4", parameter="n", value=n)
-    return n
 
 
 def pair_scores(
@@ -77,9 +66,9 @@ class Bleu(MeanMetric):
     constants of the COCO caption toolkit (``pycocoevalcap``).
     """
 
-    def __init__(self, *, n: int = ORDERS, tokenizer: str = "ptb") -> None:
-        self.n = check_order(n)
-        self.tokenizer = check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Order = ORDERS, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
@@ -194,9 +183,9 @@ class BleuDistance:
 
     name = "bleu"
 
-    def __init__(self, *, n: int = ORDERS, tokenizer: str = "ptb") -> None:
-        self.n = check_order(n)
-        self.tokenizer = check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Order = ORDERS, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
 
     def signature(self) -> str:
         """Return the highest order, the smoothing and the tokeniser as one string."""
@@ -209,8 +198,9 @@ class BleuDistance:
         return 1.0 - pair_scores(texts.index, rows, rows, self.n, "add-one")
 
 
+@check_arguments
 def matrix(
-    texts: Sequence[str], *, n: int = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit"
+    texts: Sequence[str], *, n: Order = ORDERS, tokenizer: str = "ptb", smoothing: Smoothing = "toolkit"
 ) -> np.ndarray:
     """Return sentence BLEU-n of all pairs of texts.
 
@@ -238,8 +228,6 @@ def matrix(
     >>> matrix(["a dog runs", "a dog"], n=1, tokenizer="none").round(3).tolist()
     [[1.0, 0.667], [0.607, 1.0]]
     """
-    if smoothing not in ("toolkit", "add-one"):
-        raise HarnessError(f"bleu: smoothing is {smoothing!r}; expected 'toolkit' or 'add-one'", parameter="smoothing")
     own = TextRows(check_tokenizer(tokenizer))
     rows = own.index.gram_rows(own.add(list(texts)))
-    return pair_scores(own.index, rows[None, :], rows[None, :], check_order(n), smoothing)[0]
+    return pair_scores(own.index, rows[None, :], rows[None, :], n, smoothing)[0]

@@ -16,6 +16,7 @@ from caption_kernels import cider_idf
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import SCALE
 from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
 from harness_metrics.crnrr.rows import WordRows
@@ -110,13 +111,6 @@ def fit_of_shard(
     return from_documents(text_rows_of(features, tokenizer), references)
 
 
-def _check_variant(variant: str, name: str) -> Variant:
-    """Return ``variant``; raise :class:`HarnessError` for an unknown one."""
-    if variant == "d" or variant == "plain":
-        return variant
-    raise HarnessError(f"{name}: variant is {variant!r}; expected 'd' or 'plain'", parameter="variant", value=variant)
-
-
 class Cider(MeanMetric):
     """CIDEr as the COCO caption toolkit prints it: mean over candidates, in [0, 10]; higher is better.
 
@@ -142,8 +136,9 @@ class Cider(MeanMetric):
 
     name = "cider"
 
+    @check_arguments
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb", variant: Variant = "d") -> None:
-        self.variant: Variant = _check_variant(variant, self.name)
+        self.variant: Variant = variant
         self.resampled = isinstance(df, str) and df == "resampled"
         self.source = Source("references" if self.resampled else df)
         self.tokenizer = check_tokenizer(tokenizer)
@@ -288,6 +283,7 @@ class CiderDistance:
         return distances
 
 
+@check_arguments
 def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb", variant: Variant = "d") -> np.ndarray:
     """Return the scores of all pairs of texts.
 
@@ -316,7 +312,6 @@ def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: str = "ptb"
     >>> matrix(["a dog runs", "a dog", "the cat"], tokenizer="none").round(2).tolist()
     [[7.5, 1.99, 0.0], [1.99, 5.0, 0.0], [0.0, 0.0, 5.0]]
     """
-    variant = _check_variant(variant, "cider")
     if isinstance(df, str) and df in ("references", "task", "given"):
         raise HarnessError(f"cider.matrix has no task, so df is not {df!r}; expected a table's path or lists of texts")
     own = TextRows(check_tokenizer(tokenizer))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from harness.contracts import Batch, Example, Features, Listener, MeanMetric, MetricSpec
+from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, InputError, did_you_mean, nearest_name
 from harness.registry import resolve
 from harness_metrics.pragmatic.scores import Mode, Scores, evaluate
@@ -54,11 +55,8 @@ class _PragmaticMetric(MeanMetric):
     bounds: tuple[float, float] | None = (0.0, 1.0)
     """Smallest and largest value."""
 
+    @check_arguments
     def __init__(self, *, mode: Mode = "paper", category: str | None = None) -> None:
-        if mode not in ("paper", "authors-script"):
-            raise HarnessError(
-                f"{self.name}: mode is {mode!r}; expected paper or authors-script", parameter="mode", value=mode
-            )
         if mode not in self.columns:
             raise HarnessError(
                 f"the authors' script has no {self.name}; expected mode paper", parameter="mode", value=mode

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness_metrics.pragmatic import formulas
 from harness_metrics.pragmatic.authors import evaluate_script
@@ -72,6 +73,7 @@ def _plain(value: object) -> object:
     return cast("np.ndarray", value).tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
+@check_arguments
 def evaluate(
     rows: Iterable[Mapping[str, Any]],
     mode: Mode = "paper",
@@ -115,15 +117,9 @@ def evaluate(
     >>> evaluate([row])[0]["contrastive_efficiency"]
     1.0
     """
-    if mode not in ("paper", "authors-script"):
-        raise HarnessError(f"mode is {mode!r}; expected paper or authors-script", parameter="mode", value=mode)
     checked = check_rows(rows)
     if mode == "authors-script":
         return Scores(evaluate_script(checked, order_dependent=order_dependent))
-    if differences not in ("labels", "words"):
-        raise HarnessError(
-            f"differences is {differences!r}; expected labels or words", parameter="differences", value=differences
-        )
     if order_dependent:
         raise HarnessError("order_dependent needs the mode authors-script", parameter="order_dependent", value=True)
     return score_readings(checked, read(checked.predictions), differences)

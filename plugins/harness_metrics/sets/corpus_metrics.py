@@ -8,11 +8,11 @@ from typing import ClassVar, NamedTuple, overload
 import numpy as np
 
 from harness.contracts import Batch, Features, Interval
+from harness.contracts.parameters import Count, Index, Positive, check_arguments
 from harness.stats.weighted_sums import weighted_sums
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet
 from harness_metrics.sets import corpora, grouped_jackknife
-from harness_metrics.sets.checks import check_count, check_number
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 
 
@@ -77,12 +77,17 @@ class CorpusMmd(EmbeddingMetric):
         "ragged": "vectors of minilm depend on the texts that are encoded together by up to 1e-6"
     }
 
+    @check_arguments
     def __init__(
-        self, *, embedding: EmbeddingSpec = "minilm", sigma: float | None = None, features: int = 512, seed: int = 0
+        self,
+        *,
+        embedding: EmbeddingSpec = "minilm",
+        sigma: Positive | None = None,
+        features: Count = 512,
+        seed: Index = 0,
     ) -> None:
-        self.sigma = None if sigma is None else check_number(sigma, "corpus-mmd", "sigma", minimum=1e-12)
-        self.features = check_count(features, "corpus-mmd", "features")
-        self.seed = check_count(seed, "corpus-mmd", "seed", minimum=0)
+        self.sigma = None if sigma is None else float(sigma)
+        self.features, self.seed = features, seed
         width = "median" if self.sigma is None else f"{self.sigma:g}"
         super().__init__(
             "corpus-mmd", embedding, False, *([] if sigma is None else [f"sigma={width}"]), level="corpus",

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features
+from harness.contracts.parameters import NonNegative, check_arguments
 from harness_metrics.bases.relabeled import RelabeledMetric
 from harness_metrics.sets import meanings
-from harness_metrics.sets.checks import check_number
 from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 
 THRESHOLD = 0.3
@@ -39,8 +39,9 @@ class SemanticEntropy(DistanceMetric):
     2023, *Semantic Uncertainty*. Both decide equality of meaning by entailment in both directions.
     """
 
-    def __init__(self, *, distance: DistanceSpec = "bert", threshold: float = THRESHOLD) -> None:
-        self.threshold = check_number(threshold, "semantic-entropy", "threshold")
+    @check_arguments
+    def __init__(self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD) -> None:
+        self.threshold = float(threshold)
         super().__init__("semantic-entropy", distance, None, f"{self.threshold:g}", references=False)
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
@@ -68,8 +69,9 @@ class ReferenceCoverage(RelabeledMetric, DistanceMetric):
         For a negative threshold.
     """
 
-    def __init__(self, *, distance: DistanceSpec = "bert", threshold: float = THRESHOLD) -> None:
-        self.threshold = check_number(threshold, "reference-coverage", "threshold")
+    @check_arguments
+    def __init__(self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD) -> None:
+        self.threshold = float(threshold)
         super().__init__("reference-coverage", distance, True, f"{self.threshold:g}", bounds=(0.0, 1.0))
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:

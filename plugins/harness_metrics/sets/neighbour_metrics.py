@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Batch, Features, Interval, LeftOut
+from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.bases.embedded import EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
 from harness_metrics.sets import grouped_jackknife, neighbours, vector_rows
-from harness_metrics.sets.checks import check_count
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 from harness_metrics.sets.neighbours import Kind
@@ -42,8 +42,9 @@ class _WithinExamples(RelabeledMetric, DistanceMetric):
 
     kind: ClassVar[Kind] = "precision"
 
-    def __init__(self, *, distance: DistanceSpec = "bert", k: int = 1) -> None:
-        self.k = check_count(k, f"{self.kind}-example", "k")
+    @check_arguments
+    def __init__(self, *, distance: DistanceSpec = "bert", k: Count = 1) -> None:
+        self.k = k
         super().__init__(
             f"{self.kind}-example", distance, True, *([f"k={k}"] if k != 1 else []),
             bounds=None if self.kind == "density" else (0.0, 1.0),
@@ -125,8 +126,9 @@ class _OfCorpora(CorpusVectors):
 
     kind: ClassVar[Kind] = "precision"
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: int = 5) -> None:
-        self.k = check_count(k, self.kind, "k")
+    @check_arguments
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: Count = 5) -> None:
+        self.k = k
         bounds = None if self.kind == "density" else (0.0, 1.0)
         super().__init__(self.kind, embedding, True, *([f"k={k}"] if k != 5 else []), bounds=bounds)
 

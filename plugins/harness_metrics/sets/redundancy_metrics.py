@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, Parameterised
+from harness.contracts.parameters import Count, Order, check_arguments
 from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
 from harness_metrics.ngram.bleu import Bleu
 from harness_metrics.sets import redundancy
-from harness_metrics.sets.checks import check_count
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
@@ -39,8 +39,9 @@ class MBleu(Parameterised):
     Shetty et al. 2017, *Speaking the Same Language: Matching Machine to Human Captions by Adversarial Training*, section 5.2.
     """
 
-    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
-        self.bleu = Bleu(n=check_count(n, "mbleu", "n", maximum=4), tokenizer=tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Order = 4, tokenizer: str = "ptb") -> None:
+        self.bleu = Bleu(n=n, tokenizer=tokenizer)
         self.spec = MetricSpec(f"mbleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
 
     def signature(self) -> str:
@@ -146,8 +147,9 @@ class MsJaccard(WordRows, Jackknifed, Parameterised):
     Alihosseini et al. 2019, *Jointly Measuring Diversity and Quality in Text Generation Models*.
     """
 
-    def __init__(self, *, n: int = 4, tokenizer: str = "ptb") -> None:
-        self.n, self.tokenizer = check_count(n, "ms-jaccard", "n"), check_tokenizer(tokenizer)
+    @check_arguments
+    def __init__(self, *, n: Count = 4, tokenizer: str = "ptb") -> None:
+        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         self.spec = MetricSpec(f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), shardable=False)
 
     def signature(self) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness.contracts.parameters import Ge, MayBeInfinite, check_arguments
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.bases.inner_fit import FitsInner
 from harness_metrics.kernel.geometry import unit_vectors
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
 from harness_metrics.sets import spectrum
-from harness_metrics.sets.checks import check_order_of_entropy
 from harness_metrics.sets.corpus_vectors import CorpusVectors
+
+EntropyOrder = Annotated[float, Ge(0), MayBeInfinite] | Literal["inf"]
+"""Order q of an entropy, which may be infinite."""
 
 
 class Vendi(EmbeddingMetric, MeanMetric):
@@ -36,8 +39,9 @@ class Vendi(EmbeddingMetric, MeanMetric):
     Friedman & Dieng 2023, *The Vendi Score: A Diversity Evaluation Metric for Machine Learning*.
     """
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: float = 1.0) -> None:
-        self.q = check_order_of_entropy(q, "vendi")
+    @check_arguments
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: EntropyOrder = 1.0) -> None:
+        self.q = float(q)
         order = [] if self.q == 1 else [f"q={self.q:g}"]
         super().__init__("vendi", embedding, True, *order, references=False, settings=[f"q:{self.q:g}"])
 
@@ -53,8 +57,9 @@ class CorpusVendi(CorpusVectors):
     Parameters are those of :class:`Vendi`.
     """
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: float = 1.0) -> None:
-        self.q = check_order_of_entropy(q, "corpus-vendi")
+    @check_arguments
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", q: EntropyOrder = 1.0) -> None:
+        self.q = float(q)
         super().__init__("corpus-vendi", embedding, True, *([f"q={self.q:g}"] if self.q != 1 else []), references=False)
 
     def value(self, candidates: np.ndarray, references: np.ndarray) -> float:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features
+from harness.contracts.parameters import check_arguments
 from harness_metrics.bases.relabeled import observed_labels
 from harness_metrics.sets import variability
-from harness_metrics.sets.checks import check_choice
 from harness_metrics.sets.over_distance import DistanceMetric, DistanceSpec
 
 
@@ -37,10 +37,9 @@ class ProductionVariability(DistanceMetric):
     Giulianelli et al. 2023, *What Comes Next? Evaluating Uncertainty in Neural Text Generators Against Human Production Variability*.
     """
 
-    def __init__(self, *, distance: DistanceSpec = "bert", compare: str = "within") -> None:
-        self.compare: variability.Compare = check_choice(
-            compare, "production-variability", "compare", variability.COMPARISONS
-        )
+    @check_arguments
+    def __init__(self, *, distance: DistanceSpec = "bert", compare: variability.Compare = "within") -> None:
+        self.compare: variability.Compare = compare
         super().__init__(
             "production-variability", distance, False, *(["cross"] if compare == "cross" else []),
             min_candidates=2 if compare == "within" else 1, min_references=2,

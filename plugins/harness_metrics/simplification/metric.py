@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
+from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, require
 from harness_metrics.bases.examples import features_by_example
-from harness_metrics.sets.checks import check_choice
 from harness_metrics.simplification.sari import sari
 
 
@@ -37,8 +37,9 @@ class Sari(MeanMetric):
     Xu et al. 2016, *Optimizing Statistical Machine Translation for Text Simplification*, section 4.
     """
 
-    def __init__(self, *, tokenizer: str = "13a", lowercase: bool = True) -> None:
-        self.tokenizer = check_choice(tokenizer, "sari", "tokenizer", ("13a", "intl", "none"))
+    @check_arguments
+    def __init__(self, *, tokenizer: Literal["13a", "intl", "none"] = "13a", lowercase: bool = True) -> None:
+        self.tokenizer = tokenizer
         self.lowercase = bool(lowercase)
         if tokenizer != "none":
             require("sacrebleu", extra="more-text", needed_by="metric 'sari'")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from harness.contracts import Batch, Features
+from harness.contracts.parameters import Count, Ge, Index, check_arguments
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
 from harness_metrics.kernel import geometry
-from harness_metrics.sets.checks import check_choice, check_count, check_number
 from harness_metrics.twosample import classifier, mmdagg
 
 
@@ -41,12 +41,17 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
     Schrab et al. 2023, *MMD Aggregated Two-Sample Test*. Formula: :mod:`harness_metrics.twosample.mmdagg`.
     """
 
+    @check_arguments
     def __init__(
-        self, *, embedding: EmbeddingSpec = "minilm", kernel: str = "both", bandwidths: int = 10, seed: int = 0
+        self,
+        *,
+        embedding: EmbeddingSpec = "minilm",
+        kernel: mmdagg.Shape = "both",
+        bandwidths: Count = 10,
+        seed: Index = 0,
     ) -> None:
-        self.kernel: mmdagg.Shape = check_choice(kernel, "mmdagg", "kernel", mmdagg.SHAPES)
-        self.bandwidths = check_count(bandwidths, "mmdagg", "bandwidths")
-        self.seed = check_count(seed, "mmdagg", "seed", minimum=0)
+        self.kernel: mmdagg.Shape = kernel
+        self.bandwidths, self.seed = bandwidths, seed
         super().__init__(
             "mmdagg", embedding, True, *([] if kernel == "both" else [kernel]), min_candidates=2, min_references=2,
             bounds=(0.0, 1.0), settings=(kernel, f"bandwidths:{bandwidths}", f"seed:{seed}"),
@@ -85,8 +90,9 @@ class ClassifierTest(EmbeddingMetric, RelabeledMetric):
     Lopez-Paz & Oquab 2017, *Revisiting Classifier Two-Sample Tests*. Formula: :mod:`harness_metrics.twosample.classifier`.
     """
 
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", ridge: float = 1.0) -> None:
-        self.ridge = check_number(ridge, "c2st", "ridge", minimum=1e-6)
+    @check_arguments
+    def __init__(self, *, embedding: EmbeddingSpec = "minilm", ridge: Annotated[float, Ge(1e-6)] = 1.0) -> None:
+        self.ridge = float(ridge)
         super().__init__("c2st", embedding, False, settings=[f"ridge:{ridge:g}"], min_texts=3, bounds=(0.0, 1.0))
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:

@@ -249,13 +249,3 @@ def render(ids: Iterable[Any]) -> np.ndarray:
         np.minimum(light, 1.0, out=light)
         out[row] = light * 255.0 + 0.5
     return out.reshape(-1, SIZE, SIZE, 3)
-
-
-def contact_sheet(ids: Iterable[Any], columns: int = 10) -> np.ndarray:
-    """Return one picture of many scenes, row by row, uint8 of shape ``(rows * 64, columns * 64, 3)``."""
-    pictures = render(ids)
-    rows = -(-len(pictures) // columns)
-    sheet = np.full((rows * columns, SIZE, SIZE, 3), 255, dtype=np.uint8)
-    sheet[: len(pictures)] = pictures
-    grid = sheet.reshape(rows, columns, SIZE, SIZE, 3).transpose(0, 2, 1, 3, 4)
-    return grid.reshape(rows * SIZE, columns * SIZE, 3)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from harness.contracts import Example
-from harness.errors import InputError
-from harness.files.captions import positive
+from harness.contracts.parameters import Count, check_arguments
 from harness_tasks.a3ds.scene import captions
 from harness_tasks.a3ds.testsets import Outside, pairs, set_names
 
@@ -44,27 +43,16 @@ class ReferenceGames:
     Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS" (ACL 2023), section 4.
     """
 
+    @check_arguments
     def __init__(
         self,
         *,
         sets: str | Sequence[str] | None = None,
-        pairs: int = 500,
+        pairs: Count = 500,
         seed: int = 0,
         outside: Outside = "free",
         references: References = "exhaustive",
     ) -> None:
-        for name, value, options in (
-            ("references", references, get_args(References)),
-            ("outside", outside, get_args(Outside)),
-        ):
-            if value not in options:
-                raise InputError(
-                    f"{name} is {value!r}; expected one of {', '.join(options)}",
-                    parameter=name,
-                    value=value,
-                    expected=options,
-                )
-        positive(pairs, "pairs")
         self.sets, self.pairs, self.seed = set_names(sets), pairs, seed
         self.outside: Outside = outside
         self.references: References = references

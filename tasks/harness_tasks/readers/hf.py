@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.contracts import Example, PathParam
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
-from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.columns import Columns, check_mapping, find_columns
 from harness.files.dataset_source import DatasetSource, loaded_commit
@@ -87,6 +87,7 @@ class HuggingFaceDataset:
         For an unknown ``mapping``.
     """
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -98,7 +99,7 @@ class HuggingFaceDataset:
         columns: Mapping[str, Any] | None = None,
         where: Mapping[str, Any] | None = None,
         streaming: bool = False,
-        limit_references: int | None = None,
+        limit_references: Count | None = None,
         allow_empty: bool = False,
     ) -> None:
         self.path = str(path)
@@ -106,7 +107,7 @@ class HuggingFaceDataset:
         self.mapping = _mapping(mapping)
         self.columns = check_mapping(columns)
         self.where = dict(where or {})
-        self.limit_references = checks.positive(limit_references, "limit_references")
+        self.limit_references = limit_references
         self.allow_empty = allow_empty
 
     @cached_property

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.contracts import Example, PathParam, Reader
+from harness.contracts.parameters import Count, Index, check_arguments
 from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
@@ -63,19 +64,20 @@ class Lines:
         For a missing file, a parameter out of range, or when both ``path`` and ``of`` are missing.
     """
 
+    @check_arguments
     def __init__(
         self,
         *,
         path: PathParam | Sequence[PathParam] | None = None,
         of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        block: int = 1,
+        block: Count = 1,
         blank: Literal["skip", "error"] = "skip",
-        max_words: int | None = None,
-        min_count: int | None = None,
+        max_words: Count | None = None,
+        min_count: Count | None = None,
         distinct: bool = False,
-        shuffle: int | None = None,
-        offset: int = 0,
-        limit: int | None = None,
+        shuffle: Index | None = None,
+        offset: Index = 0,
+        limit: Count | None = None,
     ) -> None:
         paths = [path] if isinstance(path, str) else list(path or ())
         self.paths = [files.existing(item, "file of lines") for item in paths]
@@ -84,21 +86,9 @@ class Lines:
             raise InputError(
                 "the corpus is missing; expected 'path' (one or several files) or 'of' (another reader)", "lines"
             )
-        if blank not in ("skip", "error"):
-            raise InputError(
-                f"blank is {blank!r}; expected skip or error",
-                "lines",
-                parameter="blank",
-                value=blank,
-                expected=("skip", "error"),
-            )
-        self.blank, self.distinct = blank, bool(distinct)
-        self.block = checks.positive(block, "block") or 1
-        self.offset = checks.whole_number(offset, "offset", minimum=0) or 0
-        self.shuffle = checks.whole_number(shuffle, "shuffle", minimum=0)
-        self.max_words = checks.positive(max_words, "max_words")
-        self.min_count = checks.positive(min_count, "min_count")
-        self.limit = checks.positive(limit, "limit")
+        self.blank, self.distinct, self.block = blank, bool(distinct), block
+        self.offset, self.shuffle, self.limit = offset, shuffle, limit
+        self.max_words, self.min_count = max_words, min_count
 
     def fingerprint(self) -> str:
         """Return ``lines:`` and a hash of the files, the other readers and the parameters."""

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 from harness.contracts import Example
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError
-from harness.files.captions import positive
 
 
 class SyntheticTexts:
@@ -29,10 +29,8 @@ class SyntheticTexts:
     (ICML 2020), section 6.1 (V = 4, L = 3).
     """
 
-    def __init__(self, *, vocabulary: int = 4, length: int = 3) -> None:
-        for name, value in (("vocabulary", vocabulary), ("length", length)):
-            if positive(value, name) is None:
-                raise InputError(f"{name} is null; expected a whole number of at least 1", parameter=name)
+    @check_arguments
+    def __init__(self, *, vocabulary: Count = 4, length: Count = 3) -> None:
         if vocabulary**length > 4096:
             raise InputError(
                 f"{vocabulary} words and length {length} make {vocabulary**length} texts; expected at most 4096",

@@ -86,5 +86,5 @@ def test_distance_by_name():
 
 @pytest.mark.parametrize("n", [0, -1, "2", True, 1.5])
 def test_a_count_out_of_range_is_refused(n):
-    with pytest.raises(InputError, match="central: n is"):
+    with pytest.raises(InputError, match="Central: n is"):
         Central(distance=Length(), n=n)

@@ -100,11 +100,11 @@ def test_too_few_references():
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
-        ({"unique": 0}, "mixture: unique is 0; expected a whole number of at least 1"),
+        ({"unique": 0}, "Mixture: unique is 0; expected a whole number of at least 1"),
         ({"unique": 2, "correct": 3}, "mixture: correct is 3, more than the 2 unique captions"),
         ({"unique": 2, "correct": 2, "held_out": 1}, "mixture: held_out is 1, fewer than the 2 correct captions"),
         ({"unique": 3, "n": 2}, "mixture: n is 2, too few for 3 unique captions"),
-        ({"correct": -1}, "mixture: correct is -1; expected a whole number of at least 0"),
+        ({"correct": -1}, "Mixture: correct is -1; expected a whole number of at least 0 or null"),
     ],
 )
 def test_parameters_out_of_range_are_refused(params, expected):

@@ -44,8 +44,8 @@ def test_cells_of_a_study_share_their_references():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"unique": 0, "correct": 1}, "pools: unique"),
-        ({"unique": 2, "correct": -1}, "pools: correct"),
+        ({"unique": 0, "correct": 1}, "Pools: unique"),
+        ({"unique": 2, "correct": -1}, "Pools: correct"),
         ({"unique": 2, "correct": 11, "n": 10}, "more than the 10 candidates"),
         ({"unique": 3, "correct": 1, "held_out": 2}, "fewer than the 3 captions"),
         ({"unique": 3, "correct": 11}, "too few for 11 correct"),

@@ -53,7 +53,7 @@ def test_invalid_input_is_refused():
         shuffled(examples_of(1))
     with pytest.raises(HarnessError, match="the example 'e0' is not one of the task"):
         list(Shuffled().generate(examples_of(1), Decoding(), [0]))
-    with pytest.raises(InputError, match="shuffled: n is 0"):
+    with pytest.raises(InputError, match="Shuffled: n is 0"):
         Shuffled(n=0)
     assert isinstance(Shuffled(), Adapter)
     assert isinstance(Shuffled(), Prepares)

@@ -90,7 +90,7 @@ def test_a_folder_trained_on_scenes_needs_no_other_parameters(tmp_path):
 
 
 def test_invalid_input_is_refused(tmp_path):
-    with pytest.raises(HarnessError, match="mapper is mlp or transformer"):
+    with pytest.raises(HarnessError, match="mapper is 'cnn'; expected mlp or transformer"):
         ClipCapRecipe(scenes=3, mapper="cnn")
     with pytest.raises(HarnessError, match="unknown sizes depth"):
         ClipCapRecipe(scenes=3, model={"depth": 3})

@@ -103,7 +103,7 @@ def test_the_fingerprint_has_model_judge_and_prompt():
 
 
 def test_settings_are_checked():
-    with pytest.raises(HarnessError, match="candidates is 1; expected at least 2"):
+    with pytest.raises(HarnessError, match="candidates is 1; expected a whole number of at least 2"):
         Consensus(model=Fixed(), judge=Echo(), candidates=1)
     with pytest.raises(HarnessError, match="consensus: prompt has no {candidates}"):
         Consensus(model=Fixed(), judge=Echo(), prompt="x")

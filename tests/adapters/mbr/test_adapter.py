@@ -74,7 +74,7 @@ def test_a_registered_distance_and_the_fingerprint():
 
 
 def test_mistakes():
-    with pytest.raises(HarnessError, match="mbr: pool is 1; expected an integer of at least 2"):
+    with pytest.raises(HarnessError, match="Mbr: pool is 1; expected a whole number of at least 2"):
         Mbr(model=Model([]), pool=1)
     with pytest.raises(HarnessError, match="mbr: 20 candidates cannot be chosen from a pool of 16"):
         list(Mbr(model=Model([]), distance="bleu").generate([EXAMPLE], Decoding(candidates=20), [0]))

@@ -17,7 +17,7 @@ from harness.errors import HarnessError, InputError
 from harness_models.nacf import training
 from harness_models.nacf.adapter import NacfAdapter
 from harness_models.nacf.model import Nacf
-from harness_models.nacf.training import METHODS, NacfRecipe, NacfTraining, train
+from harness_models.nacf.training import NacfRecipe, NacfTraining, train
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from tests.support.toy_videos import SMALL, toy_recipe, toy_videos
 
@@ -32,7 +32,7 @@ def data(tmp_path_factory):
 def trained(data, tmp_path_factory):
     folder, _ = data
     generated = {}
-    for method in METHODS:
+    for method in ("ARB", "NAB", "NACF"):
         generated[method] = tmp_path_factory.mktemp(method)
         train(NacfRecipe(method=method, **toy_recipe(folder)), generated[method])
     return generated
@@ -106,7 +106,7 @@ def test_a_trained_teacher_rescores(data, trained):
         NacfAdapter(checkpoint=str(trained["NAB"]), teacher=str(folder))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["ARB", "NAB", "NACF"])
 def test_captions_end_where_the_model_has_no_more_slots(data, trained, method):
     adapter = NacfAdapter(checkpoint=str(trained[method]))
     for limit, longest in ((3, 3), (40, 6)):
@@ -145,13 +145,13 @@ def test_the_command_trains_from_yaml(data, tmp_path, capsys):
     assert training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
     assert "epoch   1   loss" in capsys.readouterr().out
     (tmp_path / "r.yaml").write_text(yaml.safe_dump({**spec, "methods": "NAB"}))
-    with pytest.raises(InputError, match="unknown key 'methods'; did you mean 'method'"):
+    with pytest.raises(InputError, match="no parameter 'methods'; did you mean 'method'"):
         training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out2")]))
 
 
 def test_invalid_input_is_refused(data, trained, tmp_path):
     folder, examples = data
-    with pytest.raises(HarnessError, match="method is one of ARB, NAB, NACF; found 'NABC'"):
+    with pytest.raises(HarnessError, match="method is 'NABC'; expected ARB, NAB or NACF"):
         NacfRecipe(method="NABC", **toy_recipe(folder))
     with pytest.raises(HarnessError, match="either captions"):
         NacfRecipe(scenes=3, **toy_recipe(folder))

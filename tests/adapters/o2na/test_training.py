@@ -42,7 +42,7 @@ def test_invalid_recipes_are_refused(data, tmp_path):
     )):  # fmt: skip
         with pytest.raises(HarnessError, match=message):
             train(O2naRecipe(**toy_recipe(folder, **params)), tmp_path / str(number))
-    with pytest.raises(HarnessError, match="hide_objects is a share"):
+    with pytest.raises(HarnessError, match="hide_objects is 1; expected a number"):
         O2naRecipe(**toy_recipe(folder, hide_objects=1))
 
 

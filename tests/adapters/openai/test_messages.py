@@ -6,7 +6,7 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness.files.http_client import RequestFailed
+from harness.llm.client import RequestFailed
 from harness_models.openai.messages import Messages
 
 Image = pytest.importorskip("PIL.Image")
@@ -112,7 +112,7 @@ def test_columns_of_videos_and_sound_are_sent(tmp_path, monkeypatch, streaming, 
 
 
 def test_settings_out_of_range():
-    with pytest.raises(HarnessError, match="medium is one of auto, image, video, audio; found 'picture'"):
+    with pytest.raises(HarnessError, match="medium is 'picture'; expected auto, image, video or audio"):
         Messages(prompt="what", medium="picture")
     with pytest.raises(HarnessError, match="openai: frames is a number from 1"):
         Messages(prompt="what", frames=-1)

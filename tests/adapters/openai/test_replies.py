@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.files.http_client import RequestFailed
+from harness.llm.client import RequestFailed
 from harness_models.openai.replies import generation, read_choices, token_log_probs
 
 

@@ -69,7 +69,7 @@ def test_checkpoints_are_loaded_again(tmp_path):
         ({"train": {"epochs": 3}}, "train.corpus is None"),
         ({"train": {"corpus": {"path": "CORPUS"}, "epoch": 3}}, "did you mean 'epochs'"),
         ({"train": {"corpus": {"path": "CORPUS"}, "epochs": 0}}, "epochs is 0"),
-        ({"train": {"corpus": {"path": "CORPUS"}, "held_out": 1.5}}, "a share below 1"),
+        ({"train": {"corpus": {"path": "CORPUS"}, "held_out": 1.5}}, "expected a number of at least 0 and below 1"),
     ],
 )
 def test_invalid_parameters_are_refused(params, message, corpus):

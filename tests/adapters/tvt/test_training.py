@@ -41,7 +41,7 @@ def test_the_command_trains_from_yaml(data, tmp_path, capsys):
     assert "epoch   1   loss" in capsys.readouterr().out
     assert TvtAdapter(checkpoint=str(tmp_path / "out")).model.sizes.views == {"look": 6}
     (tmp_path / "r.yaml").write_text(yaml.safe_dump({**spec, "epoch": 1}))
-    with pytest.raises(InputError, match="unknown key 'epoch'; did you mean 'epochs'"):
+    with pytest.raises(InputError, match="no parameter 'epoch'; did you mean 'epochs'"):
         training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out2")]))
 
 

@@ -111,13 +111,13 @@ def test_the_command_trains_on_scenes_and_the_adapter_needs_only_the_folder(tmp_
 def test_invalid_input_is_refused(data, tmp_path):
     folder, _ = data
     for settings, message in (
-        ({"masked": "some"}, "masked is a share of the words, or all; found 'some'"),
-        ({"masked": 1.5}, "masked is a share"),
+        ({"masked": "some"}, "masked is 'some'; expected all or a number above 0 and at most 1"),
+        ({"masked": 1.5}, "masked is 1.5; expected all"),
         (
             {"masked": "all", "bidirectional": 0.25},
-            "bidirectional is a share from 0 to 1, and must be 0 with masked: all",
+            "bidirectional must be 0 with masked: all",
         ),
-        ({"most_masked": 0}, "most_masked is a whole number"),
+        ({"most_masked": 0}, "most_masked is 0; expected a whole number"),
         ({"model": {"depth": 2}}, "unknown sizes depth"),
     ):
         with pytest.raises(HarnessError, match=message):

@@ -83,19 +83,6 @@ def test_integers_and_their_text_are_the_same_id(number):
     assert checks.identity(number, "f", "id") == checks.identity(str(number), "f", "id")
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True])
-def test_counts_below_one_are_refused(value):
-    assert error_message(checks.positive, value, "n") == f"n is {value!r}; expected a whole number of at least 1"
-
-
-def test_errors_of_counts_name_the_parameter():
-    with pytest.raises(InputError) as caught:
-        checks.whole_number(-1, "offset", minimum=0)
-    assert (caught.value.parameter, caught.value.value) == ("offset", -1)
-    assert checks.whole_number(0, "offset", minimum=0) == 0
-    assert checks.positive(None, "n") is None
-
-
 @pytest.mark.parametrize(
     "text", ["['a dog', 'the dog']", '["a dog", "the dog"]', " [ 'a dog' ,\n\"the dog\", ] ", "['a dog', \"the dog\"]"]
 )

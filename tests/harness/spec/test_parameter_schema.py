@@ -20,7 +20,7 @@ def schema_of(kind, name):
 def test_types_and_defaults_come_from_the_constructor():
     bleu = schema_of("metrics", "bleu")
     assert bleu["properties"]["n"]["default"] == 4
-    assert {"type": "integer"} in bleu["properties"]["n"]["anyOf"]
+    assert {"type": "integer", "minimum": 1, "maximum": 4} in bleu["properties"]["n"]["anyOf"]
     assert bleu["additionalProperties"] is False
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.stats.judged_pairs import calibrated_epsilon, correctness, differences, majority
+from harness.stats.judged_pairs import calibrated_epsilon, correctness, differences
 
 D = np.array([2.0, -1.0, 0.0, 0.0, 3.0, np.nan])
 HUMAN = np.array([1.0, 1.0, -1.0, 0.0, 0.0, 1.0])
@@ -45,7 +45,3 @@ def test_the_threshold_maximises_the_accuracy():
         assert values[epsilon] == pytest.approx(max(values.values()))
         assert epsilon == min(e for e, value in values.items() if value >= max(values.values()) - 1e-12)
     assert calibrated_epsilon(np.array([np.nan]), np.array([1.0])) == 0.0
-
-
-def test_majority():
-    assert [majority(np.array(votes)) for votes in ([1, 1, -1], [-1, -1, 1], [1, -1], [0, -1, -1])] == [1, -1, 0, -1]

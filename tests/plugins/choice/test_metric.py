@@ -82,7 +82,7 @@ def test_every_column_has_an_interval_or_a_reason():
     [{"score": "max"}, {"group": 0}, {"across": 1}, {"options": 1}, {"options": 3, "group": 2}, {"group": True}],
 )
 def test_invalid_parameters(params):
-    with pytest.raises(HarnessError, match="choice: "):
+    with pytest.raises(HarnessError, match="(?i)choice: "):
         Choice(**params)
 
 

@@ -40,5 +40,5 @@ def test_an_error_costs_its_share_of_the_similarity():
 
 
 def test_parameters_out_of_range():
-    with pytest.raises(HarnessError, match="fense: penalty is 2; expected a number from 0 to 1"):
+    with pytest.raises(HarnessError, match="Fense: penalty is 2; expected a number from 0 to 1"):
         Fense(embedding="bow", penalty=2)

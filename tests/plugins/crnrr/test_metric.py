@@ -7,7 +7,7 @@ from harness.contracts import CaptionSet, Metric
 from harness.errors import HarnessError, UnknownName
 from harness.run.features import FeatureCache
 from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
-from harness_metrics.crnrr.ngrams import cr_nrr_cnd
+from harness_metrics.crnrr.resampling import cr_nrr_cnd
 
 RNG = np.random.default_rng(3)
 
@@ -97,6 +97,6 @@ def test_names_and_signatures_hold_the_parameters():
     assert (caught.value.parameter, caught.value.expected) == ("form", ("plug-in",))
     with pytest.raises(UnknownName, match="did you mean 'unbiased'"):
         Nrr(form="unbiassed")
-    with pytest.raises(HarnessError, match="cnd: n is 0") as caught:
+    with pytest.raises(HarnessError, match="Cnd: n is 0") as caught:
         Cnd(n=0)
     assert (caught.value.parameter, caught.value.value) == ("n", 0)

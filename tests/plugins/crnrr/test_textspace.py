@@ -14,7 +14,6 @@ from harness_metrics.crnrr.textspace import (
     oracle,
     sigma_text,
     texts,
-    unigram_bleu_pair,
 )  # fmt: skip
 from harness_metrics.discrepancy.frontier import PAIRS, pareto
 
@@ -42,13 +41,6 @@ def test_induced_ngrams_and_expected_bleu(golden):
                 expected = model[f"BS-{n}"]
                 assert expected_bleu(q, p, tables[n]) == pytest.approx(expected["BLEU"], abs=1e-12)
                 assert expected_nsbleu(q, tables[n]) == pytest.approx(expected["NSBLEU"], abs=1e-12)
-
-
-def test_texts_of_one_word(golden):
-    case = golden["unigram_special_case"]
-    for value in case["values"]:
-        values = unigram_bleu_pair(np.array(case["Q"]), np.array(case["P"]), value["R"], value["C"])
-        assert values == pytest.approx((value["E_BLEU"], value["E_NSBLEU"]), abs=1e-12)
 
 
 def test_entropy_of_the_oracle_decreases_with_sigma():

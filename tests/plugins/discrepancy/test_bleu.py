@@ -36,7 +36,7 @@ def test_weights_repeat_examples(scene):
 
 def test_signature_and_invalid_order():
     assert CorpusBleu(n=2).signature() == "corpus-bleu|n:2|tok:ptb"
-    with pytest.raises(HarnessError, match="corpus-bleu: n is 0; expected an integer of at least 1") as caught:
+    with pytest.raises(HarnessError, match="CorpusBleu: n is 0; expected a whole number of at least 1") as caught:
         CorpusBleu(n=0)
     assert caught.value.parameter == "n"
 

@@ -5,7 +5,7 @@ import pytest
 
 from harness_metrics.crnrr.counting import Vocabulary
 from harness_metrics.crnrr.metric import Cr, Nrr
-from harness_metrics.crnrr.ngrams import cr_nrr_cnd
+from harness_metrics.crnrr.resampling import cr_nrr_cnd
 from harness_metrics.discrepancy.bleu import CorpusBleu
 from harness_metrics.discrepancy.corpora import corpus_of, largest_quality, point, sides
 from harness_metrics.diversity.corpus_bleu import corpus_bleu, self_bleu

@@ -20,7 +20,6 @@ from harness_metrics.discrepancy.frontier import (
     compatibility,
     distribution,
     divergence,
-    lowest_weight,
     pareto,
     psi,
 )  # fmt: skip
@@ -97,13 +96,11 @@ def test_any_g_by_bisection_equals_the_closed_forms(twin):
         np.testing.assert_allclose(pareto(general, p, w), pareto(Pair(LL, twin), p, w), atol=1e-9)
 
 
-def test_below_the_lowest_weight_q_is_uniform_on_the_modes():
+def test_below_the_lowest_weight_of_theorem_2_q_is_uniform_on_the_modes():
     p = np.array([0.4, 0.4, 0.2])
-    edge = lowest_weight(PAIRS["CR-NRR"], p)
-    assert edge == pytest.approx(-1 / 0.2)
+    edge = -1 / 0.2
     np.testing.assert_allclose(pareto(PAIRS["CR-NRR"], p, edge), [0.5, 0.5, 0], atol=1e-12)
     assert pareto(PAIRS["CR-NRR"], p, edge * 0.99)[2] > 0
-    assert lowest_weight(PAIRS["LL-SE"], p) == -np.inf
 
 
 def test_impossible_texts_and_uniform_p():

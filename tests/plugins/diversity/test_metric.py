@@ -77,7 +77,7 @@ def test_novelty(tmp_path):
 
 def test_invalid_orders():
     for create in (lambda: SelfBleu(n=0), lambda: Distinct(n=1.5), lambda: PairwiseBleu(n=5)):  # type: ignore[arg-type]
-        with pytest.raises(HarnessError, match="expected an integer of at least 1") as caught:
+        with pytest.raises(HarnessError, match="expected a whole number (of at least 1|from 1 to 4)") as caught:
             create()
         assert caught.value.parameter == "n"
 

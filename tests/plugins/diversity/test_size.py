@@ -25,5 +25,5 @@ def test_entropy_in_bits():
 
 
 def test_an_order_below_1():
-    with pytest.raises(HarnessError, match="entropy: n is 0"):
+    with pytest.raises(HarnessError, match="'entropy': n is 0"):
         harness.metric("entropy", n=0)

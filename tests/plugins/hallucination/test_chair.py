@@ -78,7 +78,7 @@ def test_p_values_need_references():
 
 
 def test_parameters():
-    with pytest.raises(HarnessError, match="chair-i: truth is 'reference'"):
+    with pytest.raises(HarnessError, match="ChairI: truth is 'reference'"):
         ChairI(truth="reference")
     assert ChairI(truth="both").spec.name == "chair-i(both)"
     assert ChairI(truth="both", key="labels").signature().startswith("chair-i|both:labels|coco-")

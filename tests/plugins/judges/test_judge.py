@@ -6,9 +6,12 @@ import json
 import logging
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 
@@ -42,7 +45,7 @@ def test_without_a_cache_nothing_is_written(scripted, cache):
 
 def test_a_cache_has_the_folder_that_is_named(scripted, tmp_path):
     Judge(scripted(lambda talk: '{"score": 1}'), cache=str(tmp_path / "here")).ask(["a"], read)
-    assert len(list((tmp_path / "here").rglob("*.json"))) == 1
+    assert len(list((tmp_path / "here").rglob("*.sqlite"))) == 1
 
 
 def test_an_answer_without_value_is_asked_again_with_a_reminder(scripted):
@@ -72,7 +75,7 @@ def test_requests_are_repeated_a_few_times_and_refusals_are_not(scripted, reply,
 
 def test_rejections_are_not_kept(scripted, cache):
     Judge(scripted(lambda talk: Reply("", "rejected"))).ask(["a"], read)
-    assert not list(cache.rglob("*.json"))
+    assert stored(cache) == 0
 
 
 def test_no_prompts_no_requests(scripted):
@@ -85,12 +88,8 @@ def test_judges_from_mappings(tmp_path):
          "prices": {"input": 1, "output": 2}}, "clair",
     )  # fmt: skip
     assert isinstance(judge.backend, Server)
-    assert (judge.backend.concurrency, judge.cache, judge.repeats, judge.prices) == (
-        3,
-        None,
-        0,
-        {"input": 1, "output": 2},
-    )
+    assert (judge.backend.client.concurrency, judge.caches, judge.repeats) == (3, False, 0)
+    assert judge.prices == {"input": 1, "output": 2}
     (tmp_path / "config.json").write_text("{}")
     assert isinstance(resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel)
     assert resolve_judge(judge, "clair") is judge
@@ -106,7 +105,10 @@ def test_judges_from_mappings(tmp_path):
         ({"base_url": "http://x/v1", "modell": "m"}, "no parameter 'modell'; did you mean 'model'"),
         ({"base_url": "http://x/v1", "model": 3}, "model is 3; expected a text"),
         ({"path": "/no/such/folder"}, "/no/such/folder: the judge's folder has no config.json"),
-        ({"base_url": "http://x/v1", "model": "m", "prices": 3}, "prices is 3; expected {input: ..., output: ...}"),
+        (
+            {"base_url": "http://x/v1", "model": "m", "prices": 3},
+            "prices is 3; expected a mapping of input or output",
+        ),
         ({"base_url": "http://x/v1", "model": "m", "repeats": -1}, "repeats is -1"),
     ],
 )
@@ -115,6 +117,15 @@ def test_other_judges_are_refused_in_one_line(spec, message: str):
         resolve_judge(spec, "clair")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def stored(folder: Path) -> int:
+    """Number of replies in all files of a folder; 0 while the first one is made."""
+    counts = []
+    for file in folder.rglob("*.sqlite"):
+        with closing(sqlite3.connect(file)) as connection, suppress(sqlite3.OperationalError):
+            counts.append(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+    return sum(counts)
 
 
 ASK = """
@@ -132,7 +143,7 @@ def test_a_kill_loses_only_the_answers_under_way(server, cache):
     process = subprocess.Popen([sys.executable, "-c", ASK, server.url], env=dict(os.environ))
     try:
         deadline = time.monotonic() + 60
-        while len(list(cache.rglob("*.json"))) < 10:
+        while stored(cache) < 10:
             assert time.monotonic() < deadline
             assert process.poll() is None
             time.sleep(0.01)
@@ -140,8 +151,8 @@ def test_a_kill_loses_only_the_answers_under_way(server, cache):
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     time.sleep(0.1)
-    stored, before = len(list(cache.rglob("*.json"))), len(server.requests)
-    assert 10 <= stored < 60 and before <= stored + 4
+    kept, before = stored(cache), len(server.requests)
+    assert 10 <= kept < 60 and before <= kept + 4
     judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")
     assert [v.value for v in judge.ask([f"prompt {k}" for k in range(60)], read)] == [5.0] * 60
-    assert len(server.requests) - before == 60 - stored
+    assert len(server.requests) - before == 60 - kept

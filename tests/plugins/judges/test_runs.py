@@ -57,7 +57,7 @@ def test_a_server_that_is_down_ends_the_run_with_one_line(spec, server, tmp_path
     server.script = [(503, {"Retry-After": "0"}, "down")] * 1000
     assert main(["run", str(spec), "--output", str(tmp_path / "out")]) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("harness:")]
-    assert len(errors) == 1 and "requests to the judge failed" in errors[0] and "HTTP 503: down" in errors[0]
+    assert len(errors) == 1 and "requests in a row have no answer" in errors[0] and "HTTP 503: down" in errors[0]
 
 
 def test_a_shipped_task_reports_the_agreement_of_judges_beside_that_of_other_metrics(server, tmp_path, monkeypatch):

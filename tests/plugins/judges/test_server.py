@@ -14,6 +14,8 @@ from harness.errors import HarnessError
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.server import Server, read_reply
 
+pytest.importorskip("httpx2")
+
 
 def backend(server, **settings: Any) -> Server:
     return Server(**{"base_url": server.url, "model": "m", "first_wait": 0.01, "timeout": 10.0, **settings})
@@ -56,12 +58,14 @@ def test_at_most_sixteen_requests_at_once_by_default(server):
 
 
 def test_a_request_that_waits_leaves_its_place(server):
-    server.script = [(500, {"Retry-After": "0.2"}, "")]
     server.answer = lambda body: choice("x")
+    model = backend(server, concurrency=1)
+    replies(model, 1)  # the first request of a client is sent alone
+    server.script = [(500, {"Retry-After": "0.2"}, "")]
     order: list[int] = []
-    backend(server, concurrency=1).complete([talk("a"), talk("b"), talk("c")], lambda index, reply: order.append(index))
+    model.complete([talk("a"), talk("b"), talk("c")], lambda index, reply: order.append(index))
     assert sorted(order) == [0, 1, 2]
-    assert order[-1] == "abc".index(server.requests[0]["messages"][0]["content"])
+    assert order[-1] == "abc".index(server.requests[1]["messages"][0]["content"])
     assert server.peak == 1
 
 
@@ -82,18 +86,33 @@ def test_the_body_of_a_request(server, monkeypatch):
 
 def test_a_server_that_is_down_stops_the_rest(server):
     server.script = [(500, {}, "down")] * 1000
-    with pytest.raises(HarnessError, match=r"of 300 requests to the judge failed \(2\d\d were not sent\).*HTTP 500"):
+    with pytest.raises(HarnessError, match=r"3 requests in a row have no answer, .*HTTP 500"):
         replies(backend(server, retries=0, concurrency=4), 300)
     assert len(server.requests) < 40
 
 
 def test_failures_are_an_error_after_the_others_are_stored(server):
-    server.script = [(401, {}, '{"error": {"message": "no key"}}')]
+    server.script = [(500, {}, '{"error": {"message": "down"}}')]
     server.answer = lambda body: choice("x")
     out: dict[int, Reply] = {}
-    with pytest.raises(HarnessError, match="1 of 5 requests to the judge failed; the first: HTTP 401: no key"):
-        backend(server, concurrency=1).complete([talk(str(k)) for k in range(5)], out.__setitem__)
+    with pytest.raises(HarnessError, match="1 of 5 requests to the judge failed; the first: HTTP 500: down"):
+        backend(server, concurrency=1, retries=0).complete([talk(str(k)) for k in range(5)], out.__setitem__)
     assert len(out) == 4
+
+
+def test_a_refused_key_ends_the_work_after_one_request(server):
+    server.script = [(401, {}, '{"error": {"message": "no key"}}')] * 5
+    with pytest.raises(HarnessError, match="HTTP 401: no key; give the name of the variable"):
+        replies(backend(server), 5)
+    assert len(server.requests) == 1
+
+
+def test_fields_have_the_names_of_the_server(server):
+    server.answer = lambda body: choice("x")
+    model = backend(server, parameters={"max_tokens": "max_completion_tokens", "temperature": None})
+    replies(model, 1)
+    assert server.requests[0]["max_completion_tokens"] == 512 and "max_completion_tokens" in model.signature()
+    assert not {"max_tokens", "temperature"} & set(server.requests[0])
 
 
 def test_a_rejected_request_is_one_without_answer(server):
@@ -134,10 +153,10 @@ def test_other_replies_are_invalid(value: Any):
     ("settings", "message"),
     [
         ({"base_url": "localhost:8000"}, "base_url begins with"),
-        ({"concurrency": 0}, "concurrency is 0"),
+        ({"concurrency": 0}, "concurrency is 0; expected a whole number of at least 1"),
         ({"temperature": -1}, "temperature is -1"),
         ({"max_tokens": 0}, "max_tokens is 0"),
-        ({"retries": -1}, "retries is -1"),
+        ({"retries": -1}, "retries is -1; expected a whole number of at least 0"),
     ],
 )
 def test_settings_have_ranges(server, settings: dict[str, Any], message: str):
@@ -154,4 +173,4 @@ def test_an_absent_key_is_an_error_at_the_first_request(server):
 def test_a_server_pickles(server):
     model = backend(server)
     assert pickle.loads(pickle.dumps(model)).signature() == model.signature()
-    assert json.dumps(model.body)
+    assert json.dumps(model.fields)

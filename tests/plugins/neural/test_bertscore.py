@@ -143,7 +143,7 @@ def test_missing_parts_are_named(model, tmp_path):
         harness.metric("bertscore", path=str(tmp_path))
     with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):
         harness.metric("bertscore", path=str(model), layer=9)([["a"]], [["a dog"]])
-    with pytest.raises(HarnessError, match="kind is 'f2'; expected f1, precision, recall"):
+    with pytest.raises(HarnessError, match="kind is 'f2'; expected f1, precision or recall"):
         harness.metric("bertscore", path=str(model), kind="f2")
 
 

@@ -153,7 +153,7 @@ def test_names_and_signatures():
 @pytest.mark.parametrize(
     "build, error, message",
     [
-        (lambda: cider.Cider(variant="x"), HarnessError, "variant is 'x'; expected 'd' or 'plain'"),  # type: ignore[arg-type]
+        (lambda: cider.Cider(variant="x"), HarnessError, "variant is 'x'; expected d or plain"),  # type: ignore[arg-type]
         (lambda: cider.Cider(df="refrences"), InputError, "did you mean 'references'"),
         (lambda: cider.Cider(df=[]), InputError, "no documents"),
         (lambda: cider.Cider(df=["a", "b"]), InputError, "df: document 0: 'a'; expected a list of texts"),

@@ -40,5 +40,5 @@ def test_weights_of_the_mmd_repeat_examples_and_a_width_may_be_set():
 
 @pytest.mark.parametrize("params", [{"sigma": 0}, {"features": 0}, {"seed": -1}])
 def test_parameters_out_of_range(params):
-    with pytest.raises(HarnessError, match="corpus-mmd: .* expected"):
+    with pytest.raises(HarnessError, match="CorpusMmd: .* expected"):
         CorpusMmd(embedding="bow", **params)

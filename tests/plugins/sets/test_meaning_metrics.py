@@ -34,5 +34,5 @@ def test_values():
 
 
 def test_a_threshold_is_not_negative():
-    with pytest.raises(HarnessError, match="semantic-entropy: threshold is -1; expected a number of at least 0"):
+    with pytest.raises(HarnessError, match="SemanticEntropy: threshold is -1; expected a number of at least 0"):
         SemanticEntropy(distance=DISTANCE, threshold=-1)

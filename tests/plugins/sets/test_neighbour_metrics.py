@@ -53,7 +53,7 @@ def test_names_and_signatures():
 
 @pytest.mark.parametrize("k", [0, 1.5, True, "5"])
 def test_a_bad_k_is_an_error(k):
-    with pytest.raises(HarnessError, match=r"coverage: k is .*; expected an integer of at least 1"):
+    with pytest.raises(HarnessError, match=r"Coverage: k is .*; expected a whole number of at least 1"):
         metrics.Coverage(embedding="bow", k=k)
 
 

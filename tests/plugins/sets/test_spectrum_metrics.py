@@ -83,5 +83,5 @@ def test_an_order_must_be_a_number():
     assert Vendi(embedding="bow", q=float("inf")).spec.name == "vendi(bow, q=inf)"
     assert Vendi(embedding="bow", q="inf").q == float("inf")
     for q in (-1, "x", True):
-        with pytest.raises(HarnessError, match="vendi: q is .*; expected a number of at least 0"):
+        with pytest.raises(HarnessError, match="Vendi: q is .*; expected inf or a number of at least 0"):
             Vendi(embedding="bow", q=q)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness_tasks.a3ds.render import contact_sheet, render
+from harness_tasks.a3ds.render import render
 from harness_tasks.a3ds.scene import FACTORS, factors, scene_id
 
 BASE = {"floor_hue": 0, "wall_hue": 5, "object_hue": 2, "scale": 4, "shape": 2, "orientation": 7}
@@ -56,7 +56,6 @@ def test_size_and_side_of_the_corner():
     assert mirrored[:14].mean() < mirrored[30:].mean()
 
 
-def test_contact_sheet_and_bad_ids():
-    assert contact_sheet([1, 2, 3], columns=2).shape == (128, 128, 3)
+def test_bad_ids():
     with pytest.raises(InputError, match="from 0 to 479999"):
         render([480_000])

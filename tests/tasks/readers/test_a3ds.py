@@ -42,8 +42,8 @@ def test_fingerprint_and_description_hold_the_parameters():
     ("parameter", "value", "message"),
     [
         ("sets", "one/shap", "did you mean 'one/shape'"),
-        ("references", "long", "references is 'long'; expected one of exhaustive, short, both"),
-        ("outside", "same", "outside is 'same'; expected one of free, different"),
+        ("references", "long", "references is 'long'; expected exhaustive, short or both"),
+        ("outside", "same", "outside is 'same'; expected free or different"),
         ("pairs", 0, "pairs is 0; expected a whole number of at least 1"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from harness.contracts.parameters import Count, Index, check_fields
 from harness.errors import HarnessError, did_you_mean
 from harness_models.shared.inputs.a3ds_inputs import read_captions, scene_pairs
 from harness_models.shared.training.loop import Loop, Loss, Schedule
@@ -27,23 +28,20 @@ class CaptionRecipe:
     sizes: ClassVar[Mapping[str, Any]] = {}
     """Names and defaults of the sizes of the model; empty if the subclass checks them itself."""
 
-    counts: ClassVar[tuple[str, ...]] = ("captions_each", "epochs", "batch")
-    """Names of the fields that are whole numbers of at least 1; a subclass adds its own."""
-
     features: Any = None
     """Inputs by example id, as the adapter of the system takes them; for scenes ``{scenes: {...}}``, the default if ``scenes`` is set."""
     captions: str | None = None
     """JSON file of example id -> captions; None for scenes."""
-    scenes: int = 0
+    scenes: Index = 0
     """Number of rendered scenes to train on, in place of ``captions``."""
-    captions_each: int = 5
+    captions_each: Count = 5
     """Number of captions of each scene."""
     kind: str = "short"
     """Kind of the captions of scenes: short or exhaustive."""
     model: Mapping[str, Any] = field(default_factory=dict)
     """Sizes of the model."""
-    epochs: int = 10
-    batch: int = 64
+    epochs: Count = 10
+    batch: Count = 64
     """Captions per update."""
     learning_rate: float = 3e-4
     """Learning rate of Adam."""
@@ -55,20 +53,11 @@ class CaptionRecipe:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        check_fields(self.system, self)
         if (self.captions is None) == (self.scenes == 0):
             raise HarnessError(f"{self.system}: give either captions (a JSON file) or scenes (a number)")
         if self.captions is not None and self.features is None:
             raise HarnessError(f"{self.system}: features are missing (the inputs by example id)")
-        for name in ("scenes", *self.counts):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < (name != "scenes"):
-                raise HarnessError(f"{self.system}: {name} is a whole number, at least 1; found {value!r}")
-        for name in ("learning_rate", "weight_decay", "decay", "clip"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)):
-                raise HarnessError(
-                    f"{self.system}: {name} is a number; found {value!r} (in YAML write 1.0e-3, not 1e-3)"
-                )
         for name in self.model:
             if self.sizes and name not in self.sizes:
                 raise HarnessError(f"{self.system}: unknown sizes {name}{did_you_mean(name, self.sizes)}")

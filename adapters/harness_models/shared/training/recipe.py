@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.contracts.parameters import Count, check_fields, check_parameters
+from harness.errors import HarnessError, InputError
+from harness.files.yaml_source import Located, load
 from harness.registry import current
 
 T = TypeVar("T")
@@ -26,8 +26,10 @@ class Trainer:
     """Dataclass of the recipe."""
     train: Callable[..., Path]
     """``train(recipe, folder, *, resume, report)``. It calls ``report`` with a mapping that holds ``epoch`` after every epoch."""
-    format_version: int = 0
-    """Version of what the trainer produces, at least 1; required. It is part of the cache key of every trained model.
+    format_version: Count = 0
+    """Version of what the trainer produces, at least 1; required (FORMAT_VERSION of the training module).
+
+    It is part of the cache key of every trained model.
 
     Raise it when the same recipe and data would give other weights (another initialisation, loss, order of batches, optimiser or
     tokenisation, here or in a shared module), or files that the adapter no longer reads. Do not raise it for comments, names, moved
@@ -35,12 +37,7 @@ class Trainer:
     """
 
     def __post_init__(self) -> None:
-        version = self.format_version
-        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-            raise HarnessError(
-                f"trainer of {self.recipe.__name__}: format_version is {version!r}; expected a whole number of at least 1"
-                " (declare FORMAT_VERSION in the training module; it is part of the key of cached models)"
-            )
+        check_fields(f"trainer of {self.recipe.__name__}", self)
 
 
 def load_trainer(name: str) -> Trainer:
@@ -66,55 +63,23 @@ def load_trainer(name: str) -> Trainer:
 
 
 def read_recipe(path: str | Path, kind: type[T]) -> T:
-    """Return the recipe in a YAML file as an instance of the dataclass ``kind``.
-
-    Raises :class:`InputError` for a file that is missing or not a YAML mapping, and as :func:`recipe_from` does.
-    """
-    path = Path(path)
-    try:
-        data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError) as error:
-        raise InputError("no such recipe", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("not a text file", str(path)) from error
-    except yaml.YAMLError as error:
-        raise InputError(f"not valid YAML ({str(error).splitlines()[0]})", str(path)) from error
-    return recipe_from(data, kind, str(path))
+    """Return the recipe in a YAML file as an instance of the dataclass ``kind``; raises as :func:`recipe_from` and for other files."""
+    return recipe_from(load(Path(path)), kind)
 
 
-def recipe_from(data: Any, kind: type[T], location: str) -> T:
-    """Return ``kind(**data)``.
-
-    Parameters
-    ----------
-    data
-        Mapping of field names to values.
-    kind
-        Dataclass of the recipe.
-    location
-        Location for error messages, for example the path of the file.
+def recipe_from(source: Located, kind: type[T]) -> T:
+    """Return ``kind(**source.data)``.
 
     Raises
     ------
     InputError
-        If ``data`` is not a mapping, a key is unknown or missing, or ``kind`` rejects a value.
+        With file and line: if the data are no mapping, a key is unknown or missing, or ``kind`` rejects a value.
     """
-    if not isinstance(data, Mapping):
-        raise InputError(f"expected a mapping; found {type(data).__name__}", location)
-    by_name: dict[str, Field[Any]] = {item.name: item for item in fields(kind)}  # type: ignore[arg-type]
-    for name in data:
-        if name not in by_name:
-            raise InputError(
-                f"unknown key '{name}'{did_you_mean(str(name), by_name)}; keys are {', '.join(by_name)}", location
-            )
-    for name, item in by_name.items():
-        if item.default is MISSING and item.default_factory is MISSING and name not in data:
-            raise InputError(f"the key '{name}' is missing", location)
+    if not isinstance(source.data, Mapping):
+        raise InputError(f"expected a mapping; found {type(source.data).__name__}", source.where(()))
     try:
-        return kind(**data)
-    except InputError:
-        raise
+        check_parameters("the recipe", kind, source.data)
+        return kind(**source.data)
     except HarnessError as error:
-        raise InputError(str(error), location) from error
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a value does not fit ({error})", location) from error
+        key = (error.parameter,) if error.parameter else ()
+        raise InputError(error.message, source.where(key), parameter=error.parameter, value=error.value) from error

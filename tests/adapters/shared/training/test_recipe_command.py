@@ -37,7 +37,7 @@ def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsy
     assert len(printed) == 3
     assert printed[2] == "out/model.safetensors"
     (tmp_path / "r.yaml").write_text("epoch: 2\n")
-    with pytest.raises(InputError, match="unknown key 'epoch'; did you mean 'epochs'"):
+    with pytest.raises(InputError, match="no parameter 'epoch'; did you mean 'epochs'"):
         run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out"]))
 
 

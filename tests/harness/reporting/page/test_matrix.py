@@ -42,8 +42,6 @@ def test_a_share_is_the_way_from_the_floor_to_people(finished):
     assert (shares["people"], shares["others"], shares["two"]) == (1.0, 0.0, 0.75)
     cell = next(row for row in matrix.rows if row.model == "two").cells[0]
     assert cell is not None and cell.share_text == "75 %" and set(cell.ticks) == {"people", "floor"}
-    equal = matrix_of(with_records(run, people={"value": 2.0}, others={"value": 2.0}), Clusters())
-    assert not equal.has_shares
 
 
 def test_bars_lie_within_the_column_and_undefined_values_have_none(finished):

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
-from harness.files.http_client import RequestFailed
-from harness_models.openai.client import ChatClient, Unanswered, Usage, retry_after
+from harness.llm.client import ChatClient, RequestFailed, Unanswered, Usage, retry_after
 from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
@@ -33,7 +32,7 @@ def raw() -> Iterator[Callable[..., RawServer]]:
 
 
 def client(url: str, **settings: Any) -> ChatClient:
-    return ChatClient(base_url=url, **{"timeout": 5.0, "first_wait": 0.001, **settings})
+    return ChatClient(owner="openai", base_url=url, **{"timeout": 5.0, "first_wait": 0.001, **settings})
 
 
 def accept(value: Any) -> Any:
@@ -161,7 +160,7 @@ def test_a_server_that_does_not_exist():
 
 
 def test_a_reply_without_end(raw, monkeypatch):
-    monkeypatch.setattr("harness_models.openai.client.MAX_REPLY", 2**20)
+    monkeypatch.setattr("harness.llm.client.MAX_REPLY", 2**20)
 
     def play(server, connection, number):
         read_request(connection)
@@ -210,15 +209,15 @@ def test_the_key_is_sent_and_not_shown(server):
     [
         ({"base_url": "localhost:8000"}, "openai: base_url begins with http:// or https://; found 'localhost:8000'"),
         ({"proxy": "proxy:3128"}, "openai: proxy begins with http:// or https://; found 'proxy:3128'"),
-        ({"concurrency": 0}, "openai: concurrency must be at least 1, found 0"),
-        ({"retries": -1}, "openai: retries must be at least 0, found -1"),
-        ({"requests_per_minute": 0}, "openai: requests_per_minute must be a positive number, found 0"),
-        ({"timeout": float("nan")}, "openai: timeout must be a positive number, found nan"),
+        ({"concurrency": 0}, "openai: concurrency is 0; expected a whole number of at least 1"),
+        ({"retries": -1}, "openai: retries is -1; expected a whole number of at least 0"),
+        ({"requests_per_minute": 0}, "openai: requests_per_minute is 0; expected a number above 0 or null"),
+        ({"timeout": float("nan")}, "openai: timeout is nan; expected a number above 0"),
     ],
 )
 def test_settings_out_of_range(settings, message):
     with pytest.raises(HarnessError) as caught:
-        ChatClient(**{"base_url": "http://x/v1", **settings})
+        ChatClient(owner="openai", **{"base_url": "http://x/v1", **settings})
     assert str(caught.value) == message and caught.value.parameter in settings
 
 

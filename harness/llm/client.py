@@ -1,7 +1,6 @@
-"""Asynchronous requests to a server with OpenAI's interface: one pool of connections, a rate limit, retries, counts of tokens.
+"""Requests to a server with OpenAI's interface: one pool of connections, a rate limit, retries, counts of tokens.
 
-The rules that the synchronous :mod:`harness.files.http_client` shares with this module: which statuses are repeated, and
-:class:`~harness.files.http_client.RequestFailed`.
+:meth:`ChatClient.ask_all` sends many requests at once and is called as any function; within it each request is a coroutine.
 """
 
 from __future__ import annotations
@@ -9,25 +8,47 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
+from harness.contracts.parameters import Count, Index, NonNegative, Positive, check_fields
 from harness.errors import HarnessError, require
-from harness.files.http_client import RETRIED, RequestFailed
 from harness.files.json_text import parse_json
-from harness_models.openai.refusals import Refusal, stop_reason
+from harness.llm.refusals import Refusal, stop_reason
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""HTTP status codes after which a request is repeated."""
 LONGEST_WAIT = 60.0
 """Maximum number of seconds between two attempts."""
 _WINDOW = 4
 """Examples in work per simultaneous request."""
 MAX_REPLY = 64 * 2**20
 """Maximum size of a reply in bytes."""
+_HOPELESS = 3
+"""Number of first requests without answer after which no further one is sent; later, that number times ``concurrency``."""
+
+
+class RequestFailed(Exception):
+    """A request without a valid reply; the text gives the reason."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """HTTP status with which the server rejects the request; None where there is no such status or it was retried."""
+
+
+class Unanswered(RequestFailed):
+    """A request without a valid reply after all repetitions."""
+
+
+Prices = Mapping[Literal["input", "output", "cached"], NonNegative]
+"""Price of a million tokens, in any currency: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
 
 
 @dataclass
@@ -40,6 +61,10 @@ class Usage:
     """Valid and invalid replies with status 200."""
     uncounted: int = 0
     """Replies without counts of tokens."""
+    answers: int = 0
+    """Requests with a valid reply."""
+    failures: int = 0
+    """Requests in a row without a valid reply, up to now."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     """Tokens of prompts that the server had in its cache; part of ``prompt_tokens``."""
@@ -57,8 +82,8 @@ class Usage:
         self.completion_tokens += _count(usage.get("completion_tokens"))
         self.cached_tokens += _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
 
-    def cost(self, prices: Mapping[str, float]) -> float:
-        """Return the cost at prices per million tokens: ``input``, ``output``, and ``cached`` input (default: as ``input``)."""
+    def cost(self, prices: Prices) -> float:
+        """Return the cost."""
         fresh = prices.get("input", 0.0)
         cached = self.cached_tokens * prices.get("cached", fresh)
         read = (self.prompt_tokens - self.cached_tokens) * fresh + cached
@@ -76,20 +101,24 @@ class ChatClient:
     Raises :class:`HarnessError` for an address without ``http://`` or ``https://`` and for numbers out of range.
     """
 
+    owner: str
+    """Name of the component for messages: ``openai``."""
     base_url: str
     api_key: str | None = field(default=None, repr=False)
-    concurrency: int = 8
+    concurrency: Count = 8
     """Maximum number of simultaneous requests. A request that waits before its repetition does not count."""
-    requests_per_minute: float | None = None
+    requests_per_minute: Positive | None = None
     """Maximum rate of requests, repetitions included; they are spaced evenly."""
-    timeout: float = 120.0
+    timeout: Positive = 120.0
     """Seconds after which an attempt ends, whatever the server has sent by then."""
-    connect_timeout: float = 10.0
+    connect_timeout: Positive = 10.0
     """Seconds after which an attempt to connect ends."""
-    retries: int = 5
+    retries: Index = 5
     """Maximum number of repetitions of a request."""
-    first_wait: float = 1.0
+    first_wait: Positive = 1.0
     """Seconds before the first repetition; doubled each time. A header Retry-After replaces it."""
+    parameters: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """Field of the request -> its name on this server, or None for a field that it does not accept."""
     proxy: str | None = None
     """Address of a proxy; default: the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY."""
     usage: Usage = field(default_factory=Usage, compare=False)
@@ -98,23 +127,65 @@ class ChatClient:
     """Function that waits, and function that gives the time in seconds; tests replace them."""
 
     def __post_init__(self) -> None:
+        check_fields(self.owner, self)
         for name in ("base_url", "proxy"):
             value = getattr(self, name)
-            if value is not None and not str(value).startswith(("http://", "https://")):
-                _refuse(name, f"begins with http:// or https://; found {value!r}", value)
-        for name, minimum in (("concurrency", 1), ("retries", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-                _refuse(name, f"must be at least {minimum}, found {value!r}", value)
-        for name in ("timeout", "connect_timeout", "requests_per_minute", "first_wait"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and 0 < value < 1e6):
-                _refuse(name, f"must be a positive number, found {value!r}", value)
+            if value is not None and not value.startswith(("http://", "https://")):
+                raise HarnessError(
+                    f"{self.owner}: {name} begins with http:// or https://; found {value!r}",
+                    parameter=name,
+                    value=value,
+                )
+        for name in ("model", "messages"):
+            if name in self.parameters:
+                raise HarnessError(
+                    f"{self.owner}: the field '{name}' has the same name on all servers", parameter="parameters"
+                )
+
+    def rename_fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of a request under their names on the server, without those that it does not accept."""
+        names = {name: self.parameters.get(name, name) for name in body}
+        return {new: body[name] for name, new in names.items() if new is not None}
+
+    def ask_all(self, ask: Callable[[Session, Item], Awaitable[T]], items: Sequence[Item]) -> Iterator[T]:
+        """Yield the results of ``ask(session, item)`` in the order of the items; at most ``4 * concurrency`` are in work at a time.
+
+        The first request of a client is sent alone; the others follow when it succeeded. A key, model, address or field that the
+        server refuses thus ends the work after one request.
+
+        Raises
+        ------
+        HarnessError
+            If the server would refuse every request, if the first three requests have no answer, and later if three times
+            ``concurrency`` requests in a row have none.
+        """
+        threads: Any = require("anyio.from_thread", extra="servers", needed_by=f"'{self.owner}'")
+
+        async def ask_in_turn(session: Session, item: Item) -> T:
+            async with session.window:
+                return await ask(session, item)
+
+        # An event loop in a thread of its own: the caller may run in one, in a notebook for example.
+        with (
+            threads.start_blocking_portal("asyncio") as portal,
+            portal.wrap_async_context_manager(self.session()) as session,
+        ):
+            start = 0
+            while start < len(items) and not self.usage.answers:
+                yield portal.call(ask_in_turn, session, items[start])
+                start += 1
+            futures = [portal.start_task_soon(ask_in_turn, session, item) for item in items[start:]]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Context with a pool of connections."""
-        httpx: Any = require("httpx2", extra="servers", needed_by="the adapter 'openai'")
+        httpx: Any = require("httpx2", extra="servers", needed_by=f"'{self.owner}'")
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         async with httpx.AsyncClient(
             base_url=self.base_url.rstrip("/") + "/",
@@ -126,16 +197,12 @@ class ChatClient:
             yield Session(self, httpx, http)
 
 
-def _refuse(name: str, text: str, value: object) -> NoReturn:
-    raise HarnessError(f"openai: {name} {text}", parameter=name, value=value)
-
-
 class Session:
     """Requests of one event loop over one pool of connections."""
 
     def __init__(self, client: ChatClient, httpx: ModuleType, http: Any) -> None:
         self.client, self._httpx, self._http = client, httpx, http
-        self._places = asyncio.Semaphore(client.concurrency)
+        self._slots = asyncio.Semaphore(client.concurrency)
         self.window = asyncio.Semaphore(_WINDOW * client.concurrency)
         """Bound of the examples in work, those included that wait for a repetition."""
         self._next_start = 0.0
@@ -145,6 +212,17 @@ class Session:
         """Send no further request; raise :class:`HarnessError` with the reason, here and for every later request."""
         self._stopped = HarnessError(reason, self.client.base_url)
         raise self._stopped
+
+    def _note_failure(self, error: RequestFailed) -> None:
+        """Raise :class:`HarnessError` when so many requests in a row have no answer that the server counts as down."""
+        usage = self.client.usage
+        if usage.answers and not isinstance(error, Unanswered):  # this request was refused, others were not
+            return
+        usage.failures += 1
+        if usage.failures >= (_HOPELESS * self.client.concurrency if usage.answers else _HOPELESS):
+            self.stop(
+                f"{usage.failures} requests in a row have no answer, no further request is sent; the last: {error}"
+            )
 
     async def post(self, path: str, body: Mapping[str, Any], accept: Callable[[Any], T]) -> T:
         """Send a request and return ``accept(reply)`` for its first valid reply.
@@ -166,13 +244,25 @@ class Session:
         RequestFailed
             If the server rejects this request.
         HarnessError
-            If the server would reject all requests: an unknown key, model or address, a field that it does not accept.
+            If the server would reject all requests: an unknown key, model or address, a field that it does not accept; and if
+            many requests in a row have no answer.
         """
+        try:
+            value = await self._post(path, body, accept)
+        except RequestFailed as error:
+            self._note_failure(error)
+            raise
+        self.client.usage.answers += 1
+        self.client.usage.failures = 0
+        return value
+
+    async def _post(self, path: str, body: Mapping[str, Any], accept: Callable[[Any], T]) -> T:
+        """Repeat a request until it has a valid reply."""
         attempts, problem = self.client.retries + 1, ""
         for attempt in range(attempts):
             wait = min(LONGEST_WAIT, self.client.first_wait * 2**attempt) * random.uniform(0.75, 1.0)
             await self._turn()
-            async with self._places:
+            async with self._slots:
                 if self._stopped is not None:
                     raise self._stopped
                 try:
@@ -237,10 +327,6 @@ class Session:
         if refusal.status in RETRIED:
             raise _Repeat(refusal.text, retry_after(refusal.headers))
         raise RequestFailed(refusal.text, refusal.status)
-
-
-class Unanswered(RequestFailed):
-    """A request without a valid reply after all repetitions."""
 
 
 class _Repeat(Exception):

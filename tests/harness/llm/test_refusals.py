@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness_models.openai.refusals import Refusal, stop_reason
+from harness.llm.refusals import Refusal, stop_reason
 
 BODY = {"model": "m", "messages": [], "n": 1, "max_tokens": 64, "logprobs": True, "temperature": 0.0, "top_k": 5}
 

@@ -10,26 +10,26 @@ import sys
 import pytest
 
 from harness.errors import InputError
-from harness.rundir.shared_answers import SETTING, SharedAnswers, is_shared
+from harness.llm.store import SETTING, ReplyStore, is_shared
 
 DIGEST = "ab" * 32
 
 
 def test_rows_come_back(tmp_path):
-    first = SharedAnswers(DIGEST, tmp_path)
+    first = ReplyStore("answers", DIGEST, tmp_path)
     first.add("k1", {"candidates": ["a dog", "ein H\u00fcndchen \ud83d\ude00"]})
     first.add("k2", {"candidates": [], "lengths": [3]})
     first.add("k1", {"candidates": ["a cat"]})
-    second = SharedAnswers(DIGEST, tmp_path)
+    second = ReplyStore("answers", DIGEST, tmp_path)
     assert second.read([f"k{n}" for n in range(2000)]) == {
         "k1": {"candidates": ["a cat"]},
         "k2": {"candidates": [], "lengths": [3]},
     }
-    assert SharedAnswers("cd" * 32, tmp_path).read(["k1"]) == {}
+    assert ReplyStore("answers", "cd" * 32, tmp_path).read(["k1"]) == {}
 
 
 def test_a_row_with_another_checksum_is_absent(tmp_path):
-    answers = SharedAnswers(DIGEST, tmp_path)
+    answers = ReplyStore("answers", DIGEST, tmp_path)
     answers.add("k1", {"candidates": ["a dog"]})
     answers.close()
     with sqlite3.connect(answers.path) as connection:
@@ -39,19 +39,19 @@ def test_a_row_with_another_checksum_is_absent(tmp_path):
 
 @pytest.mark.parametrize("content", [b"not a data base at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4000])
 def test_a_damaged_file_is_replaced(tmp_path, caplog, content):
-    answers = SharedAnswers(DIGEST, tmp_path)
+    answers = ReplyStore("answers", DIGEST, tmp_path)
     answers.path.parent.mkdir(parents=True)
     answers.path.write_bytes(content)
     with caplog.at_level(logging.WARNING):
         assert answers.read(["k1"]) == {}
     assert "is damaged; its answers are asked for again" in caplog.text
     answers.add("k1", {"candidates": ["a dog"]})
-    assert SharedAnswers(DIGEST, tmp_path).read(["k1"]) == {"k1": {"candidates": ["a dog"]}}
+    assert ReplyStore("answers", DIGEST, tmp_path).read(["k1"]) == {"k1": {"candidates": ["a dog"]}}
 
 
 def test_a_folder_that_cannot_be_used_costs_the_answers_alone(tmp_path, caplog):
     (tmp_path / "ab").write_text("a file")
-    answers = SharedAnswers(DIGEST, tmp_path)
+    answers = ReplyStore("answers", DIGEST, tmp_path)
     with caplog.at_level(logging.WARNING):
         answers.add("k1", {"candidates": ["a dog"]})
         answers.add("k2", {"candidates": ["a dog"]})
@@ -61,14 +61,14 @@ def test_a_folder_that_cannot_be_used_costs_the_answers_alone(tmp_path, caplog):
 
 def test_processes_write_at_once(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from harness.rundir.shared_answers import SharedAnswers\n"
-        f"answers = SharedAnswers('{DIGEST}', Path(sys.argv[1]))\n"
+        "import sys; from pathlib import Path; from harness.llm.store import ReplyStore\n"
+        f"answers = ReplyStore('answers', '{DIGEST}', Path(sys.argv[1]))\n"
         "for k in range(200): answers.add(f'{sys.argv[2]}-{k}', {'candidates': [sys.argv[2] * 50]})\n"
     )
     processes = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "abc"]
     assert [process.wait() for process in processes] == [0, 0, 0]
     keys = [f"{name}-{k}" for name in "abc" for k in range(200)]
-    rows = SharedAnswers(DIGEST, tmp_path).read(keys)
+    rows = ReplyStore("answers", DIGEST, tmp_path).read(keys)
     assert rows == {key: {"candidates": [key[0] * 50]} for key in keys}
 
 
