@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Additive, HasInterval, Jackknifes, LeftOut, Metric
+from harness.contracts import Additive, HasInterval, Jackknifes, LeftOut, Metric, Objects, Statistics, is_defined
 from harness.errors import HarnessError
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
@@ -38,8 +38,8 @@ MAX_PRODUCT = 1 << 25
 class SystemData:
     """Statistics and scores of one system and metric on the examples of a family."""
 
-    stats: np.ndarray | None
-    """Sufficient statistics, shape (B, d), NaN in column 0 where undefined or missing; None when the run has none."""
+    stats: Statistics | None
+    """Sufficient statistics, undefined where an example has none; None when the run has none that this version reads."""
     scores: np.ndarray
     """Scores per example, shape (B,), NaN where undefined or missing."""
 
@@ -132,11 +132,11 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
         places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
         signs = _Plan(_only_column, places[0], places[1])
     defined = _defined(item)
-    if not defined.any() or not isinstance(item.metric, Additive):
+    if not defined.any() or not isinstance(item.metric, Additive) or isinstance(item.a.stats, Objects):
         return None, signs
     places: list[slice] = []
     for side in (item.a, item.b):
-        assert side.stats is not None
+        assert side.stats is not None and not isinstance(side.stats, Objects)
         addends = _verified_addends(item.metric, side.stats[defined])
         if addends is None:
             return None, signs
@@ -162,7 +162,7 @@ def _defined(item: PairedMetric) -> np.ndarray:
     """Return the mask (B,) of examples for which both systems have statistics."""
     if item.a.stats is None or item.b.stats is None:
         return np.zeros(len(item.a.scores), dtype=bool)
-    return ~(np.isnan(item.a.stats[:, 0]) | np.isnan(item.b.stats[:, 0]))
+    return is_defined(item.a.stats) & is_defined(item.b.stats)
 
 
 def _only_column(sums: np.ndarray) -> np.ndarray:
@@ -215,7 +215,7 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[Resam
         seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
     few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
-    repeats = item.metric.spec.shardable and not isinstance(item.metric, HasInterval)
+    repeats = item.metric.spec.resampled and not isinstance(item.metric, HasInterval)
     return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), ""
 
 
@@ -254,7 +254,7 @@ def _left_out(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, 
     return seen.left_out[key]
 
 
-def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
+def _is_separable(metric: Metric, x: Statistics, y: Statistics) -> bool:
     """Return True when the number follows from weighted rows of both systems."""
     try:
         values = float(metric.reduce(x)), float(metric.reduce(y))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.contracts.bases import (
+        CorpusMetric,
         MeanMetric,
         Parameterised,
         TextDistance,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         Timed,
         needs_whole_task,
     )
+    from harness.contracts.objects import Objects, Statistics, is_defined, join_statistics, place_statistics
     from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "Candidates",
     "CaptionSet",
     "ChecksInstallation",
+    "CorpusMetric",
     "CountsUsage",
     "Decoding",
     "Describes",
@@ -115,6 +118,7 @@ __all__ = [
     "MeanMetric",
     "Metric",
     "MetricSpec",
+    "Objects",
     "OnePassFit",
     "OpensMedia",
     "Parameterised",
@@ -129,6 +133,7 @@ __all__ = [
     "Resamples",
     "Scorer",
     "State",
+    "Statistics",
     "TaskView",
     "Testable",
     "TextDistance",
@@ -138,13 +143,16 @@ __all__ = [
     "Values",
     "Warmable",
     "finish_fit",
+    "is_defined",
+    "join_statistics",
     "merge_fits",
     "needs_whole_task",
     "partial_fit",
+    "place_statistics",
     "signature_with_parameters",
 ]
 
-_MODULES = ("parameters", "data", "features", "metrics", "models", "explanations", "judgments", "bases")
+_MODULES = ("parameters", "data", "features", "objects", "metrics", "models", "explanations", "judgments", "bases")
 """Modules of this package, in the order in which they import one another."""
 
 

@@ -35,17 +35,17 @@ class MetricSpec:
     min_texts: int = 2
     """Minimum of n + m (a triangle takes three texts)."""
     bounds: tuple[float, float] | None = None
-    shardable: bool = True
-    """False when ``reduce`` needs more than the rows of ``stats``."""
+    resampled: bool = True
+    """False where a bootstrap of examples does not describe the number, because repeated examples bias it."""
 
 
 @runtime_checkable
 class Metric(Protocol):
     """A metric of caption sets, vectorised over the B examples of a batch.
 
-    ``stats`` returns sufficient statistics, one row per example: concatenating the rows of any shards and reducing once
-    gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
-    out of ``reduce``.
+    ``stats`` returns sufficient statistics, one row per example, or the objects of a corpus metric: joining those of any shards and
+    reducing once gives the same digits as one pass. A row with NaN in column 0, or an example without an object, is *undefined*: the
+    run counts and lists it and leaves it out of ``reduce``.
 
     Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`HasInterval`, :class:`Jackknifes`,
     :class:`HoldsFixed`, :class:`FitsInShards`, :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
@@ -61,25 +61,25 @@ class Metric(Protocol):
         """Return corpus state (document frequencies, bandwidths) of the task's references, or None."""
         ...
 
-    def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
-        """Return sufficient statistics, float64, shape (B, d)."""
+    def stats(self, batch: Batch, features: Features, state: State) -> Any:
+        """Return sufficient statistics, float64, shape (B, d), or :class:`~harness.contracts.Objects` of B examples."""
         ...
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Any) -> np.ndarray:
         """Return one score per example, shape (B,), from statistics of shape (B, d)."""
         ...
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float:
+    def reduce(self, stats: Any) -> float:
         """Return the corpus number of statistics of shape (B, d)."""
         ...
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray) -> np.ndarray:
         """Return one number per weight vector, shape (W,)."""
         ...
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return the corpus number, or with ``weights`` (W, B) one number per weight vector, shape (W,).
 
         ``reduce(stats, ones((1, B)))[0]`` equals ``reduce(stats)``; an example with weight 2 counts twice.
@@ -124,7 +124,7 @@ class HasDetails(Protocol):
     With the attribute ``details_of_undefined = True`` it gets the rows of undefined examples too, such as refusals of a judge.
     """
 
-    def details(self, stats: np.ndarray) -> dict[str, object]:
+    def details(self, stats: Any) -> dict[str, object]:
         """Return JSON-compatible values from the statistics (B, d) of the defined examples."""
         ...
 
@@ -143,7 +143,7 @@ class Interval:
 class HasInterval(Protocol):
     """A metric that computes its own interval, because a bootstrap of ``reduce`` does not describe its number."""
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def interval(self, stats: Any, samples: int, seed: int) -> Interval:
         """Return the 95 % interval of ``reduce(stats)``.
 
         Called with the statistics (B, d) of at least two defined examples, and at least one bootstrap sample. The result
@@ -172,7 +172,7 @@ class Jackknifes(Protocol):
     thousands of resamples (:func:`harness.stats.resampled_difference.difference_of_parts`).
     """
 
-    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
+    def left_out(self, stats: Any, seed: int) -> LeftOut:
         """Return the numbers without some parts of the examples.
 
         The parts are of equal sizes up to one. They depend on the number of rows of ``stats`` (B, d), B at least 2, and on ``seed``
@@ -199,7 +199,7 @@ class Additive(Protocol):
     ``reduce`` where it does not hold (a subclass with another ``reduce``, for example).
     """
 
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def addends(self, stats: Any) -> np.ndarray:
         """Return the addends (B, k), float64, of the statistics (B, d) of defined examples."""
         ...
 

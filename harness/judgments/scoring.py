@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness import __version__
-from harness.contracts import CaptionSet, PositionedBatch
+from harness.contracts import CaptionSet, PositionedBatch, place_statistics
 from harness.errors import HarnessError
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import JudgmentPlan
@@ -109,9 +109,7 @@ def _score(metric: MetricPlan, calls: Sequence[_Call], total: int, show: bool) -
             raise HarnessError(
                 f"metric '{metric.label}' failed: {type(error).__name__}: {error} (--debug shows where)"
             ) from error
-    stats = np.full((total, max(part.stats.shape[1] for part in scored)), np.nan)
-    for call, part in zip(calls, scored):
-        stats[call.corpus.positions, : part.stats.shape[1]] = part.stats
+    stats = place_statistics([(call.corpus.positions, part.stats) for call, part in zip(calls, scored)], total)
     return Scored(stats, None, None, "", sum(part.seconds for part in scored))
 
 
@@ -137,7 +135,7 @@ def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets
     sign = -1.0 if metric.metric.spec.higher_is_better is False else 1.0
     scores = sign * sets.scores(per_set)
     system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-    if metric.metric.spec.shardable and sets.index.shape[1:] == (1, 1):
+    if metric.metric.spec.resampled and sets.index.shape[1:] == (1, 1):
         of_caption = sets.index[:, 0, 0]
 
         def reduce(captions: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -47,9 +47,7 @@ def fit(
     out = CorpusFit(FeatureCache(store.references))
     parts: dict[int, Any] = {}
     for index, plan in enumerate(metrics):
-        if not plan.metric.spec.shardable:
-            out.whole.append(index)
-        elif shards == 1:
+        if shards == 1:
             out.streaming.append(index)
         elif isinstance(plan.metric, FitsInShards):
             parts[index] = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.contracts import Additive, Metric
+from harness.contracts import Additive, Metric, Objects, Statistics
 from harness.run.metric_plan import MetricPlan
 
 MIN_EXAMPLES = 10
@@ -65,10 +65,10 @@ class Estimates:
     labels: Sequence[str]
     _moments: dict[tuple[int, int], RunningMoments] = field(default_factory=dict[tuple[int, int], RunningMoments])
 
-    def add(self, system: int, metric: int, stats: np.ndarray) -> None:
-        """Add the statistics (B, d) of examples under a metric; those of a metric that is no function of sums are passed over."""
+    def add(self, system: int, metric: int, stats: Statistics) -> None:
+        """Add the statistics of examples under a metric; those of a metric that is no function of sums are passed over."""
         component: Metric = self.metrics[metric].metric
-        if not isinstance(component, Additive) or not stats.size:
+        if not isinstance(component, Additive) or isinstance(stats, Objects) or not stats.size:
             return
         rows = stats[~np.isnan(stats[:, 0])]
         if not len(rows):

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
 from harness.contracts import (
     Decoding,
     Example,
     Failure,
     Generation,
     Scorer,
+    Statistics,
     TaskView,
     Values,
     needs_whole_task,
@@ -202,7 +201,7 @@ class Execution:
         self.grid = self._grid()
         self.shards = self.grid.of_part(self.options.part)
         self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
-        self.arrays: dict[str, np.ndarray] = {}
+        self.arrays: dict[str, Statistics] = {}
         models, plan = self.plan.models, self.plan
         names = [f"token scores: {model.label}" for model in models if plan.token_metrics]
         names += [f"captions: {model.label}" for model in models for _ in plan.generations if plan.caption_metrics]

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import harness
-from harness.contracts import Parameters
+from harness.contracts import Parameters, Statistics, join_statistics
 from harness.errors import require
-from harness.rundir.pieces import PieceStore, joined_rows
+from harness.run.score import read_statistics
+from harness.rundir.pieces import PieceStore
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -37,8 +36,8 @@ class Run:
     """Remarks on the numbers, such as sizes beyond the data."""
     path: Path | None = None
     """The run directory, if there is one."""
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, "np.ndarray"])
-    """Sufficient statistics (B, d) of a run without a directory, by the name in ``ResultRecord.statistics``."""
+    arrays: Mapping[str, Statistics] = field(default_factory=dict[str, "Statistics"])
+    """Sufficient statistics of a run without a directory, by the name in ``ResultRecord.statistics``."""
     costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
     """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
 
@@ -71,16 +70,16 @@ class Run:
         """Return a chart as an Altair chart: the first one of the run, or that of an id such as ``differences``."""
         return harness.as_chart(self, name)
 
-    def statistics(self, record: ResultRecord) -> np.ndarray | None:
-        """Return the sufficient statistics (B, d) of a record, rows as its examples in the samples; None when they are missing."""
+    def statistics(self, record: ResultRecord) -> Statistics | None:
+        """Return the sufficient statistics of a record, rows as its examples in the samples; None when they are missing."""
         if record.statistics is None:
             return None
         if self.path is None:
             return self.arrays.get(record.statistics)
         store = PieceStore(self.path)
         parts = [store.read_named_arrays(name) for name in store.shards_of(record.statistics)]
-        stats = [part["stats"] for part in parts if part is not None]
-        return joined_rows(stats) if stats and len(stats) == len(parts) else None
+        stats = [read_statistics(part) for part in parts if part is not None]
+        return join_statistics(stats) if stats and len(stats) == len(parts) else None
 
     @property
     def manifest(self) -> JsonObject:

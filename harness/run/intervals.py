@@ -16,7 +16,9 @@ from harness.contracts import (
     Interval,
     MeanMetric,
     Metric,
+    Objects,
     Resamples,
+    Statistics,
     TokenScoreMetric,
     TokenScores,
 )
@@ -33,10 +35,10 @@ NO_INTERVAL = "the metric gives no intervals"
 NOT_FINITE = "the value is not finite"
 """Note of a number that is NaN or infinite."""
 NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
-"""Note of a metric that declares ``shardable=False`` and no interval of its own."""
+"""Note of a metric that declares ``resampled=False`` and no interval of its own."""
 
 
-def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tuple[float, Interval]:
+def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval.
 
     A metric with :class:`~harness.contracts.HasInterval` computes the interval; for the others ``reduce`` is bootstrapped
@@ -48,8 +50,8 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
     ----------
     metric : Metric
         The metric.
-    stats : ndarray
-        Statistics of the defined examples, shape (B, d).
+    stats : ndarray or Objects
+        Statistics of the defined examples.
     samples : int
         Number of bootstrap samples; 0: no interval, and no note.
     seed : int
@@ -69,11 +71,16 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
         return value, Interval(None, NOT_FINITE)
     if isinstance(metric, HasInterval):
         return value, metric.interval(stats, samples, seed)
-    if not metric.spec.shardable:
+    if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats)
     is_sum = False
-    if ends is None and len(stats) >= bootstrap.LARGE and isinstance(metric, Additive):
+    if (
+        ends is None
+        and len(stats) >= bootstrap.LARGE
+        and isinstance(metric, Additive)
+        and not isinstance(stats, Objects)
+    ):
         is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed)
     if ends is None and not is_sum:
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
@@ -89,10 +96,15 @@ def _number(metric: Metric, value: object) -> float:
     raise HarnessError(f"metric '{metric.spec.name}' reduces its statistics to {value!r:.80}; expected one number")
 
 
-def _share_interval(metric: Metric, stats: np.ndarray) -> tuple[float, float] | None:
+def _share_interval(metric: Metric, stats: Statistics) -> tuple[float, float] | None:
     """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
     bounds = metric.spec.bounds
-    if bounds is None or not all(map(math.isfinite, bounds)) or not isinstance(metric, MeanMetric):
+    if (
+        bounds is None
+        or not all(map(math.isfinite, bounds))
+        or not isinstance(metric, MeanMetric)
+        or isinstance(stats, Objects)
+    ):
         return None
     if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], np.array(bounds)).all():
         return None

@@ -9,9 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-import numpy as np
-
-from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, ReadsMeta, TokenScoreMetric, Values
+from harness.contracts import (
+    HasDetails,
+    ListsParameters,
+    Metric,
+    Parameters,
+    ReadsMeta,
+    Statistics,
+    TokenScoreMetric,
+    Values,
+)
 from harness.errors import HarnessError
 from harness.registry import current, resolve, split_spec
 from harness.spec.metric_text import parse_metric, split_metrics
@@ -33,7 +40,7 @@ class MetricPlan:
         """True for a metric whose details count undefined examples too."""
         return bool(getattr(self.metric, "details_of_undefined", False))
 
-    def details(self, stats: np.ndarray) -> dict[str, object] | None:
+    def details(self, stats: Statistics) -> dict[str, object] | None:
         """Return the metric's further numbers for the record, or None when it has none."""
         return self.metric.details(stats) if isinstance(self.metric, HasDetails) else None
 

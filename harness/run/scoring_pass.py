@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, Statistics
 from harness.run import score as scoring
 from harness.run.corpus_fit import CorpusFit, fit, prime
 from harness.run.estimates import Estimates
@@ -145,8 +145,8 @@ class ScoringPass:
         for number, shard in enumerate(self.shards):
             missing: dict[int, list[int]] = defaultdict(list)
             for system in range(len(self.systems)):
-                for metric, plan in enumerate(self.metrics):
-                    if not plan.metric.spec.shardable or (self.partial and self._counted[metric]):
+                for metric in range(len(self.metrics)):
+                    if self.partial and self._counted[metric]:
                         continue
                     if self.pieces.read_arrays(self._key(system, metric, shard)) is None:
                         missing[system].append(metric)
@@ -223,7 +223,7 @@ class ScoringPass:
         return scored, key
 
     # ------------------------------------------------------------------ results
-    def collect(self, add: AddRecord, folder: Path | None, arrays: dict[str, np.ndarray]) -> SampleTable | None:
+    def collect(self, add: AddRecord, folder: Path | None, arrays: dict[str, Statistics]) -> SampleTable | None:
         """Make a record of every system and metric, and the samples.
 
         Parameters
@@ -233,7 +233,7 @@ class ScoringPass:
         folder : Path, optional
             Run directory, where samples.parquet is written; None: the table is returned.
         arrays : dict
-            Filled with the statistics (B, d) by name, for a run without a directory.
+            Filled with the statistics by name, for a run without a directory.
         """
         spec = self.plan.spec
         tested = [p.label for p in self.metrics if scoring.is_tested(p.metric, spec.significance)]
@@ -262,9 +262,6 @@ class ScoringPass:
 
     def _scored(self, system: int, metric: int) -> tuple[Scored, str]:
         """Return the statistics of a metric on all examples of a system, and the name of their pieces."""
-        if not self.metrics[metric].metric.spec.shardable:
-            scored, key = self._whole(system, metric)
-            return scored, key.stem
         keys = [self._key(system, metric, shard) for shard in self.shards]
         parts = [self.pieces.read_arrays(key) for key in keys]
         present = [Scored.from_arrays(part) for part in parts if part is not None]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 
 import numpy as np
 
-from harness.contracts import HasDetails, Jackknifes
+from harness.contracts import HasDetails, Jackknifes, is_defined
 from harness.testing import shared_checks
-from harness.testing.metric_subject import MetricSubject, copy_of_sets
+from harness.testing.metric_subject import MetricSubject, copy_of_sets, same_rows
 from harness.testing.results import Checks, NotApplicable, ensure
 
 CONDUCT_CHECKS = Checks("metrics")
@@ -24,10 +25,10 @@ def inputs_unchanged(subject: MetricSubject) -> None:
     stats = metric.stats(batch, features, subject.state(features))
     ensure(np.array_equal(ids, batch.text_ids), "modifies the batch's text_ids")
     ensure(copy_of_sets(subject.sets) == before, "modifies the caption sets")
-    stats = stats[~np.isnan(stats[:, 0])]
-    stats_before, weights = stats.copy(), np.ones((2, len(stats)))
+    stats = stats[is_defined(stats)]
+    stats_before, weights = copy.deepcopy(stats), np.ones((2, len(stats)))
     _ = metric.per_example(stats), metric.reduce(stats), metric.reduce(stats, weights)
-    ensure(np.array_equal(stats_before, stats, equal_nan=True), "per_example or reduce modifies the statistics")
+    ensure(same_rows(stats_before, stats), "per_example or reduce modifies the statistics")
     ensure((weights == 1).all(), "reduce modifies the weights")
 
 

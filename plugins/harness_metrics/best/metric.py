@@ -48,7 +48,7 @@ class Best(FitsInner, MeanMetric):
             )
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
-            min_texts=inner.min_texts, bounds=inner.bounds, shardable=inner.shardable,
+            min_texts=inner.min_texts, bounds=inner.bounds, resampled=inner.resampled,
         )  # fmt: skip
         reason = untestable_reason(self.inner)
         self.untestable = f"scores captions by {inner.name}, which {reason}" if reason else ""

@@ -1,7 +1,7 @@
 """Diversity metrics: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
 
-They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics have the captions as
-statistics (:class:`~harness_metrics.crnrr.rows.WordRows`), so that corpus values are not means over examples.
+They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics collect the words of all captions
+(:class:`~harness_metrics.crnrr.caption_words.CaptionWords`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam
 from harness.files.records import existing
 from harness.stats import bootstrap
+from harness_metrics.crnrr.caption_words import CaptionWords, sentence_lengths, sides_of, words_object
 from harness_metrics.crnrr.resampling import Words, grams_of, sparse_counts
-from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
 from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
 from harness_metrics.sets.checks import check_count
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
@@ -31,45 +31,34 @@ _BLOCK = 1 << 22
 """Number of matrix entries that are computed together."""
 
 
-class CandidateWords(WordRows):
-    """Base class of the corpus metrics of candidates; weights repeat examples."""
+class CandidateWords(CaptionWords):
+    """Base class of the corpus metrics of candidates."""
 
-    spec: MetricSpec
+    def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
+        """Return the words of the candidates of each example."""
+        return [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.candidate_ids]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return the value of one corpus; ``lengths`` ``(S,)`` is the number of words of each sentence."""
         raise NotImplementedError(f"{type(self).__name__} must define value(words, lengths)")
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values of the candidates of each example, ``(B,)``."""
         return np.array([self.value(*candidates(stats[k : k + 1])) for k in range(len(stats))])
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``."""
-        if weights is None:
-            return self.value(*candidates(stats)) if len(stats) else float("nan")
-        return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+    def number(self, objects: Objects) -> float:
+        """Return the value of all candidates pooled."""
+        return self.value(*candidates(objects))
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return no interval, with the reason."""
         return Interval(None, NO_NEW_NGRAMS)
 
 
-def candidates(stats: np.ndarray) -> tuple[Words, np.ndarray]:
-    """Return the words of the candidates of statistics ``(B, d)``, and the number of words of each sentence ``(S,)``.
-
-    Sentences are numbered from 0; the unit of a sentence is its row.
-    """
-    side = parse(stats)[0]
-    per_row = stats[:, 0].astype(np.int64)
-    # The sentences of a row are its candidates, then its references, which are dropped here.
-    first = np.searchsorted(side.unit, np.arange(len(stats)))
-    within = np.arange(int(per_row.sum())) - np.repeat(np.cumsum(per_row) - per_row, per_row)
-    selected = np.repeat(first, per_row) + within
-    number = np.full(len(side.unit), -1)
-    number[selected] = np.arange(len(selected))
-    sentence = number[side.sentence]
-    return Words(side.ids, sentence, side.unit[selected]), np.bincount(sentence, minlength=len(selected))
+def candidates(objects: Objects) -> tuple[Words, np.ndarray]:
+    """Return the words of the candidates of B examples, and the number of words of each sentence ``(S,)``."""
+    words = sides_of(objects)[0]
+    return words, sentence_lengths(words)
 
 
 def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +114,7 @@ class SelfBleu(CandidateWords):
         self.tokenizer = check_tokenizer(tokenizer)
         name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
         self.spec = MetricSpec(
-            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, shardable=self.conditional,
+            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, resampled=self.conditional,
             bounds=(-1.0, 0.0) if negative else (0.0, 1.0),
         )  # fmt: skip
 
@@ -141,17 +130,17 @@ class SelfBleu(CandidateWords):
         value = float(self_bleu_of_words(words, lengths, self.n)[:, -1].mean())
         return -value if self.negative else value
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value, pooled or the mean over examples, or the values ``(W,)`` for weights ``(W, B)``."""
-        if not self.conditional:
-            return super().reduce(stats, weights)
-        values = self.per_example(stats)
-        if weights is None:
-            return float(values.mean()) if len(values) else float("nan")
-        rows = np.asarray(weights, dtype=np.float64)
-        return (rows @ values) / rows.sum(axis=1)
+    def number(self, objects: Objects) -> float:
+        """Return the value, pooled or the mean over examples."""
+        return float(self.per_example(objects).mean()) if self.conditional else super().number(objects)
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the values ``(W,)`` for weights ``(W, B)``."""
+        if not self.conditional:
+            return super().numbers(objects, weights)
+        return (weights @ self.per_example(objects)) / weights.sum(axis=1)
+
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the bootstrap interval of the mean over examples, or for the pooled value none, with the reason."""
         if not self.conditional:
             return super().interval(stats, samples, seed)
@@ -185,18 +174,16 @@ class Distinct(CandidateWords):
     def __init__(self, *, n: int = 2, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = check_count(n, "distinct", "n"), check_tokenizer(tokenizer)
         # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
-        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), shardable=False)
+        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"distinct|n:{self.n}|tok:{self.tokenizer}"
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return Distinct-n of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
-        if weights is None:
-            return super().reduce(stats)
-        (grams,) = grams_of([candidates(stats)[0]], self.n)
-        types, tokens = weighted_types(grams.gram, grams.unit, np.asarray(weights, dtype=np.float64))
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return Distinct-n of all candidates pooled ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
+        (grams,) = grams_of([candidates(objects)[0]], self.n)
+        types, tokens = weighted_types(grams.gram, grams.unit, weights)
         with np.errstate(invalid="ignore"):
             return types / tokens
 
@@ -217,18 +204,16 @@ class VocabularySize(CandidateWords):
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), shardable=False)
+        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"vocabulary|tok:{self.tokenizer}"
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the number of distinct words of all candidates, or the numbers ``(W,)`` for integer weights ``(W, B)``."""
-        if weights is None:
-            return super().reduce(stats)
-        words = candidates(stats)[0]
-        return weighted_types(words.ids, words.unit[words.sentence], np.asarray(weights, dtype=np.float64))[0]
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the number of distinct words of all candidates ``(W,)`` for integer weights ``(W, B)``."""
+        words = candidates(objects)[0]
+        return weighted_types(words.ids, words.unit[words.sentence], weights)[0]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return the number of distinct words of a corpus of T sentences, ``lengths`` of shape (T,)."""

@@ -52,7 +52,7 @@ class Entropy(CandidateWords):
 
     def __init__(self, *, n: int = 1, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = check_count(n, "entropy", "n"), check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), shardable=False)
+        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

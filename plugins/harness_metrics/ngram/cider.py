@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from typing import Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
 from caption_kernels import cider_idf, ngram
 from caption_kernels.ngram import SCALE
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam, Statistics
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
-from harness_metrics.crnrr.rows import WordRows
+from harness_metrics.crnrr.caption_words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, Refit
 from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, from_documents, merge_frequencies
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
@@ -174,36 +174,38 @@ class Cider(MeanMetric):
         """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
         return state.block(batch, features).mean(axis=2).mean(axis=1)
 
-    def stats(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the scores, shape (B, 1); for ``resampled`` also the captions as numbers, shape (B, d)."""
+    def stats(self, batch: Batch, features: Features, state: CiderScores) -> Any:
+        """Return the scores, shape (B, 1); for ``resampled`` objects of the score and the words of the captions."""
         scores = super().stats(batch, features, state)
         if not self.resampled:
             return scores
-        captions = WordRows()
-        captions.tokenizer = self.tokenizer
-        return np.concatenate([scores, captions.stats(batch, features, None)], axis=1)
+        words = [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.text_ids]
+        return Objects.of([{**item, "score": score} for item, score in zip(words, scores)], self.name)
 
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return the corpus number of statistics of shape (B, d)."""
+    def per_example(self, stats: Statistics) -> np.ndarray:
+        """Return the scores, shape (B,)."""
+        return stats.values("score") if isinstance(stats, Objects) else super().per_example(stats)
 
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one number per weight vector, shape (W,)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
         """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits the frequencies to each weight vector."""
-        if not self.resampled or not len(stats):
+        if not self.resampled:
             return super().reduce(stats) if weights is None else super().reduce(stats, weights)
-        refit = Refit(stats[:, 1:], self.variant == "plain")
+        if not len(stats):
+            return float("nan")
+        refit = self._refit(stats)
         if weights is None:
             return refit.value(np.ones(len(stats)))
         return np.array([refit.value(row) for row in np.asarray(weights, dtype=np.float64)])
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def _refit(self, stats: Statistics) -> Refit:
+        if not isinstance(stats, Objects):
+            raise HarnessError(f"{self.name}: the statistics are those of an earlier version; run the spec again")
+        return Refit(stats, self.variant == "plain")
+
+    def interval(self, stats: Any, samples: int, seed: int) -> Interval:
         """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
         if self.resampled:
-            return Refit(stats[:, 1:], self.variant == "plain").interval(seed)
+            return self._refit(stats).interval(seed)
         if len(stats) >= bootstrap.LARGE:
             _, ends = bootstrap.large_interval(self, stats, float(self.reduce(stats)), samples, seed)
         else:

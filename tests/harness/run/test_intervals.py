@@ -15,8 +15,8 @@ from harness.stats.binomial import wilson_interval
 
 
 class Mean(MeanMetric):
-    def __init__(self, shardable: bool = True) -> None:
-        self.spec = MetricSpec("mean", True, shardable=shardable)
+    def __init__(self, resampled: bool = True) -> None:
+        self.spec = MetricSpec("mean", True, resampled=resampled)
 
 
 class Fixed(Mean):
@@ -33,7 +33,7 @@ ROWS = np.arange(5.0)[:, None]
         (Mean(), ROWS, 0, ""),
         (Mean(), ROWS[:1], 50, intervals.NO_EXAMPLES),
         (Mean(), ROWS[:0], 50, intervals.NO_EXAMPLES),
-        (Mean(shardable=False), ROWS, 50, intervals.NOT_RESAMPLED),
+        (Mean(resampled=False), ROWS, 50, intervals.NOT_RESAMPLED),
         (Mean(), np.ones((5, 1)), 50, bootstrap.NO_SPREAD),
     ],
 )

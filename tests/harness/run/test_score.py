@@ -23,8 +23,8 @@ SETS = [
 class Words(MeanMetric):
     """Mean number of words of the candidates, NaN for 0 words."""
 
-    def __init__(self, *, min_candidates: int = 1, shardable: bool = True) -> None:
-        self.spec = MetricSpec("words", True, min_candidates=min_candidates, shardable=shardable)
+    def __init__(self, *, min_candidates: int = 1, resampled: bool = True) -> None:
+        self.spec = MetricSpec("words", True, min_candidates=min_candidates, resampled=resampled)
         self.fits = 0
 
     def fit(self, references, features) -> Any:
@@ -142,7 +142,7 @@ def test_intervals_need_two_rows_samples_and_a_metric_that_resamples(rows):
         assert interval[0] <= value <= interval[1]
         assert scoring.value_and_interval(Words(), stats, 200, 0)[1] == interval
     assert scoring.value_and_interval(Words(), stats, 0, 0)[1] is None
-    assert scoring.value_and_interval(Words(shardable=False), stats, 200, 0)[1] is None
+    assert scoring.value_and_interval(Words(resampled=False), stats, 200, 0)[1] is None
 
 
 class Equal(MeanMetric):

@@ -112,17 +112,6 @@ def test_every_check_of_the_module_has_a_fault():
     assert {check for check, *_ in CASES} == set(INVARIANCE_CHECKS.names)
 
 
-def test_a_metric_that_is_not_shardable_may_depend_on_the_batch(overlap, outcome):
-    class Corpus(Centred):
-        """Scores relative to the corpus, declared as such."""
-
-        spec_fields = {"shardable": False}  # noqa: RUF012
-
-    result = outcome("metrics", "shards", overlap(Corpus))
-    assert (result.status, result.reason) == ("not applicable", "declares shardable=False")
-    assert outcome("metrics", "example-order", overlap(Corpus)).status == "pass"
-
-
 def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):
     class Large(Base):
         """Needs four candidates and four references."""
