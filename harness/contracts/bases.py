@@ -111,12 +111,10 @@ class MeanMetric(Parameterised):
     """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1).
 
     The base class supplies a permutation null (:meth:`null`), so that the metric has p-values. A metric that no permutation of
-    the texts tests sets ``untestable`` to the reason.
+    the texts tests sets ``MetricSpec.untestable`` to the reason.
     """
 
     spec: MetricSpec
-    untestable: str = ""
-    """Reason why the metric has no permutation p-values, to follow its name (``reads a scene``); empty: it has them."""
 
     def signature(self) -> str:
         """Return the metric's name and the constructor parameters."""
@@ -180,14 +178,47 @@ class MeanMetric(Parameterised):
         weights = np.asarray(weights, dtype=np.float64)
         return (weights @ stats[:, 0]) / weights.sum(axis=1)
 
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def summands(self, stats: np.ndarray) -> np.ndarray:
         """Return the scores and ones, shape (B, 2), whose sums determine the mean."""
         return np.column_stack([stats[:, 0], np.ones(len(stats))])
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return means (...) from sums of addends (..., 2), NaN where the number of examples is 0."""
+        """Return means (...) from sums of summands (..., 2), NaN where the number of examples is 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return sums[..., 0] / sums[..., 1]
+
+
+class SumMetric(MeanMetric):
+    """Base of a metric whose number is a function of sums over examples, as BLEU is one of counts.
+
+    A subclass defines ``spec``, :meth:`addends` and :meth:`of_sums`. The score of an example is the number of its own addends. A subclass
+    with another score, or one that computes it beside the addends, overrides :meth:`stats`: the score, then the addends. Sums are
+    resampled by a matrix product.
+    """
+
+    def addends(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return what is summed over examples, float64, shape (B, k)."""
+        raise NotImplementedError(f"{type(self).__name__} must define addends(batch, features, state)")
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return the numbers (...) of sums of addends (..., k), NaN where undefined."""
+        raise NotImplementedError(f"{type(self).__name__} must define of_sums(sums)")
+
+    def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return the score of each example and its addends, shape (B, 1 + k); an example whose score is NaN is left out."""
+        addends = np.asarray(self.addends(batch, features, state), dtype=np.float64)
+        return np.column_stack([self.of_sums(addends), addends])
+
+    def summands(self, stats: np.ndarray) -> np.ndarray:
+        """Return the addends of statistics, shape (B, k)."""
+        return stats[:, 1:]
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the number of all examples, NaN without any, or one number per row of ``weights`` (W, B), shape (W,)."""
+        summands = self.summands(stats)
+        if weights is not None:
+            return self.of_sums(np.asarray(weights, dtype=np.float64) @ summands)
+        return float(self.of_sums(summands.sum(axis=0, keepdims=True))[0]) if len(stats) else float("nan")
 
 
 class CorpusMetric(Parameterised):

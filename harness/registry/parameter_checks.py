@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Union, cast
@@ -32,6 +32,26 @@ def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """Return the constructor parameters by name, without ``self`` and catch-alls."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in kinds}
+
+
+def list_parameters(factory: Callable[..., object]) -> set[str]:
+    """Return the parameters of a constructor that accept lists, or mappings, and no single value: by annotation or default."""
+    hints = type_hints(factory)
+    names = {name for name, hint in hints.items() if name != "return" and _accepts_lists_alone(hint)}
+    parameters = inspect.signature(factory).parameters.values()
+    return names | {p.name for p in parameters if isinstance(p.default, (list, tuple))}
+
+
+def _accepts_lists_alone(hint: object) -> bool:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return _accepts_lists_alone(arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        kinds = [
+            item for item in arguments if item is not type(None) and typing.get_origin(item) not in (dict, Mapping)
+        ]
+        return bool(kinds) and all(map(_accepts_lists_alone, kinds))
+    return origin in (list, tuple, Sequence, Collection)
 
 
 def type_hints(factory: Callable[..., object]) -> Values:

@@ -9,15 +9,12 @@ from typing import cast
 import numpy as np
 
 from harness.contracts import (
-    Additive,
-    HasInterval,
     HasTokenIntervals,
-    HoldsFixed,
     Interval,
     MeanMetric,
     Metric,
     Objects,
-    Resamples,
+    OwnInterval,
     Statistics,
     TokenScoreMetric,
     TokenScores,
@@ -26,12 +23,10 @@ from harness.errors import HarnessError
 from harness.stats import bootstrap
 from harness.stats.binomial import wilson_interval
 
-MAX_RESAMPLES = 200
-"""Maximum number of bootstrap samples that a metric of level ``model`` draws itself."""
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
 NO_INTERVAL = "the metric gives no intervals"
-"""Note of a metric of level ``model`` without intervals of its own and without resamples."""
+"""Note of a metric of level ``model`` without intervals of its own."""
 NOT_FINITE = "the value is not finite"
 """Note of a number that is NaN or infinite."""
 NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
@@ -41,10 +36,10 @@ NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval.
 
-    A metric with :class:`~harness.contracts.HasInterval` computes the interval; for the others ``reduce`` is bootstrapped
+    A metric with :class:`~harness.contracts.OwnInterval` computes the interval; for the others ``reduce`` is bootstrapped
     (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
-    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is that of
-    :class:`~harness.contracts.HoldsFixed`.
+    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is
+    ``MetricSpec.held_fixed``.
 
     Parameters
     ----------
@@ -69,7 +64,7 @@ def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tupl
         return value, Interval(None, NO_EXAMPLES)
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
-    if isinstance(metric, HasInterval):
+    if isinstance(metric, OwnInterval):
         return value, metric.interval(stats, samples, seed)
     if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
@@ -78,7 +73,7 @@ def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tupl
     if (
         ends is None
         and len(stats) >= bootstrap.LARGE
-        and isinstance(metric, Additive)
+        and isinstance(metric, MeanMetric)
         and not isinstance(stats, Objects)
     ):
         is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed)
@@ -86,7 +81,7 @@ def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tupl
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
-    return value, Interval(ends, metric.held_fixed if isinstance(metric, HoldsFixed) else "")
+    return value, Interval(ends, metric.spec.held_fixed)
 
 
 def _number(metric: Metric, value: object) -> float:
@@ -123,8 +118,7 @@ def token_intervals(
 ) -> dict[str, Interval]:
     """Return column name -> interval of a metric of level ``model``.
 
-    A metric with :class:`~harness.contracts.HasTokenIntervals` computes the intervals; those of one with
-    :class:`~harness.contracts.Resamples` come from at most :data:`MAX_RESAMPLES` bootstrap values.
+    A metric with :class:`~harness.contracts.HasTokenIntervals` computes them; another has none.
 
     Parameters
     ----------
@@ -139,25 +133,9 @@ def token_intervals(
     seed : int
         Seed of the samples.
     """
-    count = len(scores)
     if samples == 0:
         return dict.fromkeys(values, Interval(None))
-    if count < 2:
+    if len(scores) < 2:
         return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
-    if isinstance(metric, HasTokenIntervals):
-        intervals = metric.intervals(scores, samples, seed)
-        return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
-    if not isinstance(metric, Resamples):
-        return dict.fromkeys(values, Interval(None, NO_INTERVAL))
-    rng = np.random.default_rng([seed, count])
-    resampled = metric.resample(scores, min(samples, MAX_RESAMPLES), rng)
-    return {name: _interval_of(resampled.get(name), value, count) for name, value in values.items()}
-
-
-def _interval_of(values: np.ndarray | None, value: float, count: int) -> Interval:
-    if values is None:
-        return Interval(None, NO_INTERVAL)
-    if not np.isfinite(values).all():
-        return Interval(None, "some resamples are undefined or infinite")
-    ends = bootstrap.interval_of_draws(values, value, np.zeros(0), count)
-    return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+    intervals = metric.intervals(scores, samples, seed) if isinstance(metric, HasTokenIntervals) else {}
+    return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}

@@ -45,7 +45,7 @@ def caption_record(
     value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
     rows = stats
-    if plan.details_of_undefined and not isinstance(scored.stats, Objects):
+    if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
         rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
     details = plan.details(rows) if len(rows) else None
     return ResultRecord(

@@ -16,7 +16,6 @@ import numpy as np
 
 from harness.contracts import (
     CaptionSet,
-    ExactTestable,
     Features,
     Metric,
     Objects,
@@ -276,7 +275,7 @@ def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) 
     if not has_generic_null(metric):
         return significance, ""
     most = max(MIN_DRAWS, significance.scorings // max(1, examples))
-    budget = significance.budget if isinstance(metric, ExactTestable) else min(significance.budget, most)
+    budget = significance.budget if hasattr(metric, "exact_p_values") else min(significance.budget, most)
     return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, most)}), ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.contracts import HasDetails, Jackknifes, is_defined
+from harness.contracts import Details, is_defined
 from harness.testing import shared_checks
 from harness.testing.metric_subject import MetricSubject, copy_of_sets, same_rows
 from harness.testing.results import Checks, NotApplicable, ensure
@@ -47,7 +47,7 @@ CONDUCT_CHECKS.extend(
 def json_safe(subject: MetricSubject) -> None:
     """``details`` returns a mapping of plain data, which JSON can hold."""
     subject.base  # noqa: B018  (raises when the recorded run failed)
-    if not isinstance(subject.component, HasDetails):
+    if not isinstance(subject.component, Details):
         raise NotApplicable("has no details")
     numbers = subject.compute()
     details = subject.component.details(numbers.stats[numbers.is_defined])
@@ -62,7 +62,7 @@ def left_out(subject: MetricSubject) -> None:
     """``left_out`` has a share in (0, 1) and degrees of freedom, and depends on the statistics and the seed alone."""
     subject.base  # noqa: B018  (raises when the recorded run failed)
     metric = subject.component
-    if not isinstance(metric, Jackknifes):
+    if not hasattr(metric, "left_out"):
         raise NotApplicable("leaves out no parts")
     numbers = subject.compute()
     stats = numbers.stats[numbers.is_defined]

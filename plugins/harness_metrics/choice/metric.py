@@ -16,6 +16,10 @@ from harness_metrics.sets.checks import check_choice, check_count
 Scores = Sequence[Sequence[TokenScores]]
 
 
+COLUMNS = ("accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy")
+"""All possible columns of the whole task."""
+
+
 class Choice(parts.ByParts, Parameterised):
     """Share of choices in which the model gives the correct option the strictly highest likelihood, in [0, 1]; higher is better.
 
@@ -53,11 +57,6 @@ class Choice(parts.ByParts, Parameterised):
     Vision-Language Models* (the debiased score).
     """
 
-    column_names = (
-        "accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy",
-    )  # fmt: skip
-    """All possible columns of the whole task."""
-
     def __init__(
         self, *, score: Literal["sum", "mean"] = "sum", options: int | None = None, group: int = 1,
         across: int | None = None, blind: bool = False, by: str | None = None,
@@ -75,7 +74,13 @@ class Choice(parts.ByParts, Parameterised):
         self.layout = Layout(across, bool(blind), group, options)
         self.by = parts.check_key("choice", by)
         self.spec = MetricSpec(
-            "choice", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
+            "choice",
+            True,
+            level="model",
+            needs=frozenset({"references", "logprobs"}),
+            min_candidates=0,
+            min_texts=1,
+            column_names=COLUMNS,
         )
 
     def signature(self) -> str:

@@ -84,9 +84,6 @@ class QualityDiscrepancy(CaptionWords):
         "noisy copies of the references are drawn from a seed, in the order of the references",
     )
 
-    list_parameters = ("epsilons",)
-    """Parameters whose value may be a list: not axes of the grid."""
-
     def __init__(
         self,
         *,

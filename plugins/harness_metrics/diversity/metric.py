@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -284,10 +285,10 @@ class Novelty(MeanMetric):
     expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
 
     def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
-        self.untestable = "compares the candidates with a fixed corpus, not with the references of their example"
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0))
+        fixed = "compares the candidates with a fixed corpus, not with the references of their example"
+        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0), untestable=fixed)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -296,24 +297,20 @@ class Novelty(MeanMetric):
         digest = hashlib.sha256(self.corpus.read_bytes()).hexdigest()[:12]
         return f"novelty|corpus:{digest}|tok:{self.tokenizer}"
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
         """Return the set of tokenised texts of the corpus."""
         if self.corpus is None:
             texts = dict.fromkeys(text for group in references for text in group)
             return frozenset(tokens_of(features, features.intern(texts), self.tokenizer))
-        return frozenset(tokenize(_lines(self.corpus), self.tokenizer))
+        return self._file_texts
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
-        """Return the set of tokenised texts of one shard's references; empty where the corpus is a file."""
-        return self.fit(references, features) if self.corpus is None else frozenset()
-
-    def merge_fits(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
+    def merge(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
         """Return the tokenised texts of two shards together."""
-        return first | second
+        return first if first is second else first | second
 
-    def finish_fit(self, tokenised: frozenset[str], features: Features) -> frozenset[str]:
-        """Return the set of tokenised texts of the corpus."""
-        return tokenised if self.corpus is None else self.fit((), features)
+    @cached_property
+    def _file_texts(self) -> frozenset[str]:
+        return frozenset(tokenize(_lines(self.corpus), self.tokenizer)) if self.corpus is not None else frozenset()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of novel candidates of each example, ``(B,)``; ``state`` is the set of :meth:`fit`."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, CorpusMetric, Features, HoldsFixed, Level, Objects
+from harness.contracts import Batch, CorpusMetric, Features, Level, Objects
 from harness.errors import HarnessError
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
@@ -127,11 +127,6 @@ class MauvePerExample(MauveParameters, RelabeledMetric):
 
     name = "mauve-example"
     level: Level = "set"
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval from the embedding."""
-        return self.embedding.held_fixed if isinstance(self.embedding, HoldsFixed) else ""
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""

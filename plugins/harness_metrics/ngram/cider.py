@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
 from harness_metrics.crnrr.caption_words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, Refit
-from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, from_documents, merge_frequencies
+from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, merge_frequencies
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
@@ -44,9 +45,18 @@ class CiderScores:
         self.key = uuid.uuid4().hex
         """Identifies these scores in caches."""
         self.texts = texts
+        self.frequencies = frequencies
         self.plain = plain
-        self.idf = cider_idf(frequencies.counts, float(frequencies.documents))
         self.unseen = ngram.unseen_idf(frequencies.documents)
+
+    @cached_property
+    def idf(self) -> np.ndarray:
+        """Weight of each n-gram of the index; computed on first use, because the scores of a shard are merged unused."""
+        return cider_idf(self.frequencies.counts, float(self.frequencies.documents))
+
+    def merge(self, second: CiderScores) -> Self:
+        """Return the scores under the document frequencies of both."""
+        return type(self)(self.texts, merge_frequencies(self.frequencies, second.frequencies), self.plain)
 
     def forget_texts(self) -> None:
         """Drop all texts; the document frequencies stay."""
@@ -84,29 +94,17 @@ class CiderScores:
         return self.pairs(rows[:, : batch.n], rows[:, batch.n :])
 
 
-def _scores(
-    source: Source, tokenizer: str, plain: bool, features: Features, references: Documents = (),
-    part: Frequencies | None = None,
-) -> CiderScores:  # fmt: skip
-    """Return the scores that all metrics and distances of one df, tokeniser and variant share in a run."""
+def _task_scores(source: Source, tokenizer: str, plain: bool, features: Features) -> CiderScores:
+    """Return the scores under the references of the whole task, or under a table or lists of texts.
+
+    Metrics and distances of one source, tokeniser and variant share them in a run: the key is that of the state of the metric.
+    """
 
     def build() -> CiderScores:
         texts = text_rows_of(features, tokenizer)
-        counts = source.frequencies(texts, features, references) if part is None else part
-        return CiderScores(texts, counts, plain)
+        return CiderScores(texts, source.frequencies(texts, features), plain)
 
-    if source.name == "given" and part is None:  # depends on the references of each fit
-        return build()
-    return features.memo(("cider", source.name, tokenizer, plain), build)
-
-
-def fit_of_shard(
-    source: Source, tokenizer: str, references: Documents, features: Features
-) -> Frequencies | None:  # fmt: skip
-    """Return the document frequencies of one shard's references in the index of a run; None for those of another source."""
-    if not source.fits_references:
-        return None
-    return from_documents(text_rows_of(features, tokenizer), references)
+    return features.memo(("state", f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{tokenizer}"), build)
 
 
 def _check_variant(variant: str, name: str) -> Variant:
@@ -147,7 +145,8 @@ class Cider(MeanMetric):
         self.source = Source("references" if self.resampled else df)
         self.tokenizer = check_tokenizer(tokenizer)
         label = self.name if variant == "d" else f"{self.name}(plain)"
-        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE))
+        held_fixed = "" if self.resampled else _interval_note(self.source)
+        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed)
 
     def signature(self) -> str:
         """Return the variant, the source of the document frequencies and the tokeniser as one string."""
@@ -156,19 +155,15 @@ class Cider(MeanMetric):
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
-        return _scores(self.source, self.tokenizer, self.variant == "plain", features, references)
+        plain = self.variant == "plain"
+        if not self.source.fits_references or (self.source.name == "task" and references is features.references):
+            return _task_scores(self.source, self.tokenizer, plain, features)
+        texts = text_rows_of(features, self.tokenizer)
+        return CiderScores(texts, self.source.frequencies(texts, fitted=references), plain)
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Frequencies | None:
-        """Return the document frequencies of one shard's references; None for those of a table or of lists of texts."""
-        return fit_of_shard(self.source, self.tokenizer, references, features)
-
-    def merge_fits(self, first: Frequencies | None, second: Frequencies | None) -> Frequencies | None:
-        """Return the document frequencies of two shards together."""
-        return None if first is None or second is None else merge_frequencies(first, second)
-
-    def finish_fit(self, merged_counts: Frequencies | None, features: Features) -> CiderScores:
-        """Return the pair scores under the merge_frequencies document frequencies."""
-        return _scores(self.source, self.tokenizer, self.variant == "plain", features, part=merged_counts)
+    def merge(self, first: CiderScores, second: CiderScores) -> CiderScores:
+        """Return the pair scores under the document frequencies of two shards together."""
+        return first.merge(second) if self.source.fits_references else first
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
@@ -212,12 +207,7 @@ class Cider(MeanMetric):
             ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
-        return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval for document frequencies of the references that are not refitted; else empty."""
-        return "" if self.resampled else _interval_note(self.source)
+        return Interval(ends, f"{note}; df: resampled refits them" if (note := self.spec.held_fixed) else "")
 
     def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
@@ -282,7 +272,7 @@ class CiderDistance:
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
-        scores = _scores(self.source, self.tokenizer, False, features)
+        scores = _task_scores(self.source, self.tokenizer, False, features)
         rows = scores.rows(batch, features)
         distances = np.maximum(SCALE - scores.matrices(batch, features), 0.0)
         distances[rows[:, :, None] == rows[:, None, :]] = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, Metric, Objects, Testable, join_statistics
+from harness.contracts import CaptionSet, Metric, Objects, Permutes, join_statistics
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -52,7 +52,7 @@ def test_reduce_is_mauve_of_all_texts(mixed):
     x = np.concatenate([features.vectors(Seeded(), part.candidate_ids).reshape(-1, 8) for part in parts])
     y = np.concatenate([features.vectors(Seeded(), part.reference_ids).reshape(-1, 8) for part in parts])
     assert isinstance(metric, Metric)
-    assert not isinstance(metric, Testable)
+    assert not isinstance(metric, Permutes)
     assert metric.reduce(stats) == pytest.approx(statistic.mauve(x, y, 5), rel=1e-9)
     assert metric.reduce(stats[::-1]) == pytest.approx(metric.reduce(stats), rel=1e-9)
     assert np.isnan(metric.per_example(stats)).all()
@@ -127,7 +127,7 @@ def test_per_example_with_p_values():
     batch = features.batch([*sets_of(3, 5, 4), CaptionSet("same", ("a",) * 5, ("a",) * 4)])
     observed = metric.per_example(metric.stats(batch, features, None))
     p = metric_p_values(metric, batch, features, None, observed)
-    assert isinstance(metric, Testable)
+    assert isinstance(metric, Permutes)
     assert metric.spec.name == "mauve-example(seeded)"
     assert observed[3] == pytest.approx(1.0)
     assert p.values[3] == 1.0
