@@ -73,6 +73,23 @@ def shards(subject: MetricSubject) -> None:
 
 
 @INVARIANCE_CHECKS.of(MetricSubject)
+def merge(subject: MetricSubject) -> None:
+    """Corpus states of two shards, merged, give the rows of the state of all references, to the digit."""
+    base, metric, sets = subject.base, subject.component, subject.sets
+    if subject.state(subject.fit_features()) is None:
+        raise NotApplicable("has no corpus state")
+    if not hasattr(metric, "merge"):
+        raise NotApplicable(
+            "has corpus state and no merge(first, second): a run of several shards holds all texts in one process"
+        )
+    features, middle = subject.fit_features(), len(sets) // 2
+    states = [metric.fit([item.references for item in shard], features) for shard in (sets[:middle], sets[middle:])]
+    stats = metric.stats(features.batch(sets), features, metric.merge(*states))
+    difference = largest_difference(base.per_example, numbers_of(metric, stats).per_example, sets)
+    ensure(same_rows(stats, base.stats), f"merged states of two shards give other rows: {difference}")
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
 def weights(subject: MetricSubject) -> None:
     """Weights of 1 change nothing, weight 2 counts an example twice, weight 0 leaves it out."""
     metric, stats = subject.component, subject.base.stats[subject.base.is_defined]
