@@ -92,7 +92,7 @@ class Borrowed(MeanMetric):
     def __init__(self, *, scorer: Any) -> None:
         self.scorer, self.spec = scorer, MetricSpec(type(scorer).__name__.lower(), True, "corpus")
 
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def summands(self, stats: np.ndarray) -> np.ndarray:
         return stats
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
@@ -170,7 +170,7 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         (result,) = paired_tests([PairedMetric(ours_metric, *data)], family)
         assert result.reported is not None
         reported = result.reported
-        rows = [ours_metric.addends(own.stats) for own in data if own.stats is not None]
+        rows = [ours_metric.summands(own.stats) for own in data if own.stats is not None]
         resampled = [ours_metric.of_sums(resampled_sums(family, "resamples", own)) for own in rows]
         one = one_sided(scale * (resampled[0] - resampled[1]), theirs.difference)
         error = abs(scale * reported.difference - theirs.difference) / max(abs(theirs.difference), 1e-300)

@@ -166,7 +166,7 @@ def _captions(case: Case) -> tuple[Draw, dict[str, float], int]:
     metric: Any = current().create("metrics", case.name, dict(case.params))
     features = FeatureCache([item.references for item in sets])
     label = metric.spec.name + ("(df: resampled)" if case.params.get("df") else "")
-    if not (metric.spec.shardable or hasattr(metric, "interval")):  # these numbers take minutes on the whole population
+    if not (metric.spec.resampled or hasattr(metric, "interval")):  # these numbers take minutes on the whole population
         sets = sets[:200]
     stats = scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats
     stats = stats[~np.isnan(stats[:, 0])]
@@ -176,7 +176,7 @@ def _captions(case: Case) -> tuple[Draw, dict[str, float], int]:
             return {label: (float(metric.reduce(stats[rows])), Interval(None))}
         return {label: estimate(metric, stats[rows], SAMPLES, seed)}
 
-    whole = metric.spec.shardable and not case.of_size
+    whole = metric.spec.resampled and not case.of_size
     return draw, {label: float(metric.reduce(stats)) if whole else float("nan")}, len(stats)
 
 

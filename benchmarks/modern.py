@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.sections import judge_requests
-from harness.contracts import CaptionSet, Testable
+from harness.contracts import CaptionSet, Permutes
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -165,7 +165,7 @@ def main() -> int:
         metric = chosen[name]
         number(metric, sets[:4], FeatureCache([item.references for item in sets[:4]]))  # loads compiled kernels
         seconds, processor, value = number(metric, sets, features)
-        tested = f"{p_values(metric, sets, features):.1f}" if args.p_values and isinstance(metric, Testable) else ""
+        tested = f"{p_values(metric, sets, features):.1f}" if args.p_values and isinstance(metric, Permutes) else ""
         late = min(seconds, processor) > goal
         missed += [name] if late else []
         print(

@@ -17,7 +17,7 @@ from harness.analysis.comparison_store import StoredComparisons
 from harness.analysis.comparisons import Comparison, better, finite
 from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.paired_family import PairedMetric, PairedTests, SystemData, paired_tests
-from harness.contracts import Metric
+from harness.contracts import CorpusMetric, Metric, Objects, place_statistics
 from harness.errors import HarnessError, did_you_mean
 from harness.registry import current
 from harness.registry.catalogue import spelling
@@ -313,7 +313,8 @@ class _Frame:
     def item(self, pair: Pair, metric: str) -> PairedMetric:
         """Return a metric of a pair with the data of both systems."""
         instance = self._metric(pair.one, metric)
-        return PairedMetric(instance, self._system(pair.one, pair.a, metric), self._system(pair.other, pair.b, metric))
+        sides = [(pair.one, pair.a), (pair.other, pair.b)]
+        return PairedMetric(instance, *(self._system(side, system, metric, instance) for side, system in sides))
 
     def _metric(self, side: ComparedRun, label: str) -> Metric:
         key = (id(side), label)
@@ -322,7 +323,7 @@ class _Frame:
             self._metrics[key] = cast(Metric, current().create("metrics", entry.name, entry.params))
         return self._metrics[key]
 
-    def _system(self, side: ComparedRun, system: System, metric: str) -> SystemData:
+    def _system(self, side: ComparedRun, system: System, metric: str, instance: Metric) -> SystemData:
         key = (id(side), f"{system.model}\0{system.decoding_key}", metric)
         if key not in self._data:
             rows = np.array([self.examples[example] for example in system.examples], dtype=np.int64)
@@ -331,9 +332,10 @@ class _Frame:
                 scores[rows] = system.scores(metric)
             record, stats = side.record(system, metric), None
             values = side.run.statistics(record) if record is not None else None
-            if values is not None and len(values) == len(rows):
-                stats = np.full((len(self.examples), values.shape[1]), np.nan)
-                stats[rows] = values
+            # Runs of an earlier version have rows of numbers for a corpus metric, which it cannot read.
+            is_readable = isinstance(values, Objects) or not isinstance(instance, CorpusMetric)
+            if values is not None and is_readable and len(values) == len(rows):
+                stats = place_statistics([(rows, values)], len(self.examples))
             self._data[key] = SystemData(stats, scores)
         return self._data[key]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.analysis.compare import DRAWS, Pair, compare_pairs, row_name
 from harness.analysis.comparison_store import StoredComparisons
 from harness.analysis.comparisons import Comparison
-from harness.contracts import Additive
+from harness.contracts import MeanMetric
 from harness.registry import current
 
 BUDGET = 8.0
@@ -96,4 +96,4 @@ def _is_additive(pairs: Sequence[Pair], label: str) -> bool:
     """Return True for a metric whose number is a function of sums over examples."""
     side = next(pair.one for pair in pairs if label in pair.metrics)
     entry = next((item for item in side.run.provenance.metrics if item.label == label), None)
-    return entry is not None and isinstance(current().create("metrics", entry.name, entry.params), Additive)
+    return entry is not None and isinstance(current().create("metrics", entry.name, entry.params), MeanMetric)

@@ -18,7 +18,7 @@ import numpy as np
 from harness.analysis.column_table import ColumnTable, RowKind, read_columns
 from harness.analysis.judgments import judgment_table
 from harness.analysis.strata import stratified_runs
-from harness.contracts import HasColumnNames, Values
+from harness.contracts import Values
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.registry import current
 from harness.stats.correlation import CorrelationTable, correlate_columns, problem_of
@@ -145,10 +145,9 @@ def _matching(table: ColumnTable, pattern: str, without: Sequence[str]) -> list[
 
 
 def _of_metric(name: str, columns: Sequence[str]) -> list[str]:
-    if not any(entry.name == name for entry in current().entries("metrics")):
+    if not any(entry.name == name and entry.level == "model" for entry in current().entries("metrics")):
         return []
-    factory = current().load("metrics", name)
-    names = set(factory.column_names) if isinstance(factory, HasColumnNames) else set[str]()
+    names = set(current().create("metrics", name).spec.column_names)
     return [column for column in columns if column in names]
 
 

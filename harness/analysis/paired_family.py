@@ -1,9 +1,9 @@
 """Tests of many pairs of systems and metrics under one family of random weight vectors.
 
-Additive metrics (:class:`harness.contracts.Additive`) of all systems are resampled by common matrix products; the values of a pair
+Sums (:class:`harness.contracts.SumMetric`) and means of all systems are resampled by common matrix products; the values of a pair
 follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those with an
-interval of their own (:class:`harness.contracts.HasInterval`), which repetition biases, have a jackknife in place of the bootstrap. Metrics
-of :class:`harness.contracts.Jackknifes` are not resampled at all: interval and p-value come from the numbers without parts of the examples.
+interval of their own (:class:`harness.contracts.OwnInterval`), which repetition biases, have a jackknife in place of the bootstrap. Metrics
+with ``left_out`` are not resampled at all: interval and p-value come from the numbers without parts of the examples.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import Additive, HasInterval, Jackknifes, LeftOut, Metric
+from harness.contracts import LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
 from harness.errors import HarnessError
 from harness.stats import ties
 from harness.stats.draws import DrawFamily, resampled_sums
@@ -39,8 +39,8 @@ MAX_PRODUCT = 1 << 25
 class SystemData:
     """Statistics and scores of one system and metric on the examples of a family."""
 
-    stats: np.ndarray | None
-    """Sufficient statistics, shape (B, d), NaN in column 0 where undefined or missing; None when the run has none."""
+    stats: Statistics | None
+    """Sufficient statistics, undefined where an example has none; None when the run has none that this version reads."""
     scores: np.ndarray
     """Scores per example, shape (B,), NaN where undefined or missing."""
 
@@ -73,7 +73,7 @@ class PairedTests:
 
 @dataclass(eq=False)
 class _Plan:
-    """Additive columns of one metric of a pair: positions in the products."""
+    """Columns of one metric of a pair: positions in the products."""
 
     of_sums: Callable[[np.ndarray], np.ndarray]
     a: slice
@@ -133,11 +133,11 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
         places = [columns.place(np.where(both, side.scores, 0.0)[:, None]) for side in (item.a, item.b)]
         signs = _Plan(_only_column, places[0], places[1])
     defined = _defined(item)
-    if not defined.any() or not isinstance(item.metric, Additive):
+    if not defined.any() or not isinstance(item.metric, MeanMetric) or isinstance(item.a.stats, Objects):
         return None, signs
     places: list[slice] = []
     for side in (item.a, item.b):
-        assert side.stats is not None
+        assert side.stats is not None and not isinstance(side.stats, Objects)
         addends = _verified_addends(item.metric, side.stats[defined])
         if addends is None:
             return None, signs
@@ -147,12 +147,12 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
     return _Plan(item.metric.of_sums, places[0], places[1]), signs
 
 
-def _verified_addends(metric: Additive, rows: np.ndarray) -> np.ndarray | None:
+def _verified_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
     """Return the addends (B, k) of statistics (B, d); None where they do not give the reported number, as in a subclass with a
     reduction of its own."""
-    addends = np.asarray(metric.addends(rows), dtype=np.float64)
+    addends = np.asarray(metric.summands(rows), dtype=np.float64)
     try:
-        expected = float(cast(Metric, metric).reduce(rows))
+        expected = float(metric.reduce(rows))
     except HarnessError:  # not fitted: the reduction reads the texts
         return None
     value = float(metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
@@ -163,7 +163,7 @@ def _defined(item: PairedMetric) -> np.ndarray:
     """Return the mask (B,) of examples for which both systems have statistics."""
     if item.a.stats is None or item.b.stats is None:
         return np.zeros(len(item.a.scores), dtype=bool)
-    return ~(np.isnan(item.a.stats[:, 0]) | np.isnan(item.b.stats[:, 0]))
+    return is_defined(item.a.stats) & is_defined(item.b.stats)
 
 
 def _only_column(sums: np.ndarray) -> np.ndarray:
@@ -209,19 +209,19 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen) -> tuple[Resam
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
-    if isinstance(item.metric, Jackknifes):
+    if hasattr(item.metric, "left_out"):
         return _jackknifed(item, defined, family.seed, seen)
     x, y = item.a.stats[defined], item.b.stats[defined]
     if id(item.metric) in seen.inseparable or not _is_separable(item.metric, x, y):
         seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
     few = first_draws(DrawFamily(len(x), family.count, family.seed), GENERAL_DRAWS)
-    repeats = item.metric.spec.shardable and not isinstance(item.metric, HasInterval)
+    repeats = item.metric.spec.resampled and not isinstance(item.metric, OwnInterval)
     return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats), ""
 
 
 def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen) -> tuple[ResampledDifference, str]:
-    """Return the tests of a metric of :class:`~harness.contracts.Jackknifes` on the examples of the mask (B,), and their note."""
+    """Return the tests of a metric with ``left_out`` on the examples of the mask (B,), and their note."""
     (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen) for side in (item.a, item.b))
     with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
         difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
@@ -236,7 +236,7 @@ def _jackknifed(item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen)
 
 
 def jackknife_note(left_out: LeftOut, examples: int) -> str:
-    """Return the note of a metric of :class:`~harness.contracts.Jackknifes`."""
+    """Return the note of a metric with ``left_out``."""
     size = round(left_out.share * examples, 1)
     return (
         f"interval and p by a t test of the jackknife that leaves out {len(left_out.values)} parts of {size:g} examples, "
@@ -250,12 +250,12 @@ def _left_out(metric: Metric, side: SystemData, defined: np.ndarray, seed: int, 
     if key not in seen.left_out:
         assert side.stats is not None
         rows = side.stats[defined]
-        parts = cast(Jackknifes, metric).left_out(rows, seed) if len(rows) > 1 else LeftOut(np.empty(0), 0.5, 1)
+        parts = cast(Any, metric).left_out(rows, seed) if len(rows) > 1 else LeftOut(np.empty(0), 0.5, 1)
         seen.left_out[key] = float(metric.reduce(rows)), parts
     return seen.left_out[key]
 
 
-def _is_separable(metric: Metric, x: np.ndarray, y: np.ndarray) -> bool:
+def _is_separable(metric: Metric, x: Statistics, y: Statistics) -> bool:
     """Return True when the number follows from weighted rows of both systems."""
     try:
         values = float(metric.reduce(x)), float(metric.reduce(y))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.contracts.bases import (
+        CorpusMetric,
         MeanMetric,
         Parameterised,
+        SumMetric,
         TextDistance,
         signature_with_parameters,
     )
@@ -33,34 +35,24 @@ if TYPE_CHECKING:
     from harness.contracts.features import Features
     from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
     from harness.contracts.metrics import (
-        Additive,
         ChecksInstallation,
+        Details,
         Distance,
         Embedding,
-        ExactTestable,
-        FitsInShards,
         ForgetsTexts,
-        HasColumnNames,
-        HasDetails,
-        HasInterval,
         HasTokenIntervals,
-        HoldsFixed,
         Interval,
-        Jackknifes,
         LeftOut,
-        ListsParameters,
         Metric,
         MetricSpec,
         OnePassFit,
+        OwnInterval,
+        Permutes,
         ReadsMeta,
-        Resamples,
         State,
-        Testable,
         TokenScoreMetric,
-        Warmable,
-        finish_fit,
-        merge_fits,
-        partial_fit,
+        Warms,
+        merge_states,
     )
     from harness.contracts.models import (
         Adapter,
@@ -74,36 +66,31 @@ if TYPE_CHECKING:
         Timed,
         needs_whole_task,
     )
+    from harness.contracts.objects import Objects, Statistics, is_defined, join_statistics, place_statistics
     from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
     "Adapter",
-    "Additive",
     "Batch",
     "Candidates",
     "CaptionSet",
     "ChecksInstallation",
+    "CorpusMetric",
     "CountsUsage",
     "Decoding",
     "Describes",
+    "Details",
     "Distance",
     "Embedding",
-    "ExactTestable",
     "Example",
     "Explains",
     "Explanation",
     "Failure",
     "Features",
-    "FitsInShards",
     "ForgetsTexts",
     "Generation",
-    "HasColumnNames",
-    "HasDetails",
-    "HasInterval",
     "HasTokenIntervals",
-    "HoldsFixed",
     "Interval",
-    "Jackknifes",
     "JudgedCaption",
     "JudgedItem",
     "JudgedPair",
@@ -111,40 +98,62 @@ __all__ = [
     "LeftOut",
     "Level",
     "Listener",
-    "ListsParameters",
     "MeanMetric",
     "Metric",
     "MetricSpec",
+    "Objects",
     "OnePassFit",
     "OpensMedia",
+    "OwnInterval",
     "Parameterised",
     "Parameters",
     "PathLike",
     "PathMark",
     "PathParam",
+    "Permutes",
     "PositionedBatch",
     "Prepares",
     "Reader",
     "ReadsMeta",
-    "Resamples",
     "Scorer",
     "State",
+    "Statistics",
+    "SumMetric",
     "TaskView",
-    "Testable",
     "TextDistance",
     "Timed",
     "TokenScoreMetric",
     "TokenScores",
     "Values",
-    "Warmable",
-    "finish_fit",
-    "merge_fits",
+    "Warms",
+    "is_defined",
+    "join_statistics",
+    "merge_states",
     "needs_whole_task",
-    "partial_fit",
+    "place_statistics",
     "signature_with_parameters",
 ]
 
-_MODULES = ("parameters", "data", "features", "metrics", "models", "explanations", "judgments", "bases")
+REMOVED = {
+    "Additive": "derive the metric from SumMetric",
+    "ExactTestable": "it is Permutes, with exact_p_values",
+    "FitsInShards": "fit a shard with fit, and join two states with merge(first, second)",
+    "HasColumnNames": "set MetricSpec.column_names",
+    "HasDetails": "it is Details",
+    "HasInterval": "it is OwnInterval",
+    "HoldsFixed": "set MetricSpec.held_fixed; a distance or embedding has the attribute held_fixed",
+    "Jackknifes": "it is OwnInterval, with left_out",
+    "ListsParameters": "annotate the parameter as a Sequence",
+    "Resamples": "it is HasTokenIntervals",
+    "Testable": "it is Permutes",
+    "Warmable": "it is Warms",
+    "finish_fit": "fit a shard with fit, and join two states with merge_states",
+    "merge_fits": "it is merge_states",
+    "partial_fit": "fit a shard with fit, and join two states with merge_states",
+}
+"""Names of an earlier version, and what to do in place of them."""
+
+_MODULES = ("parameters", "data", "features", "objects", "metrics", "models", "explanations", "judgments", "bases")
 """Modules of this package, in the order in which they import one another."""
 
 
@@ -156,6 +165,8 @@ def __getattr__(name: str) -> Any:
             if name in values:
                 globals()[name] = values[name]
                 return values[name]
+    if name in REMOVED:
+        raise ImportError(f"harness.contracts has no '{name}' any more: {REMOVED[name]} (docs/plugins.md)")
     raise AttributeError(f"module 'harness.contracts' has no attribute '{name}'")
 
 

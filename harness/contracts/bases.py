@@ -1,4 +1,4 @@
-"""Base classes that supply most of a contract: mean-like metrics and distances of two texts."""
+"""Base classes that supply most of a contract: metrics that are means or numbers of a corpus, and distances of two texts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from harness.contracts.data import Batch, CaptionSet
 from harness.contracts.features import Features
 from harness.contracts.metrics import MetricSpec, State
+from harness.contracts.objects import Objects
 from harness.contracts.parameters import Parameters, Values
 
 
@@ -110,12 +111,10 @@ class MeanMetric(Parameterised):
     """Base of a metric whose number is the mean of its per-example scores. Statistics have shape (B, 1).
 
     The base class supplies a permutation null (:meth:`null`), so that the metric has p-values. A metric that no permutation of
-    the texts tests sets ``untestable`` to the reason.
+    the texts tests sets ``MetricSpec.untestable`` to the reason.
     """
 
     spec: MetricSpec
-    untestable: str = ""
-    """Reason why the metric has no permutation p-values, to follow its name (``reads a scene``); empty: it has them."""
 
     def signature(self) -> str:
         """Return the metric's name and the constructor parameters."""
@@ -179,14 +178,109 @@ class MeanMetric(Parameterised):
         weights = np.asarray(weights, dtype=np.float64)
         return (weights @ stats[:, 0]) / weights.sum(axis=1)
 
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def summands(self, stats: np.ndarray) -> np.ndarray:
         """Return the scores and ones, shape (B, 2), whose sums determine the mean."""
         return np.column_stack([stats[:, 0], np.ones(len(stats))])
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return means (...) from sums of addends (..., 2), NaN where the number of examples is 0."""
+        """Return means (...) from sums of summands (..., 2), NaN where the number of examples is 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return sums[..., 0] / sums[..., 1]
+
+
+class SumMetric(MeanMetric):
+    """Base of a metric whose number is a function of sums over examples, as BLEU is one of counts.
+
+    A subclass defines ``spec``, :meth:`addends` and :meth:`of_sums`. The score of an example is the number of its own addends. A subclass
+    with another score, or one that computes it beside the addends, overrides :meth:`stats`: the score, then the addends. Sums are
+    resampled by a matrix product.
+    """
+
+    def addends(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return what is summed over examples, float64, shape (B, k)."""
+        raise NotImplementedError(f"{type(self).__name__} must define addends(batch, features, state)")
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return the numbers (...) of sums of addends (..., k), NaN where undefined."""
+        raise NotImplementedError(f"{type(self).__name__} must define of_sums(sums)")
+
+    def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
+        """Return the score of each example and its addends, shape (B, 1 + k); an example whose score is NaN is left out."""
+        addends = np.asarray(self.addends(batch, features, state), dtype=np.float64)
+        return np.column_stack([self.of_sums(addends), addends])
+
+    def summands(self, stats: np.ndarray) -> np.ndarray:
+        """Return the addends of statistics, shape (B, k)."""
+        return stats[:, 1:]
+
+    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        """Return the number of all examples, NaN without any, or one number per row of ``weights`` (W, B), shape (W,)."""
+        summands = self.summands(stats)
+        if weights is not None:
+            return self.of_sums(np.asarray(weights, dtype=np.float64) @ summands)
+        return float(self.of_sums(summands.sum(axis=0, keepdims=True))[0]) if len(stats) else float("nan")
+
+
+class CorpusMetric(Parameterised):
+    """Base of a metric whose number is a function of objects of all examples, such as their vectors or counts of n-grams.
+
+    A subclass defines ``spec``, :meth:`collect` and :meth:`number`. The objects of the shards of a run are stored as arrays and joined
+    in the order of the examples (:class:`~harness.contracts.Objects`), so that no process holds the texts of all.
+
+    The interval is a bootstrap that repeats examples. A metric whose number repeated examples would bias, such as one that counts
+    distinct words, sets ``MetricSpec.resampled`` to False.
+    """
+
+    spec: MetricSpec
+
+    def signature(self) -> str:
+        """Return the metric's name and the constructor parameters."""
+        return signature_with_parameters(self.spec.name, self.constructor_parameters)
+
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
+        """Return None: there is no corpus state."""
+        return None
+
+    def collect(self, batch: Batch, features: Features, state: State) -> Sequence[object]:
+        """Return one object per example, length B: an array, a mapping from names to arrays, or a JSON value; None where undefined."""
+        raise NotImplementedError(f"{type(self).__name__} must define collect(batch, features, state)")
+
+    def number(self, objects: Objects) -> float:
+        """Return the number of a corpus of at least one example, NaN where undefined."""
+        raise NotImplementedError(f"{type(self).__name__} must define number(objects)")
+
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return one number per row of ``weights`` (W, B), shape (W,): integers, which say how often an example counts.
+
+        A subclass with a faster way overrides this method.
+        """
+        rows = np.arange(len(objects))
+        repeated = (np.repeat(rows, row.astype(np.int64)) for row in weights)
+        return np.array([self.reduce(objects[examples]) for examples in repeated])
+
+    def per_example(self, stats: Objects) -> np.ndarray:
+        """Return NaN for each example, shape (B,): the number belongs to the corpus. A subclass may give scores."""
+        return np.full(len(stats), np.nan)
+
+    def stats(self, batch: Batch, features: Features, state: State) -> Objects:
+        """Return what :meth:`collect` returns as arrays."""
+        return Objects.of(self.collect(batch, features, state), self.spec.name)
+
+    @overload
+    def reduce(self, stats: Objects) -> float:
+        """Return the number of B examples, NaN without examples."""
+
+    @overload
+    def reduce(self, stats: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return one number per weight vector, shape (W,)."""
+
+    def reduce(self, stats: Objects, weights: np.ndarray | None = None) -> float | np.ndarray:
+        """Return the number of B examples, NaN without examples, or one number per row of ``weights`` (W, B), shape (W,)."""
+        if weights is None:
+            return self.number(stats) if len(stats) else float("nan")
+        return (
+            self.numbers(stats, np.asarray(weights, dtype=np.float64)) if len(stats) else np.full(len(weights), np.nan)
+        )
 
 
 def _relabeled(batch: Batch, texts: Sequence[Sequence[str]], labels: np.ndarray, features: Features) -> Batch:

@@ -6,15 +6,16 @@ Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` ref
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, overload, runtime_checkable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
 from harness.contracts.data import Batch, Level, TokenScores
 from harness.contracts.features import Features
 from harness.contracts.parameters import Parameters
+from harness.errors import HarnessError
 
 State = Any
 """Corpus state of a metric: any object that its ``fit`` returns and its ``stats`` reads."""
@@ -35,20 +36,41 @@ class MetricSpec:
     min_texts: int = 2
     """Minimum of n + m (a triangle takes three texts)."""
     bounds: tuple[float, float] | None = None
-    shardable: bool = True
-    """False when ``reduce`` needs more than the rows of ``stats``."""
+    resampled: bool = True
+    """False where a bootstrap of examples does not describe the number, because repeated examples bias it."""
+    held_fixed: str = ""
+    """Note of the interval, such as ``document frequencies held fixed``, for state of the references that is not fitted again."""
+    untestable: str = ""
+    """Reason why no permutation of the texts tests the metric, to follow its name (``reads a scene``)."""
+    column_names: tuple[str, ...] = ()
+    """Columns that a metric of level ``model`` adds to a result table."""
+    details_of_undefined: bool = False
+    """True for a metric whose details count undefined examples too."""
+    shardable: InitVar[bool] = True
+    """Field of an earlier version."""
+
+    def __post_init__(self, shardable: bool) -> None:
+        """Refuse a field of an earlier version."""
+        if not shardable:
+            raise HarnessError(
+                f"metric '{self.name}': MetricSpec has no field 'shardable'; a number of the texts of all examples is a CorpusMetric "
+                "(docs/plugins.md), with resampled=False where repeated examples bias it"
+            )
 
 
 @runtime_checkable
 class Metric(Protocol):
     """A metric of caption sets, vectorised over the B examples of a batch.
 
-    ``stats`` returns sufficient statistics, one row per example: concatenating the rows of any shards and reducing once
-    gives the same digits as one pass. A row with NaN in column 0 is *undefined*: the run counts and lists it and leaves it
-    out of ``reduce``.
+    ``stats`` returns sufficient statistics, one row per example, or the objects of a corpus metric: joining those of any shards and
+    reducing once gives the same digits as one pass. A row with NaN in column 0, or an example without an object, is *undefined*: the
+    run counts and lists it and leaves it out of ``reduce``.
 
-    Optional members are protocols of their own: :class:`Additive`, :class:`HasDetails`, :class:`HasInterval`, :class:`Jackknifes`,
-    :class:`HoldsFixed`, :class:`FitsInShards`, :class:`Warmable`, :class:`Testable`, :class:`ExactTestable`, :class:`ListsParameters`.
+    The base classes :class:`~harness.contracts.MeanMetric`, :class:`~harness.contracts.SumMetric` and
+    :class:`~harness.contracts.CorpusMetric` supply most of it. A metric may add five capabilities: :class:`Permutes`,
+    :class:`~harness.contracts.Explains`, :class:`Warms`, :class:`OwnInterval` and :class:`Details`; and ``merge(first, second)``, which
+    returns the corpus state of two shards together, so that a run of several shards never holds all references: merged from left to
+    right, the states that ``fit`` returns for the shards equal that of all references.
     """
 
     spec: MetricSpec
@@ -61,50 +83,29 @@ class Metric(Protocol):
         """Return corpus state (document frequencies, bandwidths) of the task's references, or None."""
         ...
 
-    def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
-        """Return sufficient statistics, float64, shape (B, d)."""
+    def stats(self, batch: Batch, features: Features, state: State) -> Any:
+        """Return sufficient statistics, float64, shape (B, d), or :class:`~harness.contracts.Objects` of B examples."""
         ...
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Any) -> np.ndarray:
         """Return one score per example, shape (B,), from statistics of shape (B, d)."""
         ...
 
     @overload
-    def reduce(self, stats: np.ndarray) -> float:
+    def reduce(self, stats: Any) -> float:
         """Return the corpus number of statistics of shape (B, d)."""
         ...
 
     @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray) -> np.ndarray:
         """Return one number per weight vector, shape (W,)."""
         ...
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> float | np.ndarray:
         """Return the corpus number, or with ``weights`` (W, B) one number per weight vector, shape (W,).
 
         ``reduce(stats, ones((1, B)))[0]`` equals ``reduce(stats)``; an example with weight 2 counts twice.
         """
-        ...
-
-
-@runtime_checkable
-class FitsInShards(Protocol):
-    """A metric whose corpus state is fitted shard by shard, so that a run never holds all references.
-
-    ``finish_fit`` of the merged parts equals ``fit`` of all references, whatever the shards. A metric without it is fitted in one
-    pass (:class:`Metric`); unless its state is None, a run of several shards holds all its texts in memory.
-    """
-
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> State:
-        """Return the part of the corpus state that one shard's references contribute; it holds no text ids of ``features``."""
-        ...
-
-    def merge_fits(self, first: State, second: State) -> State:
-        """Return the part of two shards together. Called in the order of the shards, from left to right."""
-        ...
-
-    def finish_fit(self, part: State, features: Features) -> State:
-        """Return the corpus state of the merged parts."""
         ...
 
 
@@ -118,14 +119,14 @@ class ForgetsTexts(Protocol):
 
 
 @runtime_checkable
-class HasDetails(Protocol):
-    """A metric with further numbers for its result record (a variance over seeds, for example).
+class Details(Protocol):
+    """A metric with further numbers for its result record (a variance over seeds, for example)."""
 
-    With the attribute ``details_of_undefined = True`` it gets the rows of undefined examples too, such as refusals of a judge.
-    """
+    def details(self, stats: Any) -> dict[str, object]:
+        """Return JSON-compatible values from the statistics of the defined examples.
 
-    def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return JSON-compatible values from the statistics (B, d) of the defined examples."""
+        With ``MetricSpec.details_of_undefined`` it gets those of undefined examples too, such as refusals of a judge.
+        """
         ...
 
 
@@ -140,14 +141,20 @@ class Interval:
 
 
 @runtime_checkable
-class HasInterval(Protocol):
-    """A metric that computes its own interval, because a bootstrap of ``reduce`` does not describe its number."""
+class OwnInterval(Protocol):
+    """A metric that computes its own interval, because a bootstrap of ``reduce`` does not describe its number.
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    It may also have ``left_out(stats, seed)``, which returns a :class:`LeftOut`: the numbers without some parts of the examples. The parts
+    are of equal sizes up to one and depend on the number of examples and on ``seed`` alone, so that two systems have the same.
+    Comparisons then form interval and p-value of the difference from the numbers without each part, in place of thousands of resamples
+    (:func:`harness.stats.resampled_difference.difference_of_parts`).
+    """
+
+    def interval(self, stats: Any, samples: int, seed: int) -> Interval:
         """Return the 95 % interval of ``reduce(stats)``.
 
-        Called with the statistics (B, d) of at least two defined examples, and at least one bootstrap sample. The result
-        depends on the arguments alone.
+        Called with the statistics of at least two defined examples, and at least one bootstrap sample. The result depends on the
+        arguments alone.
         """
         ...
 
@@ -165,51 +172,7 @@ class LeftOut:
 
 
 @runtime_checkable
-class Jackknifes(Protocol):
-    """A metric of a whole corpus whose number would be biased by repeated examples and is slow to compute many times.
-
-    Comparisons of two systems form interval and p-value of the difference from the numbers without parts of the examples, in place of
-    thousands of resamples (:func:`harness.stats.resampled_difference.difference_of_parts`).
-    """
-
-    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
-        """Return the numbers without some parts of the examples.
-
-        The parts are of equal sizes up to one. They depend on the number of rows of ``stats`` (B, d), B at least 2, and on ``seed``
-        alone, so that two systems have the same parts. Their numbers are differenced part by part.
-        """
-        ...
-
-
-@runtime_checkable
-class HoldsFixed(Protocol):
-    """A metric, distance or embedding with state of the references that a bootstrap over examples does not fit again."""
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval, such as ``document frequencies held fixed``; empty when there is no such state."""
-        ...
-
-
-@runtime_checkable
-class Additive(Protocol):
-    """A metric whose corpus number is a function of sums over examples, so that a matrix product resamples it.
-
-    ``reduce(stats, weights)`` equals ``of_sums(weights @ addends(stats))``. Comparisons verify it on the statistics at hand and use
-    ``reduce`` where it does not hold (a subclass with another ``reduce``, for example).
-    """
-
-    def addends(self, stats: np.ndarray) -> np.ndarray:
-        """Return the addends (B, k), float64, of the statistics (B, d) of defined examples."""
-        ...
-
-    def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return corpus numbers (...) from sums of addends (..., k), NaN where undefined."""
-        ...
-
-
-@runtime_checkable
-class Warmable(Protocol):
+class Warms(Protocol):
     """A metric or distance with slow first-use work, such as building a dictionary."""
 
     def warm(self) -> None:
@@ -224,20 +187,6 @@ class ChecksInstallation(Protocol):
     def check_installation(self) -> None:
         """Raise :class:`~harness.errors.MissingExtra`, with the remedy, when one of them is missing."""
         ...
-
-
-@runtime_checkable
-class ListsParameters(Protocol):
-    """A component class with parameters whose value is a list by nature, so that a list is not an axis of the grid."""
-
-    list_parameters: ClassVar[Collection[str]]
-
-
-@runtime_checkable
-class HasColumnNames(Protocol):
-    """A metric class that declares the columns that it adds to a result table."""
-
-    column_names: ClassVar[Sequence[str]]
 
 
 @runtime_checkable
@@ -276,17 +225,6 @@ class ReadsMeta(Protocol):
 
 
 @runtime_checkable
-class Resamples(Protocol):
-    """A metric of level ``model`` that resamples examples itself."""
-
-    def resample(
-        self, scores: Sequence[Sequence[TokenScores]], samples: int, rng: np.random.Generator
-    ) -> Mapping[str, np.ndarray]:
-        """Return column name -> bootstrap values, shape (samples,)."""
-        ...
-
-
-@runtime_checkable
 class HasTokenIntervals(Protocol):
     """A metric of level ``model`` that computes the intervals of its columns."""
 
@@ -299,8 +237,12 @@ class HasTokenIntervals(Protocol):
 
 
 @runtime_checkable
-class Testable(Protocol):
-    """A set or item metric with a permutation null: the statistic under relabelings of the N texts."""
+class Permutes(Protocol):
+    """A metric with a permutation null: the statistic under relabelings of the N texts.
+
+    It may also have ``exact_p_values(batch, features, state)``, faster than evaluating ``null`` on every relabeling: p-values (B,), the
+    share of all C(N, n) relabelings at least as extreme as the observed one (included).
+    """
 
     def null(self, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
         """Return the per-example statistic under each relabeling, shape (B, P).
@@ -308,15 +250,6 @@ class Testable(Protocol):
         ``labels`` is bool, shape (P, N), True for a candidate. "More extreme" follows ``spec.higher_is_better``: lower
         scores where True, higher scores where False.
         """
-        ...
-
-
-@runtime_checkable
-class ExactTestable(Protocol):
-    """A metric with a faster exact test than evaluating ``null`` on every relabeling."""
-
-    def exact_p_values(self, batch: Batch, features: Features, state: State) -> np.ndarray:
-        """Return p-values (B,): the share of all C(N, n) relabelings at least as extreme as the observed one (included)."""
         ...
 
 
@@ -355,27 +288,17 @@ class Embedding(Protocol):
 
 
 class OnePassFit(Exception):
-    """A metric whose corpus state is not None and that cannot be fitted shard by shard."""
+    """A metric whose corpus state is not None and that has no ``merge``."""
 
 
-def partial_fit(metric: Metric, references: Sequence[Sequence[str]], features: Features) -> State:
-    """Return the part of a metric's corpus state that one shard's references contribute; None without corpus state.
+def merge_states(metric: Metric, first: State, second: State) -> State:
+    """Return the corpus state of the references of two shards together, for metrics that are composed of others.
 
-    For metrics that are composed of others. Raises :class:`OnePassFit` for a metric with corpus state that is not
-    :class:`FitsInShards`.
+    Raises :class:`OnePassFit` for a metric with corpus state and without ``merge``.
     """
-    if isinstance(metric, FitsInShards):
-        return metric.partial_fit(references, features)
-    if metric.fit(references, features) is not None:
-        raise OnePassFit(metric.signature())
-    return None
-
-
-def merge_fits(metric: Metric, first: State, second: State) -> State:
-    """Return the part of two shards together (:func:`partial_fit`)."""
-    return metric.merge_fits(first, second) if isinstance(metric, FitsInShards) else None
-
-
-def finish_fit(metric: Metric, part: State, features: Features) -> State:
-    """Return a metric's corpus state of the merged parts (:func:`partial_fit`)."""
-    return metric.finish_fit(part, features) if isinstance(metric, FitsInShards) else None
+    merge = getattr(metric, "merge", None)
+    if merge is not None:
+        return merge(first, second)
+    if first is None and second is None:
+        return None
+    raise OnePassFit(metric.signature())

@@ -11,7 +11,7 @@ import inspect
 import math
 import re
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from numbers import Integral, Real
@@ -171,6 +171,24 @@ def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """Return the constructor parameters by name, without ``self`` and catch-alls."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in kinds}
+
+
+def list_parameters(factory: Callable[..., object]) -> set[str]:
+    """Return the parameters of a constructor that accept lists, or mappings, and no single value: by annotation or default."""
+    hints = type_hints(factory)
+    names = {name for name, hint in hints.items() if name != "return" and _accepts_lists_alone(hint)}
+    parameters = inspect.signature(factory).parameters.values()
+    return names | {p.name for p in parameters if isinstance(p.default, (list, tuple))}
+
+
+def _accepts_lists_alone(hint: object) -> bool:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return _accepts_lists_alone(arguments[0])
+    if origin in (Union, UnionType):
+        kinds = [item for item in arguments if item is not NoneType and typing.get_origin(item) not in (dict, Mapping)]
+        return bool(kinds) and all(map(_accepts_lists_alone, kinds))
+    return origin in (list, tuple, Sequence, Collection)
 
 
 def type_hints(factory: Callable[..., object]) -> Values:

@@ -113,7 +113,7 @@ def _metric_scores(metric: MetricPlan, scored: Scored, per_set: np.ndarray, sets
     sign = -1.0 if metric.metric.spec.higher_is_better is False else 1.0
     scores = sign * sets.scores(per_set)
     system_values: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-    if metric.metric.spec.shardable and sets.index.shape[1:] == (1, 1):
+    if metric.metric.spec.resampled and sets.index.shape[1:] == (1, 1):
         of_caption = sets.index[:, 0, 0]
 
         def reduce(captions: np.ndarray, weights: np.ndarray) -> np.ndarray:

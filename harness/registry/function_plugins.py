@@ -226,7 +226,6 @@ def _with_component(
         "__qualname__": function.__qualname__,
         "function": staticmethod(function),
         "label": label,
-        "list_parameters": frozenset(p.name for p in parameters if isinstance(p.default, (list, tuple))),
         **members,
     }
     setattr(function, ATTRIBUTE, type(function.__name__, (base,), members))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from harness.contracts import CaptionSet, FitsInShards, Metric
+from harness.contracts import CaptionSet, Metric, OnePassFit, State, merge_states
 from harness.run import score as scoring
 from harness.run.example_store import BLOCK
 from harness.run.features import FeatureCache
@@ -44,30 +43,28 @@ def fit(
     references : sequence of sequences of str
         References of each example.
     shards : int
-        Number of shards; with one shard every metric whose reduction needs its rows alone streams.
+        Number of shards; with one shard every metric streams.
     advance : callable
         Called with the number of examples after each block.
     """
     out = CorpusFit(FeatureCache(references))
-    parts: dict[int, Any] = {}
+    merged: list[int] = []
     for index, plan in enumerate(metrics):
-        if not plan.metric.spec.shardable:
-            out.whole.append(index)
-        elif shards == 1:
+        if shards == 1:
             out.streaming.append(index)
-        elif isinstance(plan.metric, FitsInShards):
-            parts[index] = None
+        elif hasattr(plan.metric, "merge"):
+            merged.append(index)
             out.streaming.append(index)
         elif _has_state(plan.metric, out.features):
             _log.warning(
-                "note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: partial_fit)",
+                "note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)",
                 plan.label,
             )
             out.whole.append(index)
         else:
             out.streaming.append(index)
-    if parts:
-        _fit_in_shards({index: metrics[index].metric for index in parts}, out, advance)
+    if merged:
+        _fit_in_shards({index: metrics[index].metric for index in merged}, out, advance)
     return out
 
 
@@ -86,26 +83,21 @@ def _has_state(metric: Metric, features: FeatureCache) -> bool:
 
 
 def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable[[int], None]) -> None:
-    from harness.contracts import OnePassFit
-
-    parts: dict[int, Any] = {}
+    states: dict[int, State] = {}
     for start in range(0, len(out.features.references), BLOCK):
         references = out.features.references[start : start + BLOCK]
         for index, metric in list(metrics.items()):
-            assert isinstance(metric, FitsInShards)
+            state = metric.fit(references, out.features)
             try:
-                part = metric.partial_fit(references, out.features)
+                states[index] = merge_states(metric, states[index], state) if index in states else state
             except OnePassFit:  # a composed metric with a part that is fitted in one pass
                 del metrics[index]
                 out.streaming.remove(index)
                 out.whole.append(index)
-                continue
-            parts[index] = part if start == 0 else metric.merge_fits(parts[index], part)
         out.features.next_shard()
         advance(len(references))
     for index, metric in metrics.items():
-        assert isinstance(metric, FitsInShards)
-        out.features.keep(("state", metric.signature()), metric.finish_fit(parts[index], out.features))
+        out.features.keep(("state", metric.signature()), states[index])
 
 
 def prime(fit: CorpusFit, metrics: Sequence[MetricPlan], sets: Sequence[CaptionSet]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.contracts import Additive, Metric
+from harness.contracts import MeanMetric, Metric, Objects, Statistics
 from harness.run.metric_plan import MetricPlan
 
 MIN_EXAMPLES = 10
@@ -32,7 +32,7 @@ class RunningMoments:
         self.sums += addends.sum(axis=0)
         self.products += addends.T @ addends
 
-    def estimate(self, metric: Additive) -> tuple[float, float]:
+    def estimate(self, metric: MeanMetric) -> tuple[float, float]:
         """Return the number and half the width of its 95 % interval, by linear propagation of the variance of the sums."""
         value = float(np.asarray(metric.of_sums(self.sums[None]))[0])
         covariance = (
@@ -65,15 +65,15 @@ class Estimates:
     labels: Sequence[str]
     _moments: dict[tuple[int, int], RunningMoments] = field(default_factory=dict[tuple[int, int], RunningMoments])
 
-    def add(self, system: int, metric: int, stats: np.ndarray) -> None:
-        """Add the statistics (B, d) of examples under a metric; those of a metric that is no function of sums are passed over."""
+    def add(self, system: int, metric: int, stats: Statistics) -> None:
+        """Add the statistics of examples under a metric; those of a metric that is no function of sums are passed over."""
         component: Metric = self.metrics[metric].metric
-        if not isinstance(component, Additive) or not stats.size:
+        if not isinstance(component, MeanMetric) or isinstance(stats, Objects) or not stats.size:
             return
         rows = stats[~np.isnan(stats[:, 0])]
         if not len(rows):
             return
-        addends = np.asarray(component.addends(rows), dtype=np.float64)
+        addends = np.asarray(component.summands(rows), dtype=np.float64)
         k = addends.shape[1]
         key = (system, metric)
         moments = self._moments.get(key)
@@ -93,7 +93,7 @@ class Estimates:
 
     def _value(self, metric: int, moments: RunningMoments) -> str:
         plan = self.metrics[metric]
-        assert isinstance(plan.metric, Additive)
+        assert isinstance(plan.metric, MeanMetric)
         if moments.count < MIN_EXAMPLES:
             return ""
         with np.errstate(all="ignore"):

@@ -254,7 +254,7 @@ class NoReferences(Sequence[Sequence[str]]):
     def _error(self) -> HarnessError:
         return HarnessError(
             "a metric reads the references of the whole task while it scores a shard, which a worker does not have: "
-            "fit them before (partial_fit), or use --executor local"
+            "fit them before (merge), or use --executor local"
         )
 
 

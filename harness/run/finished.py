@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import harness
-from harness.contracts import Parameters
+from harness.contracts import Parameters, Statistics, join_statistics
 from harness.errors import require
-from harness.rundir.pieces import MemoryPieces, Pieces, joined_rows
+from harness.run.score import read_statistics
+from harness.rundir.pieces import MemoryPieces, Pieces
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -77,13 +76,13 @@ class Run:
         """Return a chart as an Altair chart: the first one of the run, or that of an id such as ``differences``."""
         return harness.as_chart(self, name)
 
-    def statistics(self, record: ResultRecord) -> np.ndarray | None:
-        """Return the sufficient statistics (B, d) of a record, rows as its examples in the samples; None when they are missing."""
+    def statistics(self, record: ResultRecord) -> Statistics | None:
+        """Return the sufficient statistics of a record, rows as its examples in the samples; None when they are missing."""
         if record.statistics is None:
             return None
         parts = [self.pieces.read_arrays(name) for name in self.pieces.shards_of(record.statistics)]
-        stats = [part["stats"] for part in parts if part is not None]
-        return joined_rows(stats) if stats and len(stats) == len(parts) else None
+        stats = [read_statistics(part) for part in parts if part is not None]
+        return join_statistics(stats) if stats and len(stats) == len(parts) else None
 
     @property
     def manifest(self) -> JsonObject:

@@ -9,14 +9,13 @@ from typing import cast
 import numpy as np
 
 from harness.contracts import (
-    Additive,
-    HasInterval,
     HasTokenIntervals,
-    HoldsFixed,
     Interval,
     MeanMetric,
     Metric,
-    Resamples,
+    Objects,
+    OwnInterval,
+    Statistics,
     TokenScoreMetric,
     TokenScores,
 )
@@ -24,32 +23,30 @@ from harness.errors import HarnessError
 from harness.stats import bootstrap
 from harness.stats.binomial import wilson_interval
 
-MAX_RESAMPLES = 200
-"""Maximum number of bootstrap samples that a metric of level ``model`` draws itself."""
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
 NO_INTERVAL = "the metric gives no intervals"
-"""Note of a metric of level ``model`` without intervals of its own and without resamples."""
+"""Note of a metric of level ``model`` without intervals of its own."""
 NOT_FINITE = "the value is not finite"
 """Note of a number that is NaN or infinite."""
 NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
-"""Note of a metric that declares ``shardable=False`` and no interval of its own."""
+"""Note of a metric that declares ``resampled=False`` and no interval of its own."""
 
 
-def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tuple[float, Interval]:
+def estimate(metric: Metric, stats: Statistics, samples: int, seed: int) -> tuple[float, Interval]:
     """Return the corpus number of the defined rows and its interval.
 
-    A metric with :class:`~harness.contracts.HasInterval` computes the interval; for the others ``reduce`` is bootstrapped
+    A metric with :class:`~harness.contracts.OwnInterval` computes the interval; for the others ``reduce`` is bootstrapped
     (:func:`harness.stats.bootstrap.confidence_interval`), unless it is the mean of scores that all lie at a bound of
-    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is that of
-    :class:`~harness.contracts.HoldsFixed`.
+    ``MetricSpec.bounds``, such as 0 and 1 (:func:`harness.stats.binomial.wilson_interval`). Their note is
+    ``MetricSpec.held_fixed``.
 
     Parameters
     ----------
     metric : Metric
         The metric.
-    stats : ndarray
-        Statistics of the defined examples, shape (B, d).
+    stats : ndarray or Objects
+        Statistics of the defined examples.
     samples : int
         Number of bootstrap samples; 0: no interval, and no note.
     seed : int
@@ -67,19 +64,24 @@ def estimate(metric: Metric, stats: np.ndarray, samples: int, seed: int) -> tupl
         return value, Interval(None, NO_EXAMPLES)
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
-    if isinstance(metric, HasInterval):
+    if isinstance(metric, OwnInterval):
         return value, metric.interval(stats, samples, seed)
-    if not metric.spec.shardable:
+    if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats)
     is_sum = False
-    if ends is None and len(stats) >= bootstrap.LARGE and isinstance(metric, Additive):
+    if (
+        ends is None
+        and len(stats) >= bootstrap.LARGE
+        and isinstance(metric, MeanMetric)
+        and not isinstance(stats, Objects)
+    ):
         is_sum, ends = bootstrap.large_interval(metric, stats, value, samples, seed)
     if ends is None and not is_sum:
         ends = bootstrap.confidence_interval(lambda w: metric.reduce(stats, w), len(stats), samples, seed)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
-    return value, Interval(ends, metric.held_fixed if isinstance(metric, HoldsFixed) else "")
+    return value, Interval(ends, metric.spec.held_fixed)
 
 
 def _number(metric: Metric, value: object) -> float:
@@ -89,10 +91,15 @@ def _number(metric: Metric, value: object) -> float:
     raise HarnessError(f"metric '{metric.spec.name}' reduces its statistics to {value!r:.80}; expected one number")
 
 
-def _share_interval(metric: Metric, stats: np.ndarray) -> tuple[float, float] | None:
+def _share_interval(metric: Metric, stats: Statistics) -> tuple[float, float] | None:
     """Return the interval of a mean of scores that all lie at a bound, which is a share; None for any other number."""
     bounds = metric.spec.bounds
-    if bounds is None or not all(map(math.isfinite, bounds)) or not isinstance(metric, MeanMetric):
+    if (
+        bounds is None
+        or not all(map(math.isfinite, bounds))
+        or not isinstance(metric, MeanMetric)
+        or isinstance(stats, Objects)
+    ):
         return None
     if type(metric).reduce is not MeanMetric.reduce or not np.isin(stats[:, 0], np.array(bounds)).all():
         return None
@@ -111,8 +118,7 @@ def token_intervals(
 ) -> dict[str, Interval]:
     """Return column name -> interval of a metric of level ``model``.
 
-    A metric with :class:`~harness.contracts.HasTokenIntervals` computes the intervals; those of one with
-    :class:`~harness.contracts.Resamples` come from at most :data:`MAX_RESAMPLES` bootstrap values.
+    A metric with :class:`~harness.contracts.HasTokenIntervals` computes them; another has none.
 
     Parameters
     ----------
@@ -127,25 +133,9 @@ def token_intervals(
     seed : int
         Seed of the samples.
     """
-    count = len(scores)
     if samples == 0:
         return dict.fromkeys(values, Interval(None))
-    if count < 2:
+    if len(scores) < 2:
         return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
-    if isinstance(metric, HasTokenIntervals):
-        intervals = metric.intervals(scores, samples, seed)
-        return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
-    if not isinstance(metric, Resamples):
-        return dict.fromkeys(values, Interval(None, NO_INTERVAL))
-    rng = np.random.default_rng([seed, count])
-    resampled = metric.resample(scores, min(samples, MAX_RESAMPLES), rng)
-    return {name: _interval_of(resampled.get(name), value, count) for name, value in values.items()}
-
-
-def _interval_of(values: np.ndarray | None, value: float, count: int) -> Interval:
-    if values is None:
-        return Interval(None, NO_INTERVAL)
-    if not np.isfinite(values).all():
-        return Interval(None, "some resamples are undefined or infinite")
-    ends = bootstrap.interval_of_draws(values, value, np.zeros(0), count)
-    return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+    intervals = metric.intervals(scores, samples, seed) if isinstance(metric, HasTokenIntervals) else {}
+    return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}

@@ -5,13 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-import numpy as np
-
-from harness.contracts import HasDetails, ListsParameters, Metric, Parameters, ReadsMeta, TokenScoreMetric, Values
+from harness.contracts import (
+    Details,
+    Metric,
+    Parameters,
+    ReadsMeta,
+    Statistics,
+    TokenScoreMetric,
+    Values,
+)
+from harness.contracts.parameters import list_parameters
 from harness.errors import HarnessError
 from harness.registry import current, resolve, split_spec
 from harness.spec.metric_text import parse_metric, split_metrics
@@ -28,14 +35,9 @@ class MetricPlan:
     params: Parameters
     metric: Metric
 
-    @property
-    def details_of_undefined(self) -> bool:
-        """True for a metric whose details count undefined examples too."""
-        return bool(getattr(self.metric, "details_of_undefined", False))
-
-    def details(self, stats: np.ndarray) -> dict[str, object] | None:
+    def details(self, stats: Statistics) -> dict[str, object] | None:
         """Return the metric's further numbers for the record, or None when it has none."""
-        return self.metric.details(stats) if isinstance(self.metric, HasDetails) else None
+        return self.metric.details(stats) if isinstance(self.metric, Details) else None
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,10 @@ def with_unique_labels(plans: Sequence[AnyMetricPlan]) -> list[AnyMetricPlan]:
 
 def expanded(name: str, params: Parameters) -> Iterator[Values]:
     """Yield every combination of the list-valued parameters of a registered metric."""
-    factory = current().load("metrics", name)
-    keep = factory.list_parameters if isinstance(factory, ListsParameters) else ()
-    yield from expand_params(params, tuple(keep))
+    yield from expand_params(params, list_parameters(current().load("metrics", name)))
 
 
-def expand_params(params: Parameters, keep: Sequence[str] = ()) -> list[Values]:
+def expand_params(params: Parameters, keep: Collection[str] = ()) -> list[Values]:
     """Return every combination of the list-valued parameters, except those in ``keep``, which are lists by nature.
 
     >>> expand_params({"distance": ["a", "b"], "n": 2})

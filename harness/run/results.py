@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
+from harness.contracts import Objects, Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
 from harness.run.execution import Execution
 from harness.run.intervals import estimate, token_intervals
@@ -96,7 +96,9 @@ def caption_record(
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
     value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed)
     aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
-    rows = scored.stats[~np.isnan(scored.stats).all(axis=1)] if plan.details_of_undefined else stats
+    rows = stats
+    if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
+        rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
     details = plan.details(rows) if len(rows) else None
     return ResultRecord(
         **_common(spec, model, system.described(), plan),

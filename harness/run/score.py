@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.contracts import CaptionSet, ExactTestable, Features, Metric, PositionedBatch, State
+from harness.contracts import (
+    CaptionSet,
+    Features,
+    Metric,
+    Objects,
+    PositionedBatch,
+    State,
+    Statistics,
+    is_defined,
+    join_statistics,
+    place_statistics,
+)
 from harness.run.features import FeatureCache
-from harness.rundir.pieces import joined_rows
 
 if TYPE_CHECKING:
     from harness.contracts import Batch
@@ -35,8 +45,8 @@ _MAX_PAIRS = 1 << 18
 class Scored:
     """Per-example results of one metric, in the order of the examples that have candidates."""
 
-    stats: np.ndarray
-    """Sufficient statistics, shape (B, d); an undefined row holds NaN in column 0."""
+    stats: Statistics
+    """Sufficient statistics (B, d), NaN in column 0 of an undefined row, or the objects of a corpus metric."""
     p_values: np.ndarray | None
     """Permutation p-values, shape (B,), NaN where undefined."""
     p_floors: np.ndarray | None
@@ -55,7 +65,7 @@ class Scored:
     @property
     def defined(self) -> np.ndarray:
         """Mask of the defined examples, bool, shape (B,)."""
-        return ~np.isnan(self.stats[:, 0]) if self.stats.size else np.zeros(len(self.stats), dtype=bool)
+        return is_defined(self.stats)
 
     def per_example(self, metric: Metric) -> np.ndarray:
         """Return one score per example, shape (B,), NaN where undefined."""
@@ -65,9 +75,9 @@ class Scored:
         return scores
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the content as arrays, for a statistics piece: ``stats`` of shape (B, d), ``p_values`` of shape (B,)."""
+        """Return the content as arrays, for a statistics piece: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""
         arrays = {
-            "stats": self.stats,
+            **(self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}),
             "p_method": np.asarray(self.p_method),
             "seconds": np.asarray(self.seconds),
         }
@@ -85,7 +95,7 @@ class Scored:
         tested = any(part.p_values is not None for part in parts)
         methods = sorted({name for part in parts for name in part.p_method.split(" + ") if name})
         return cls(
-            joined_rows([part.stats for part in parts]),
+            join_statistics([part.stats for part in parts]),
             np.concatenate([_or_nan(part.p_values, len(part.stats)) for part in parts]) if tested else None,
             np.concatenate([_or_nan(part.p_floors, len(part.stats)) for part in parts]) if tested else None,
             " + ".join(methods),
@@ -95,15 +105,20 @@ class Scored:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
-        """Return the content of :meth:`to_arrays`: statistics (B, d), p-values of shape (B,)."""
+        """Return the content of :meth:`to_arrays`."""
         return cls(
-            arrays["stats"],
+            read_statistics(arrays),
             arrays.get("p_values"),
             arrays.get("p_floors"),
             str(arrays["p_method"]),
             float(arrays["seconds"]),
             str(arrays.get("p_note", "")),
         )
+
+
+def read_statistics(arrays: Mapping[str, np.ndarray]) -> Statistics:
+    """Return the statistics among the arrays of a statistics piece: rows (B, d), or objects."""
+    return arrays["stats"] if "stats" in arrays else Objects.from_arrays(arrays)
 
 
 def _or_nan(values: np.ndarray | None, count: int) -> np.ndarray:
@@ -186,7 +201,7 @@ def score(
     seed: int,
     advance: Callable[[int], None] = lambda n: None,
     examples: int | None = None,
-    observe: Callable[[np.ndarray], None] | None = None,
+    observe: Callable[[Statistics], None] | None = None,
 ) -> Scored:
     """Compute statistics and p-values of a metric on all batches.
 
@@ -208,7 +223,7 @@ def score(
         Number of examples that the metric can score in the whole run, of which the batches may be a shard; None: those of the
         batches. It determines the number of relabelings where texts are scored again.
     observe : callable, optional
-        Called with the statistics (B, d) of each batch.
+        Called with the statistics of each batch.
 
     Raises
     ------
@@ -218,7 +233,7 @@ def score(
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in parts)
     state = fitted(metric, features)
-    blocks: list[tuple[np.ndarray, np.ndarray]] = []
+    blocks: list[tuple[np.ndarray, Statistics]] = []
     if examples is None:
         examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
     tested, p_note = _test(metric, examples, significance)
@@ -238,7 +253,7 @@ def score(
                 p_floors[positions] = tested_batch.floor
         advance(len(batch))
     method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
-    return Scored(_stacked(blocks, total), p_values, p_floors, method, seconds, p_note)
+    return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note)
 
 
 def score_sets(
@@ -273,7 +288,7 @@ def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) 
     if not has_generic_null(metric):
         return significance, ""
     most = max(MIN_DRAWS, significance.scorings // max(1, examples))
-    budget = significance.budget if isinstance(metric, ExactTestable) else min(significance.budget, most)
+    budget = significance.budget if hasattr(metric, "exact_p_values") else min(significance.budget, most)
     return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, most)}), ""
 
 
@@ -284,8 +299,13 @@ def _method_text(tested: SignificanceSpec, significance: SignificanceSpec | None
     return f"{outcome.method} of {outcome.relabelings:,} draws (budget of {significance.scorings:,} scorings)"
 
 
-def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> np.ndarray:
-    stats = np.asarray(metric.stats(batch, features, state), dtype=np.float64)
+def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> Statistics:
+    stats = metric.stats(batch, features, state)
+    if isinstance(stats, Objects):
+        if len(stats) != len(batch):
+            raise ValueError(f"metric '{metric.spec.name}' collected {len(stats)} objects for {len(batch)} examples")
+        return stats
+    stats = np.asarray(stats, dtype=np.float64)
     if stats.ndim != 2 or len(stats) != len(batch):
         raise ValueError(
             f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples"
@@ -293,17 +313,8 @@ def _checked_stats(metric: Metric, batch: Batch, features: Features, state: Stat
     return stats
 
 
-def _stacked(blocks: Sequence[tuple[np.ndarray, np.ndarray]], total: int) -> np.ndarray:
-    """Return the statistics (total, d) of blocks of positions (b,) and rows (b, at most d), padded with NaN at the end."""
-    width = max((rows.shape[1] for _, rows in blocks), default=1)
-    stats = np.full((total, width), np.nan)
-    for positions, rows in blocks:
-        stats[positions, : rows.shape[1]] = rows
-    return stats
-
-
 def _p_values(
-    metric: Metric, batch: Batch, features: Features, state: State, stats: np.ndarray, spec: SignificanceSpec, seed: int
+    metric: Metric, batch: Batch, features: Features, state: State, stats: Statistics, spec: SignificanceSpec, seed: int
 ) -> ExamplePValues:
     from harness.stats.significance import metric_p_values
 

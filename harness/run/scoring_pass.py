@@ -117,8 +117,8 @@ class ScoringPass:
         for number, shard in enumerate(self.shards):
             missing: dict[int, list[int]] = defaultdict(list)
             for system in range(len(self.systems)):
-                for metric, plan in enumerate(self.metrics):
-                    if not plan.metric.spec.shardable or (self.partial and self._counted[metric]):
+                for metric in range(len(self.metrics)):
+                    if self.partial and self._counted[metric]:
                         continue
                     if self.pieces.read_arrays(self._key(system, metric, shard).stem) is None:
                         missing[system].append(metric)
@@ -204,9 +204,6 @@ class ScoringPass:
 
     def statistics(self, system: int, metric: int) -> tuple[Scored, str]:
         """Return the statistics of a metric on all examples of a system, and the name of their pieces."""
-        if not self.metrics[metric].metric.spec.shardable:
-            scored, key = self._whole(system, metric)
-            return scored, key.stem
         keys = [self._key(system, metric, shard) for shard in self.shards]
         parts = [self.pieces.read_arrays(key.stem) for key in keys]
         present = [Scored.from_arrays(part) for part in parts if part is not None]

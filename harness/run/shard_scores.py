@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-
-from harness.contracts import CaptionSet, PositionedBatch
+from harness.contracts import CaptionSet, PositionedBatch, Statistics
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
@@ -66,8 +64,8 @@ class ShardScorer:
     """Label of the model of each system, for messages; empty for captions of no model."""
     batch: int | None = scoring.BATCH
     """Examples per batch; None: more examples the fewer texts they have."""
-    observe: Callable[[int, int, np.ndarray], None] | None = None
-    """Called with system, metric and the statistics (B, d) of each batch; in the process of the run alone."""
+    observe: Callable[[int, int, Statistics], None] | None = None
+    """Called with system, metric and the statistics of each batch; in the process of the run alone."""
     _last: int | None = None
 
     def score(self, job: Job, advance: Callable[[int], None] = lambda n: None) -> ShardScores:

@@ -103,7 +103,7 @@ def scorable_examples(system: PlannedSystem, metric: Metric) -> int:
 
 def is_corpus_free(metric: Metric) -> bool:
     """Return True for a metric whose statistics depend on the scored example alone: no corpus state, no fitted embedding."""
-    if not has_trivial_fit(metric) or getattr(metric, "held_fixed", ""):
+    if not has_trivial_fit(metric) or metric.spec.held_fixed:
         return False
     parts: list[object] = [metric]
     for _ in range(MAX_DEPTH):

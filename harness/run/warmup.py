@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.contracts import Warmable
+from harness.contracts import Warms
 
 
 def warm(components: Iterable[object]) -> None:
     """Call ``warm()`` of the components that have it; it starts the work and returns at once."""
     for component in components:
-        if isinstance(component, Warmable):
+        if isinstance(component, Warms):
             component.warm()

@@ -204,19 +204,6 @@ class PieceStore:
         _log.warning("%s is damaged; it is computed again", file)
 
 
-def joined_rows(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return statistics (B, d) of shards as one array, padded with NaN at the end to the widest."""
-    if len(parts) == 1:
-        return parts[0]
-    width = max(part.shape[1] for part in parts)
-    out = np.full((sum(len(part) for part in parts), width), np.nan)
-    start = 0
-    for part in parts:
-        out[start : start + len(part), : part.shape[1]] = part
-        start += len(part)
-    return out
-
-
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
     digest = hashlib.sha256()
     for name in sorted(arrays):

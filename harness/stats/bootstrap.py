@@ -103,9 +103,9 @@ def _poisson_counts() -> np.ndarray:
 
 
 class BootstrapSums(Protocol):
-    """A number that is a function of sums over examples (:class:`harness.contracts.Additive`)."""
+    """A number that is a function of sums over examples (:class:`harness.contracts.SumMetric`)."""
 
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def summands(self, stats: np.ndarray) -> np.ndarray:
         """Return the addends (B, k) of statistics (B, d)."""
         ...
 
@@ -137,7 +137,7 @@ def large_interval(
     tuple
         False and None where the sums do not give ``value``; else True and the interval, None where the samples do not differ.
     """
-    addends = np.asarray(metric.addends(stats), dtype=np.float64)
+    addends = np.asarray(metric.summands(stats), dtype=np.float64)
     whole = float(np.asarray(metric.of_sums(addends.sum(axis=0)[None]))[0])
     if not np.isclose(whole, value, rtol=1e-9, atol=1e-12):
         return False, None

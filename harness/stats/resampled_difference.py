@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from harness.contracts import LeftOut
+from harness.contracts import LeftOut, Statistics, join_statistics
 from harness.stats import bootstrap, jackknife, ties
 from harness.stats.draws import DrawFamily
 
-Reduce = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""``reduce(stats, weights)``: statistics (R, d) and weights (W, R) to values (W,)."""
+Reduce = Callable[[Any, np.ndarray], np.ndarray]
+"""``reduce(stats, weights)``: statistics of R examples and weights (W, R) to values (W,)."""
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Sums (..., k) of addends to values (...)."""
 
@@ -101,7 +102,7 @@ def difference_of_sums(of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool
 
 
 def difference_of_statistics(
-    reduce: Reduce, a: np.ndarray, b: np.ndarray, family: DrawFamily, *, repeats: bool = True
+    reduce: Reduce, a: Statistics, b: Statistics, family: DrawFamily, *, repeats: bool = True
 ) -> ResampledDifference:
     """Compare the statistic of two systems by its reduction under weights.
 
@@ -109,9 +110,8 @@ def difference_of_statistics(
     ----------
     reduce : callable
         Reduction of statistics under weights.
-    a, b : ndarray
-        Sufficient statistics of both systems on the same examples in the same order, shapes (B, d) and (B, e); the narrower
-        one is padded with NaN.
+    a, b : ndarray or Objects
+        Sufficient statistics of both systems on the same B examples in the same order.
     family : DrawFamily
         Weight vectors over the B examples.
     repeats : bool
@@ -131,7 +131,7 @@ def difference_of_statistics(
     if len(a) != len(b) or len(a) == 0 or len(a) != family.n_examples:
         raise ValueError(f"paired statistics have {family.n_examples} rows; found {len(a)} and {len(b)}")
     n = len(a)
-    both = np.concatenate(_same_width(a, b))
+    both = join_statistics([a, b])
     ones, zeros = np.ones((1, n)), np.zeros((1, n))
     values = reduce(both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])]))
     resampled = _Resampled(np.empty(0), np.empty(0), n)
@@ -187,12 +187,12 @@ def difference_of_parts(a: float, b: float, left_out: LeftOut) -> ResampledDiffe
     return ResampledDifference(a, b, observed, ci95, nan, nan, 0, False, p_value)
 
 
-def separable(reduce: Reduce, a: np.ndarray, b: np.ndarray, expected: tuple[float, float]) -> bool:
+def separable(reduce: Reduce, a: Statistics, b: Statistics, expected: tuple[float, float]) -> bool:
     """Return True when ``reduce`` over the rows of both systems, all weight on one, returns the numbers of each alone.
 
     It does not for a statistic that looks at all rows whatever their weight, such as one that clusters them first.
     """
-    n, both = len(a), np.concatenate(_same_width(a, b))
+    n, both = len(a), join_statistics([a, b])
     weights = np.zeros((2, 2 * n))
     weights[0, :n] = weights[1, n:] = 1
     return bool(np.allclose(reduce(both, weights), expected, rtol=1e-9, atol=0, equal_nan=True))
@@ -252,10 +252,3 @@ def _summary(
     count = int(defined.sum())
     p_randomisation = extreme / count if exact and count else (1 + extreme) / (1 + count)
     return ResampledDifference(value_a, value_b, observed, ci95, p_bootstrap, p_randomisation, len(one), exact)
-
-
-def _same_width(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both arrays (B, max(d, e)), padded with NaN at the end of their rows."""
-    width = max(a.shape[1], b.shape[1])
-    padded = [np.pad(x, ((0, 0), (0, width - x.shape[1])), constant_values=np.nan) for x in (a, b)]
-    return padded[0], padded[1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
-from harness.contracts import Batch, ExactTestable, Features, MeanMetric, Metric, State, Testable
+from harness.contracts import Batch, Features, MeanMetric, Metric, Permutes, State
 from harness.errors import HarnessError
 from harness.stats import permutation
 from harness.stats.permutation import BUDGET, DRAWS, Tail
@@ -43,19 +43,17 @@ def untestable_reason(metric: Metric) -> str:
     The generic null of :class:`harness.contracts.MeanMetric` serves metrics that compare candidates with references: a metric
     of the candidates alone, or of images, needs a ``null`` of its own.
     """
-    declared = getattr(metric, "untestable", "")
-    if declared:
-        return str(declared)
+    if metric.spec.untestable:
+        return metric.spec.untestable
     if metric.spec.higher_is_better is None:
         return "has no direction: no score is more extreme than another"
-    testable = isinstance(metric, (ExactTestable, Testable))
-    if isinstance(metric, ExactTestable) or (testable and not has_generic_null(metric)):
+    if isinstance(metric, Permutes) and not has_generic_null(metric):
         return ""
     needs = metric.spec.needs
     if "references" not in needs or "images" in needs:
         inputs = "the candidates alone" if "references" not in needs else "images"
         return f"reads {inputs} and {_NO_NULL}"
-    if testable:
+    if isinstance(metric, Permutes):
         return ""
     return f"is a number of the corpus and {_NO_NULL}" if metric.spec.level == "corpus" else _NO_NULL
 
@@ -80,7 +78,7 @@ def metric_p_values(
     Parameters
     ----------
     metric : Metric
-        A metric with ``null`` or ``exact_p_values``.
+        A metric with ``null``.
     batch : Batch
         B examples of one (n, m) shape.
     features : Features
@@ -97,7 +95,7 @@ def metric_p_values(
     Raises
     ------
     HarnessError
-        The metric has no p-values (:func:`untestable_reason`), or an exact test alone where Monte Carlo is needed.
+        The metric has no p-values (:func:`untestable_reason`).
     """
     name = metric.spec.name
     reason = untestable_reason(metric)
@@ -106,19 +104,17 @@ def metric_p_values(
     tail: Tail = "lower" if metric.spec.higher_is_better else "upper"
     observed = np.asarray(observed, dtype=np.float64)
     plan = permutation.plan(batch.n, batch.m, method=method, budget=budget, draws=draws, seed=seed)
-    if plan.method == "exact" and isinstance(metric, ExactTestable):
-        values = np.where(np.isnan(observed), np.nan, metric.exact_p_values(batch, features, state))
-    elif isinstance(metric, Testable):
-        step = max(1, memory_bytes // (32 * max(1, len(batch))))
-        null = (_null(metric, batch, features, state, labels) for labels in plan.chunks(step))
-        values = permutation.p_values(observed, null, tail, plan.method)
+    exact = getattr(metric, "exact_p_values", None)
+    if plan.method == "exact" and exact is not None:
+        values = np.where(np.isnan(observed), np.nan, exact(batch, features, state))
     else:
-        reason = plan.note or "the method is monte-carlo"
-        raise HarnessError(f"metric '{name}' has an exact test only, but {reason}")
+        step = max(1, memory_bytes // (32 * max(1, len(batch))))
+        null = (_null(cast(Permutes, metric), batch, features, state, labels) for labels in plan.chunks(step))
+        values = permutation.p_values(observed, null, tail, plan.method)
     return ExamplePValues(values, plan.method, plan.floor, plan.relabelings, plan.note)
 
 
-def _null(metric: Testable, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
+def _null(metric: Permutes, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
     """Return the statistic under labels (P, N), float64, shape (B, P); raise :class:`HarnessError` for another shape."""
     values = np.asarray(metric.null(batch, features, state, labels), dtype=np.float64)
     if values.shape != (len(batch), len(labels)):

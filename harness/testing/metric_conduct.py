@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 
 import numpy as np
 
-from harness.contracts import HasDetails, Jackknifes
+from harness.contracts import Details, is_defined
 from harness.testing import shared_checks
-from harness.testing.metric_subject import MetricSubject, copy_of_sets
+from harness.testing.metric_subject import MetricSubject, copy_of_sets, same_rows
 from harness.testing.results import Checks, NotApplicable, ensure
 
 CONDUCT_CHECKS = Checks("metrics")
@@ -24,10 +25,10 @@ def inputs_unchanged(subject: MetricSubject) -> None:
     stats = metric.stats(batch, features, subject.state(features))
     ensure(np.array_equal(ids, batch.text_ids), "modifies the batch's text_ids")
     ensure(copy_of_sets(subject.sets) == before, "modifies the caption sets")
-    stats = stats[~np.isnan(stats[:, 0])]
-    stats_before, weights = stats.copy(), np.ones((2, len(stats)))
+    stats = stats[is_defined(stats)]
+    stats_before, weights = copy.deepcopy(stats), np.ones((2, len(stats)))
     _ = metric.per_example(stats), metric.reduce(stats), metric.reduce(stats, weights)
-    ensure(np.array_equal(stats_before, stats, equal_nan=True), "per_example or reduce modifies the statistics")
+    ensure(same_rows(stats_before, stats), "per_example or reduce modifies the statistics")
     ensure((weights == 1).all(), "reduce modifies the weights")
 
 
@@ -46,7 +47,7 @@ CONDUCT_CHECKS.extend(
 def json_safe(subject: MetricSubject) -> None:
     """``details`` returns a mapping of plain data, which JSON can hold."""
     subject.base  # noqa: B018  (raises when the recorded run failed)
-    if not isinstance(subject.component, HasDetails):
+    if not isinstance(subject.component, Details):
         raise NotApplicable("has no details")
     numbers = subject.compute()
     details = subject.component.details(numbers.stats[numbers.is_defined])
@@ -61,7 +62,7 @@ def left_out(subject: MetricSubject) -> None:
     """``left_out`` has a share in (0, 1) and degrees of freedom, and depends on the statistics and the seed alone."""
     subject.base  # noqa: B018  (raises when the recorded run failed)
     metric = subject.component
-    if not isinstance(metric, Jackknifes):
+    if not hasattr(metric, "left_out"):
         raise NotApplicable("leaves out no parts")
     numbers = subject.compute()
     stats = numbers.stats[numbers.is_defined]

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, join_statistics
 from harness.testing.metric_subject import (
     MetricSubject,
     largest_difference,
     nearly_equal,
     numbers_of,
     same_rows,
-    stack_rows,
 )
 from harness.testing.metrics import ensure_finite
 from harness.testing.results import Checks, NotApplicable, Violation, ensure, violation_on_error
@@ -33,9 +32,8 @@ def example_order(subject: MetricSubject) -> None:
     order = np.random.default_rng(0).permutation(len(sets))
     permuted = subject.numbers([sets[k] for k in order])
     back = np.argsort(order)
-    if subject.component.spec.shardable:
-        difference = largest_difference(base.per_example, permuted.per_example[back], sets)
-        ensure(same_rows(permuted.stats[back], base.stats), f"rows change with the order of the examples: {difference}")
+    difference = largest_difference(base.per_example, permuted.per_example[back], sets)
+    ensure(same_rows(permuted.stats[back], base.stats), f"rows change with the order of the examples: {difference}")
     ensure(
         nearly_equal(permuted.value, base.value),
         f"the corpus number changes with the order of the examples: {base.value!r} and {permuted.value!r}",
@@ -60,13 +58,11 @@ def reference_order(subject: MetricSubject) -> None:
 def shards(subject: MetricSubject) -> None:
     """Rows of shards, of one or two examples each, are the rows of the whole, to the digit."""
     base, sets = subject.base, subject.sets
-    if not subject.component.spec.shardable:
-        raise NotApplicable("declares shardable=False")
     for size in (1, 2):
         shards = []
         for start in range(0, len(sets), size):  # each shard is scored with the corpus state of the whole task
             shards.append(subject.numbers(sets[start : start + size], features=subject.fit_features()).stats)
-        joined = numbers_of(subject.component, stack_rows(shards))
+        joined = numbers_of(subject.component, join_statistics(shards))
         if not base.same_rows(joined):
             difference = largest_difference(base.per_example, joined.per_example, sets)
             raise Violation(f"shards of {size} have other rows: {difference}")
@@ -77,11 +73,26 @@ def shards(subject: MetricSubject) -> None:
 
 
 @INVARIANCE_CHECKS.of(MetricSubject)
+def merge(subject: MetricSubject) -> None:
+    """Corpus states of two shards, merged, give the rows of the state of all references, to the digit."""
+    base, metric, sets = subject.base, subject.component, subject.sets
+    if subject.state(subject.fit_features()) is None:
+        raise NotApplicable("has no corpus state")
+    if not hasattr(metric, "merge"):
+        raise NotApplicable(
+            "has corpus state and no merge(first, second): a run of several shards holds all texts in one process"
+        )
+    features, middle = subject.fit_features(), len(sets) // 2
+    states = [metric.fit([item.references for item in shard], features) for shard in (sets[:middle], sets[middle:])]
+    stats = metric.stats(features.batch(sets), features, metric.merge(*states))
+    difference = largest_difference(base.per_example, numbers_of(metric, stats).per_example, sets)
+    ensure(same_rows(stats, base.stats), f"merged states of two shards give other rows: {difference}")
+
+
+@INVARIANCE_CHECKS.of(MetricSubject)
 def weights(subject: MetricSubject) -> None:
     """Weights of 1 change nothing, weight 2 counts an example twice, weight 0 leaves it out."""
-    _ = subject.base
-    numbers = subject.compute()  # a metric that is not shardable may reduce the rows of its last run alone
-    metric, stats = subject.component, numbers.stats[numbers.is_defined]
+    metric, stats = subject.component, subject.base.stats[subject.base.is_defined]
     count = len(stats)
     if not count:
         raise NotApplicable("is undefined for all plain examples")
@@ -119,7 +130,7 @@ def ragged(subject: MetricSubject) -> None:
     mixed = [subject.reshape_sets(*shapes[k % len(shapes)])[k] for k in range(len(subject.sets))]
     together = subject.numbers(mixed, features=subject.fit_features())
     ensure_finite(subject, together, mixed, "sets of several shapes")
-    for k, item in enumerate(mixed if subject.component.spec.shardable else ()):
+    for k, item in enumerate(mixed):
         alone = subject.numbers([item], features=subject.fit_features())
         difference = largest_difference(alone.per_example, together.per_example[k : k + 1], [item])
         ensure(
@@ -149,7 +160,7 @@ def odd_texts(subject: MetricSubject) -> None:
             numbers = subject.numbers(changed)
             ensure_finite(subject, numbers, changed, f"candidates ({kind})")
         ensure(
-            same_rows(numbers.stats[1:], base.stats[1:]) or not subject.component.spec.shardable,
+            same_rows(numbers.stats[1:], base.stats[1:]),
             f"candidates ({kind}) of one example change the rows of others",
         )
 

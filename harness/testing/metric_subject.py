@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Features, Metric, State, TokenScores
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Features,
+    Metric,
+    Objects,
+    State,
+    Statistics,
+    TokenScores,
+    is_defined,
+    join_statistics,
+)
 from harness.registry.manifest_schema import Entry
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -28,8 +39,8 @@ ABSOLUTE_TOLERANCE = 1e-10
 class Numbers:
     """Numbers of a metric; rows are in the order of the caption sets."""
 
-    stats: np.ndarray
-    """Statistics (B, d); shorter rows are filled up with NaN."""
+    stats: Statistics
+    """Statistics; shorter rows are filled up with NaN."""
     per_example: np.ndarray
     """Scores (B,), NaN where undefined."""
     value: float
@@ -38,7 +49,7 @@ class Numbers:
     @property
     def is_defined(self) -> np.ndarray:
         """True for each example that is defined, shape (B,)."""
-        return ~np.isnan(self.stats[:, 0])
+        return is_defined(self.stats)
 
     def same_rows(self, right: Numbers) -> bool:
         """Return whether the statistics are equal to the digit."""
@@ -182,9 +193,9 @@ def token_scores(examples: int = 5, references: int = 3, seed: int = 0) -> list[
     return scores
 
 
-def numbers_of(metric: Metric, stats: np.ndarray) -> Numbers:
-    """Return the scores and the corpus number of statistics (B, d), without the undefined rows."""
-    defined = ~np.isnan(stats[:, 0])
+def numbers_of(metric: Metric, stats: Statistics) -> Numbers:
+    """Return the scores and the corpus number of statistics, without the undefined rows."""
+    defined = is_defined(stats)
     per_example = np.full(len(stats), np.nan)
     if defined.any():
         per_example[defined] = metric.per_example(stats[defined])
@@ -192,23 +203,18 @@ def numbers_of(metric: Metric, stats: np.ndarray) -> Numbers:
     return Numbers(stats, per_example, value)
 
 
-def stack_rows(shards: Sequence[np.ndarray]) -> np.ndarray:
-    """Return statistics of several shards, each (B, d), as one array; shorter rows are filled up with NaN."""
-    width = max(shard.shape[1] for shard in shards)
-    return np.concatenate(
-        [np.pad(shard, ((0, 0), (0, width - shard.shape[1])), constant_values=np.nan) for shard in shards]
-    )
-
-
-def same_rows(left: np.ndarray, right: np.ndarray) -> bool:
-    """Return whether two arrays of statistics (B, d) are equal to the digit, apart from NaN at the end of the rows.
+def same_rows(left: Statistics, right: Statistics) -> bool:
+    """Return whether two statistics are equal to the digit, apart from NaN at the end of rows (B, d).
 
     >>> same_rows(np.array([[1.0, np.nan]]), np.array([[1.0]]))
     True
     """
     if len(left) != len(right):
         return False
-    stacked = stack_rows([left, right])
+    if isinstance(left, Objects) and isinstance(right, Objects):
+        arrays, others = left.to_arrays(), right.to_arrays()
+        return set(arrays) == set(others) and all(np.array_equal(arrays[name], others[name]) for name in arrays)
+    stacked = join_statistics([left, right])
     return np.array_equal(stacked[: len(left)], stacked[len(left) :], equal_nan=True)
 
 

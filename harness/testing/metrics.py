@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Embedding, Level
+from harness.contracts import CaptionSet, Embedding, Level, Objects, is_defined
 from harness.run.features import FeatureCache
 from harness.testing import sample_captions, shared_checks
 from harness.testing.metric_subject import MetricSubject, Numbers, TokenScoreSubject, nearly_equal
@@ -72,9 +72,12 @@ def shapes(subject: MetricSubject) -> None:
     metric, features = subject.component, subject.fit_features()
     batch = features.batch(subject.sets)
     stats = metric.stats(batch, features, subject.state(features))
-    ensure(isinstance(stats, np.ndarray) and stats.dtype == np.float64, "stats is not a float64 array")
-    ensure(stats.ndim == 2 and len(stats) == len(batch) and stats.shape[1] > 0, f"stats has shape {stats.shape}")
-    stats = stats[~np.isnan(stats[:, 0])]
+    if isinstance(stats, Objects):
+        ensure(len(stats) == len(batch), f"collect returns {len(stats)} objects for {len(batch)} examples")
+    else:
+        ensure(isinstance(stats, np.ndarray) and stats.dtype == np.float64, "stats is not a float64 array")
+        ensure(stats.ndim == 2 and len(stats) == len(batch) and stats.shape[1] > 0, f"stats has shape {stats.shape}")
+    stats = stats[is_defined(stats)]
     per_example = np.asarray(metric.per_example(stats))
     ensure(per_example.shape == (len(stats),), f"per_example has shape {per_example.shape}, not {(len(stats),)}")
     value = metric.reduce(stats)
@@ -184,7 +187,9 @@ def ensure_finite(subject: MetricSubject, numbers: Numbers, sets: Sequence[Capti
         raise Violation(
             f"{inputs}: the score of {sets[k].id} is {per_example[k]}; an undefined row has NaN in column 0"
         )
-    ensure(not np.isinf(numbers.stats).any(), f"{inputs}: statistics contain an infinite number")
+    arrays = numbers.stats.columns.values() if isinstance(numbers.stats, Objects) else [numbers.stats]
+    infinite = any(array.dtype.kind == "f" and np.isinf(array).any() for array in arrays)
+    ensure(not infinite, f"{inputs}: statistics contain an infinite number")
     ensure(not np.isinf(numbers.value), f"{inputs}: the corpus number is {numbers.value}")
     undefined: Instance = np.isnan(numbers.value) and defined.any() and not corpus
     ensure(not undefined, f"{inputs}: the corpus number is NaN, though some rows are defined")

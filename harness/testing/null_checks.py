@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, ExactTestable, Features, State, Testable
+from harness.contracts import Batch, Features, Permutes, State
 from harness.stats import permutation
 from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing.metric_subject import MetricSubject, largest_difference, nearly_equal, numbers_of
@@ -58,7 +58,7 @@ def null_relabels(subject: MetricSubject) -> None:
 def exact_p_values(subject: MetricSubject) -> None:
     """``exact_p_values`` is the share of all relabelings at least as extreme as the observed one, as enumerated."""
     metric = subject.component
-    if not isinstance(subject.component, ExactTestable):
+    if not hasattr(subject.component, "exact_p_values"):
         raise NotApplicable("has no exact_p_values")
     _ = subject.base
     if metric.spec.higher_is_better is None:
@@ -80,7 +80,7 @@ def exact_p_values(subject: MetricSubject) -> None:
 def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
     metric: Any = subject.component
     reason = untestable_reason(metric) if has_generic_null(metric) else ""
-    if reason or not isinstance(metric, Testable):
+    if reason or not isinstance(metric, Permutes):
         raise NotApplicable(reason or "has no null")
     _ = subject.base
     return *subject.small_batch(MAX_TEXTS), metric

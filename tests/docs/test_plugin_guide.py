@@ -71,6 +71,7 @@ def call(*arguments, cwd):
     [
         ("harness", "check", "my_metrics:Words"),
         ("harness", "check", "words"),
+        ("harness", "check", "type-token-ratio"),
         ("harness", "check", "overlap"),
         ("harness", "check", "word-difference"),
         ("harness", "check", "letters"),
@@ -181,7 +182,16 @@ def test_every_required_member_is_documented(kind, protocols, guide):
 def test_every_kind_and_the_marks_of_parameters_are_documented(guide):
     for kind in ALL_CHECKS:
         assert re.search(rf"^\| {kind[:-1]} \|", guide, re.MULTILINE), kind
-    for name in ("PathParam", "PathLike", "TaskView", "MeanMetric", "TextDistance", "HARNESS_STRICT_PLUGINS"):
+    for name in (
+        "PathParam",
+        "PathLike",
+        "TaskView",
+        "MeanMetric",
+        "SumMetric",
+        "CorpusMetric",
+        "TextDistance",
+        "HARNESS_STRICT_PLUGINS",
+    ):
         assert f"`{name}" in guide
 
 

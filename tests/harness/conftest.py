@@ -58,11 +58,9 @@ class Echo:
 class Length(MeanMetric):
     """Mean number of words of the candidates; undefined where ``undefined`` is among the ids."""
 
-    def __init__(self, *, scale=1.0, undefined=()):
+    def __init__(self, *, scale: float = 1.0, undefined: tuple[str, ...] = ()):
         self.scale, self.undefined = scale, tuple(undefined)
         self.spec = MetricSpec("length", higher_is_better=True)
-
-    list_parameters = frozenset({"undefined"})
 
     def signature(self):
         return f"length|scale:{self.scale:g}"

@@ -47,7 +47,8 @@ class EmbeddingMetric(Parameterised):
         self._signature = "|".join([name, *signature_settings, self.embedding.signature()])
         needs = {"embeddings", *getattr(self.embedding, "needs", ()), *(["references"] if references else [])}
         label = f"{name}({', '.join([self.embedding.name, *arguments])})"
-        self.spec = replace(MetricSpec(label, higher, level, frozenset(needs)), **fields)
+        held_fixed = getattr(self.embedding, "held_fixed", "")
+        self.spec = replace(MetricSpec(label, higher, level, frozenset(needs), held_fixed=held_fixed), **fields)
 
     def signature(self) -> str:
         """Return the name, the settings and the signature of the embedding, such as ``mmd|minilm``."""

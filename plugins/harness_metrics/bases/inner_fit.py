@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.contracts import Features, Metric, finish_fit, merge_fits, partial_fit
+from harness.contracts import Features, Metric, merge_states
 
 
 class FitsInner:
@@ -17,14 +17,6 @@ class FitsInner:
         """Return the corpus state of the inner metric."""
         return self.inner.fit(references, features)
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
-        """Return the part of the inner metric's corpus state that one shard contributes."""
-        return partial_fit(self.inner, references, features)
-
-    def merge_fits(self, first: Any, second: Any) -> Any:
-        """Return the part of two shards together."""
-        return merge_fits(self.inner, first, second)
-
-    def finish_fit(self, merged_state: Any, features: Features) -> Any:
-        """Return the corpus state of the merged parts."""
-        return finish_fit(self.inner, merged_state, features)
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the corpus state of two shards together."""
+        return merge_states(self.inner, first, second)

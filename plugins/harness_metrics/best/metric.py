@@ -11,7 +11,6 @@ import numpy as np
 from harness.contracts import (
     Batch,
     Features,
-    HoldsFixed,
     MeanMetric,
     Metric,
     MetricSpec,
@@ -46,21 +45,16 @@ class Best(FitsInner, MeanMetric):
             raise HarnessError(
                 f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)"
             )
+        reason = untestable_reason(self.inner)
         self.spec = MetricSpec(
             f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
-            min_texts=inner.min_texts, bounds=inner.bounds, shardable=inner.shardable,
+            min_texts=inner.min_texts, bounds=inner.bounds, resampled=inner.resampled, held_fixed=inner.held_fixed,
+            untestable=f"scores captions by {inner.name}, which {reason}" if reason else "",
         )  # fmt: skip
-        reason = untestable_reason(self.inner)
-        self.untestable = f"scores captions by {inner.name}, which {reason}" if reason else ""
 
     def signature(self) -> str:
         """Return ``best|`` and the signature of the metric."""
         return f"best|{self.inner.signature()}"
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval from the metric."""
-        return self.inner.held_fixed if isinstance(self.inner, HoldsFixed) else ""
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the best score of each example, shape (B,); NaN if no candidate of the example has a score."""

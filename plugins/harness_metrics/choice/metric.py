@@ -18,6 +18,9 @@ Scores = Sequence[Sequence[TokenScores]]
 
 Choices = Annotated[int, Ge(2)]
 
+COLUMNS = ("accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy")
+"""All possible columns of the whole task."""
+
 
 class Choice(parts.ByParts, Parameterised):
     """Share of choices in which the model gives the correct option the strictly highest likelihood, in [0, 1]; higher is better.
@@ -56,11 +59,6 @@ class Choice(parts.ByParts, Parameterised):
     Vision-Language Models* (the debiased score).
     """
 
-    column_names = (
-        "accuracy", "chance", "shortest", "text", "image", "group", "blind accuracy", "gain", "debiased accuracy",
-    )  # fmt: skip
-    """All possible columns of the whole task."""
-
     @check_arguments
     def __init__(
         self, *, score: Literal["sum", "mean"] = "sum", options: Choices | None = None, group: Count = 1,
@@ -75,7 +73,13 @@ class Choice(parts.ByParts, Parameterised):
         self.layout = Layout(across, bool(blind), group, options)
         self.by = parts.check_key("choice", by)
         self.spec = MetricSpec(
-            "choice", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
+            "choice",
+            True,
+            level="model",
+            needs=frozenset({"references", "logprobs"}),
+            min_candidates=0,
+            min_texts=1,
+            column_names=COLUMNS,
         )
 
     def signature(self) -> str:

@@ -20,7 +20,6 @@ class ByParts:
     """Mixin of metrics with numbers of each part of a task (:class:`harness.contracts.ReadsMeta`)."""
 
     spec: MetricSpec
-    column_names: Sequence[str]
     by: str | None = None
     """Metadata field whose values are the parts; None: no parts."""
     _values: tuple[str, ...] | None = None
@@ -38,7 +37,7 @@ class ByParts:
 
     def column_sizes(self) -> dict[str, int]:
         """Return the number of examples of each column of a part."""
-        return sizes(self.column_names, self._values, self.by)
+        return sizes(self.spec.column_names, self._values, self.by)
 
 
 def check_key(metric: str, by: object) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, finish_fit, merge_fits, partial_fit
+from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, merge_states
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness.stats.significance import untestable_reason
@@ -48,12 +49,12 @@ class Spider(MeanMetric):
         first, second = (metric.spec.bounds for metric in self.parts)
         limits = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2) if first and second else None
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
-        self.spec = MetricSpec("spider", True, needs=needs, bounds=limits)
         reasons = [untestable_reason(metric) for metric in self.parts]
-        self.untestable = next(
+        untestable = next(
             (f"scores captions by {metric.spec.name}, which {why}" for metric, why in zip(self.parts, reasons) if why),
             "",
         )
+        self.spec = MetricSpec("spider", True, needs=needs, bounds=limits, untestable=untestable)
 
     def signature(self) -> str:
         """Return ``spider|`` and the signatures of both metrics."""
@@ -63,17 +64,9 @@ class Spider(MeanMetric):
         """Return the corpus states of both metrics."""
         return [metric.fit(references, features) for metric in self.parts]
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> list[Any]:
-        """Return the parts of both metrics' corpus states that one shard contributes."""
-        return [partial_fit(metric, references, features) for metric in self.parts]
-
-    def merge_fits(self, first: list[Any], second: list[Any]) -> list[Any]:
-        """Return the parts of two shards together."""
-        return [merge_fits(*item) for item in zip(self.parts, first, second)]
-
-    def finish_fit(self, shard_states: list[Any], features: Features) -> list[Any]:
-        """Return the corpus states of both metrics."""
-        return [finish_fit(metric, item, features) for metric, item in zip(self.parts, shard_states)]
+    def merge(self, first: list[Any], second: list[Any]) -> list[Any]:
+        """Return the corpus states of two shards together."""
+        return [merge_states(*item) for item in zip(self.parts, first, second)]
 
     def stats(self, batch: Batch, features: Features, state: list[Any]) -> np.ndarray:
         """Return the mean and both scores of each example, shape (B, 3); NaN in the first column where one is undefined."""
@@ -105,4 +98,4 @@ class SpiderMax(Best):
     def __init__(self, *, cider: MetricParam = "ciderd", spice: MetricParam = "spice") -> None:
         super().__init__(metric=Spider(cider=cider, spice=spice))
         inner = self.inner.spec
-        self.spec = MetricSpec("spider-max", True, needs=inner.needs, bounds=inner.bounds)
+        self.spec = replace(self.spec, name="spider-max", needs=inner.needs, bounds=inner.bounds)

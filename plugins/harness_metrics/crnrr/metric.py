@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from harness.contracts import Interval, MetricSpec
+from harness.contracts import Interval, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import UnknownName, did_you_mean, nearest_name
 from harness.stats import bootstrap
 from harness_metrics.crnrr import jackknife
+from harness_metrics.crnrr.caption_words import CaptionWords, sides_of
 from harness_metrics.crnrr.ngrams import CrNrr, Sums, from_sums
 from harness_metrics.crnrr.resampling import Grams, grams_of, per_unit, weigh_units
-from harness_metrics.crnrr.rows import WordRows, parse
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 
-class NgramDistribution(WordRows):
-    """Base class of the three metrics. The statistics are the captions (:class:`WordRows`).
+class NgramDistribution(CaptionWords):
+    """Base class of the three metrics.
 
     Parameters
     ----------
@@ -76,29 +76,27 @@ class NgramDistribution(WordRows):
         use = "per-example" if self.conditional else "pooled"
         return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{self.tokenizer}"
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values within each example ``(B,)``; NaN for a side without n-grams."""
         q, p = self._grams(stats)
         return np.array([self._value(item) for item in _by_unit(q, p, self.n, len(stats))], dtype=np.float64)
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value of statistics ``(B, d)``, or the values ``(W,)`` for integer weights ``(W, B)``.
+    def number(self, objects: Objects) -> float:
+        """Return the pooled value, or with ``conditional`` the mean of the defined values of the examples; NaN where undefined."""
+        return float(self.numbers(objects, np.ones((1, len(objects))))[0])
 
-        The value is pooled, or the mean of the defined values of the examples with ``conditional``; NaN where undefined.
-        """
-        rows = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the values ``(W,)`` for integer weights ``(W, B)``."""
         if self.conditional:
-            example_values = self.per_example(stats)
+            example_values = self.per_example(objects)
             defined = ~np.isnan(example_values)
             with np.errstate(invalid="ignore", divide="ignore"):
-                values = (rows[:, defined] @ example_values[defined]) / rows[:, defined].sum(axis=1)
-        else:
-            q, p = self._grams(stats)
-            values = np.array([self._value(item) for item in weigh_units(q, p, self.n, rows, rows)], dtype=np.float64)
-        return float(values[0]) if weights is None else values
+                return (weights[:, defined] @ example_values[defined]) / weights[:, defined].sum(axis=1)
+        q, p = self._grams(objects)
+        return np.array([self._value(item) for item in weigh_units(q, p, self.n, weights, weights)], dtype=np.float64)
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
-        """Return the interval of the value of statistics ``(B, d)``.
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
+        """Return the interval of the value.
 
         Pooled: the jackknife (:mod:`~harness_metrics.crnrr.jackknife`). ``conditional``: a bootstrap of the mean over examples.
         """
@@ -118,8 +116,8 @@ class NgramDistribution(WordRows):
         ends = jackknife.interval(q, p, len(stats), self.fields[self.form], value)
         return Interval(ends, jackknife.NOTE if ends else "the results without one example do not differ")
 
-    def _grams(self, stats: np.ndarray) -> tuple[Grams, Grams]:
-        q, p = grams_of(parse(stats), self.n)
+    def _grams(self, objects: Objects) -> tuple[Grams, Grams]:
+        q, p = grams_of(sides_of(objects), self.n)
         return q, p
 
     def _value(self, result: CrNrr) -> float:

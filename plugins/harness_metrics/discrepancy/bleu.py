@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from harness.contracts import MetricSpec
+from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.crnrr.rows import WordRows, repeat_rows
-from harness_metrics.discrepancy.corpora import sides
+from harness_metrics.crnrr.caption_words import CaptionWords, sentence_lengths, sides_of
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 
-class CorpusBleu(WordRows):
+class CorpusBleu(CaptionWords):
     """Corpus BLEU-n, the quality measure that ``self-bleu`` complements. Higher is better; in [0, 1].
 
     Precisions are pooled over all candidates; counts are clipped by the largest count within any single reference of the
@@ -41,25 +38,23 @@ class CorpusBleu(WordRows):
     @check_arguments
     def __init__(self, *, n: Count = 4, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"corpus-bleu{n}", True, level="corpus", bounds=(0.0, 1.0), shardable=False)
+        self.spec = MetricSpec(f"corpus-bleu{n}", True, level="corpus", bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"corpus-bleu|n:{self.n}|tok:{self.tokenizer}"
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """Return BLEU ``(B,)`` of the first candidate of each example against all references of the statistics ``(B, d)``."""
+    def per_example(self, stats: Objects) -> np.ndarray:
+        """Return BLEU ``(B,)`` of the first candidate of each example against all references of the B examples."""
         candidate_scores = self._both(stats)[1][:, -1]
-        first = np.cumsum(stats[:, 0].astype(np.int64)) - stats[:, 0].astype(np.int64)
-        return candidate_scores[first]
+        n_candidates = stats.values("candidates")
+        return candidate_scores[np.cumsum(n_candidates) - n_candidates]
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value of statistics ``(B, d)``, or the values ``(W,)`` for integer weights ``(W, B)``."""
-        if weights is None:
-            return float(self._both(stats)[0][-1]) if len(stats) else float("nan")
-        return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+    def number(self, objects: Objects) -> float:
+        """Return BLEU of all candidates."""
+        return float(self._both(objects)[0][-1])
 
-    def _both(self, stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _both(self, objects: Objects) -> tuple[np.ndarray, np.ndarray]:
         """Return corpus BLEU ``(n,)`` and BLEU of each candidate ``(S, n)`` for orders 1 to n."""
-        q, p = sides(stats)
-        return corpus_bleu_of_words([q.words, p.words], [q.lengths, p.lengths], self.n)
+        sides = sides_of(objects)
+        return corpus_bleu_of_words(sides, [sentence_lengths(side) for side in sides], self.n)

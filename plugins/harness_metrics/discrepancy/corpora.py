@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.contracts import Objects
+from harness_metrics.crnrr.caption_words import sentence_lengths, sides_of
 from harness_metrics.crnrr.counting import Vocabulary
 from harness_metrics.crnrr.resampling import Words, grams_of, words_of
-from harness_metrics.crnrr.rows import parse
 from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words, self_bleu_of_words
 
 PAIRS = ("CR-NRR", "BLEU-NSBLEU")
@@ -36,19 +37,10 @@ class Point(NamedTuple):
     """Higher is more diverse."""
 
 
-def sides(stats: np.ndarray) -> tuple[Corpus, Corpus]:
-    """Return candidates and references of statistics ``(B, d)`` of :class:`~harness_metrics.crnrr.rows.WordRows`."""
-    word_sides = parse(stats)
-    unit = word_sides[0].unit  # row of every sentence; the candidates of a row come first
-    within = np.arange(len(unit)) - np.searchsorted(unit, np.arange(len(stats)))[unit]
-    is_candidate = within < stats[unit, 0]
-    out: list[Corpus] = []
-    for side, mask in zip(word_sides, (is_candidate, ~is_candidate)):
-        number = np.cumsum(mask) - 1
-        sentence = number[side.sentence]
-        words = Words(side.ids, sentence, unit[mask])
-        out.append(Corpus(words, np.bincount(sentence, minlength=int(mask.sum()))))
-    return out[0], out[1]
+def corpora_of(objects: Objects) -> tuple[Corpus, Corpus]:
+    """Return candidates and references of the objects of :class:`~harness_metrics.crnrr.caption_words.CaptionWords`."""
+    q, p = (Corpus(words, sentence_lengths(words)) for words in sides_of(objects))
+    return q, p
 
 
 def corpus_of(sentences: Sequence[Sequence[Any]], vocabulary: Vocabulary) -> Corpus:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MetricSpec
+from harness.contracts import Batch, Features, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, nearest_name
+from harness_metrics.crnrr.caption_words import CaptionWords, words_object
 from harness_metrics.crnrr.counting import Vocabulary
-from harness_metrics.crnrr.rows import WordRows, repeat_rows
-from harness_metrics.discrepancy.corpora import PAIRS, Corpus, corpus_of, largest_quality, point, sides
+from harness_metrics.discrepancy.corpora import PAIRS, Corpus, corpora_of, corpus_of, largest_quality, point
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
@@ -40,7 +40,7 @@ class Curves:
     """Largest quality of candidates, for DRate."""
 
 
-class QualityDiscrepancy(WordRows):
+class QualityDiscrepancy(CaptionWords):
     """Quality of a noisy copy of the references at the diversity of the candidates, minus that of the candidates.
 
     For real text, a sound pair of measures gives values of at most 0. The value is undefined (NaN) when the diversity of the
@@ -84,9 +84,6 @@ class QualityDiscrepancy(WordRows):
         "noisy copies of the references are drawn from a seed, in the order of the references",
     )
 
-    list_parameters = ("epsilons",)
-    """Parameters whose value may be a list: not axes of the grid."""
-
     @check_arguments
     def __init__(
         self,
@@ -119,7 +116,7 @@ class QualityDiscrepancy(WordRows):
         self.epsilons, self.seed = tuple(shares), int(seed)
         self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", shardable=False)
+        self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -132,32 +129,18 @@ class QualityDiscrepancy(WordRows):
         key = ("qdisc-curves", self.pair, self.n, self.epsilons, self.lengths, self.seed, self.tokenizer)
         return features.memo(key, lambda: self._curves(*self._copies(references, features)))
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return span, curves and captions as numbers, ``(B, 1 + 2 * lengths * epsilons + d)``.
+    def collect(self, batch: Batch, features: Features, state: Curves) -> Sequence[object]:
+        """Return the words of the captions of each example, with the span and the curves, which :meth:`number` needs."""
+        curves = {"span": np.array([state.span]), "quality": state.quality, "diversity": state.diversity}
+        return [{**words_object(features, ids, batch.n, self.tokenizer), **curves} for ids in batch.text_ids]
 
-        Every row holds the curves, so that the rows of a shard suffice for :meth:`reduce`.
-        """
-        assert isinstance(state, Curves)
-        head = np.concatenate([[state.span], state.quality.ravel(), state.diversity.ravel()])
-        rows = super().stats(batch, features, None)
-        return np.concatenate([np.broadcast_to(head, (len(rows), len(head))), rows], axis=1)
-
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """Return NaN ``(B,)``: a single example has no discrepancy."""
-        return np.full(len(stats), np.nan)
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the quantity of statistics ``(B, d)``, or values ``(W,)`` for integer weights ``(W, B)``; NaN if undefined."""
-        if weights is not None:
-            return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
-        if not len(stats):
-            return float("nan")
-        size = len(self.lengths) * len(self.epsilons)
-        curves = stats[0, 1 : 1 + 2 * size].reshape(2, len(self.lengths), len(self.epsilons))
-        q, p = sides(stats[:, 1 + 2 * size :])
+    def number(self, objects: Objects) -> float:
+        """Return the quantity; NaN where it is undefined."""
+        curves = objects[0]
+        q, p = corpora_of(objects)
         corpus = point(self.pair, q, p, self.n)
         discrepancies: list[CurveDiscrepancy] = []
-        for quality, diversity in zip(curves[0], curves[1]):
+        for quality, diversity in zip(curves["quality"], curves["diversity"]):
             try:
                 discrepancies.append(curve_discrepancy(quality, diversity, corpus.quality, corpus.diversity))
             except InputError:  # the corpus is outside this curve, which defines no discrepancy then
@@ -165,7 +148,7 @@ class QualityDiscrepancy(WordRows):
         if not discrepancies or np.isnan(corpus.quality):
             return float("nan")
         worst = max(discrepancies, key=lambda item: item.qdisc)
-        values = (worst.qdisc, ratio(worst.qdisc, stats[0, 0]), worst.self_ratio, worst.ref_ratio)
+        values = (worst.qdisc, ratio(worst.qdisc, float(curves["span"][0])), worst.self_ratio, worst.ref_ratio)
         return float(values[QUANTITIES.index(self.show)])
 
     # ------------------------------------------------------------------ the curve

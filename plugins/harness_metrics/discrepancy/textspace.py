@@ -102,9 +102,6 @@ class ExactDiscrepancy(_TextSpaceMetric):
     (ICML 2020), section 6.1, Table 1.
     """
 
-    list_parameters = ("orders", "curve")
-    """Parameters whose value may be a list: not axes of the grid."""
-
     @check_arguments
     def __init__(
         self,
@@ -219,9 +216,6 @@ class TextSpace(_TextSpaceMetric):
     Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
     (ICML 2020), sections 4 and 6.1, Figures 6 and 7.
     """
-
-    list_parameters = ("orders", "ranks")
-    """Parameters whose value may be a list: not axes of the grid."""
 
     @check_arguments
     def __init__(

@@ -1,7 +1,7 @@
 """Diversity metrics: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
 
-They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics have the captions as
-statistics (:class:`~harness_metrics.crnrr.rows.WordRows`), so that corpus values are not means over examples.
+They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics collect the words of all captions
+(:class:`~harness_metrics.crnrr.caption_words.CaptionWords`).
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam
 from harness.contracts.parameters import Count, Order, check_arguments
 from harness.files.records import existing
 from harness.stats import bootstrap
+from harness_metrics.crnrr.caption_words import CaptionWords, sentence_lengths, sides_of, words_object
 from harness_metrics.crnrr.resampling import Words, grams_of, sparse_counts
-from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
 from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokenize, tokens_of
 
@@ -31,45 +32,34 @@ _BLOCK = 1 << 22
 """Number of matrix entries that are computed together."""
 
 
-class CandidateWords(WordRows):
-    """Base class of the corpus metrics of candidates; weights repeat examples."""
+class CandidateWords(CaptionWords):
+    """Base class of the corpus metrics of candidates."""
 
-    spec: MetricSpec
+    def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
+        """Return the words of the candidates of each example."""
+        return [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.candidate_ids]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return the value of one corpus; ``lengths`` ``(S,)`` is the number of words of each sentence."""
         raise NotImplementedError(f"{type(self).__name__} must define value(words, lengths)")
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values of the candidates of each example, ``(B,)``."""
         return np.array([self.value(*candidates(stats[k : k + 1])) for k in range(len(stats))])
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``."""
-        if weights is None:
-            return self.value(*candidates(stats)) if len(stats) else float("nan")
-        return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+    def number(self, objects: Objects) -> float:
+        """Return the value of all candidates pooled."""
+        return self.value(*candidates(objects))
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return no interval, with the reason."""
         return Interval(None, NO_NEW_NGRAMS)
 
 
-def candidates(stats: np.ndarray) -> tuple[Words, np.ndarray]:
-    """Return the words of the candidates of statistics ``(B, d)``, and the number of words of each sentence ``(S,)``.
-
-    Sentences are numbered from 0; the unit of a sentence is its row.
-    """
-    side = parse(stats)[0]
-    per_row = stats[:, 0].astype(np.int64)
-    # The sentences of a row are its candidates, then its references, which are dropped here.
-    first = np.searchsorted(side.unit, np.arange(len(stats)))
-    within = np.arange(int(per_row.sum())) - np.repeat(np.cumsum(per_row) - per_row, per_row)
-    selected = np.repeat(first, per_row) + within
-    number = np.full(len(side.unit), -1)
-    number[selected] = np.arange(len(selected))
-    sentence = number[side.sentence]
-    return Words(side.ids, sentence, side.unit[selected]), np.bincount(sentence, minlength=len(selected))
+def candidates(objects: Objects) -> tuple[Words, np.ndarray]:
+    """Return the words of the candidates of B examples, and the number of words of each sentence ``(S,)``."""
+    words = sides_of(objects)[0]
+    return words, sentence_lengths(words)
 
 
 def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -126,7 +116,7 @@ class SelfBleu(CandidateWords):
         self.tokenizer = check_tokenizer(tokenizer)
         name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
         self.spec = MetricSpec(
-            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, shardable=self.conditional,
+            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, resampled=self.conditional,
             bounds=(-1.0, 0.0) if negative else (0.0, 1.0),
         )  # fmt: skip
 
@@ -142,17 +132,17 @@ class SelfBleu(CandidateWords):
         value = float(self_bleu_of_words(words, lengths, self.n)[:, -1].mean())
         return -value if self.negative else value
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value, pooled or the mean over examples, or the values ``(W,)`` for weights ``(W, B)``."""
-        if not self.conditional:
-            return super().reduce(stats, weights)
-        values = self.per_example(stats)
-        if weights is None:
-            return float(values.mean()) if len(values) else float("nan")
-        rows = np.asarray(weights, dtype=np.float64)
-        return (rows @ values) / rows.sum(axis=1)
+    def number(self, objects: Objects) -> float:
+        """Return the value, pooled or the mean over examples."""
+        return float(self.per_example(objects).mean()) if self.conditional else super().number(objects)
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the values ``(W,)`` for weights ``(W, B)``."""
+        if not self.conditional:
+            return super().numbers(objects, weights)
+        return (weights @ self.per_example(objects)) / weights.sum(axis=1)
+
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the bootstrap interval of the mean over examples, or for the pooled value none, with the reason."""
         if not self.conditional:
             return super().interval(stats, samples, seed)
@@ -187,18 +177,16 @@ class Distinct(CandidateWords):
     def __init__(self, *, n: Count = 2, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
         # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
-        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), shardable=False)
+        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"distinct|n:{self.n}|tok:{self.tokenizer}"
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return Distinct-n of all candidates pooled, or the values ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
-        if weights is None:
-            return super().reduce(stats)
-        (grams,) = grams_of([candidates(stats)[0]], self.n)
-        types, tokens = weighted_types(grams.gram, grams.unit, np.asarray(weights, dtype=np.float64))
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return Distinct-n of all candidates pooled ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
+        (grams,) = grams_of([candidates(objects)[0]], self.n)
+        types, tokens = weighted_types(grams.gram, grams.unit, weights)
         with np.errstate(invalid="ignore"):
             return types / tokens
 
@@ -219,18 +207,16 @@ class VocabularySize(CandidateWords):
 
     def __init__(self, *, tokenizer: str = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), shardable=False)
+        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"vocabulary|tok:{self.tokenizer}"
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the number of distinct words of all candidates, or the numbers ``(W,)`` for integer weights ``(W, B)``."""
-        if weights is None:
-            return super().reduce(stats)
-        words = candidates(stats)[0]
-        return weighted_types(words.ids, words.unit[words.sentence], np.asarray(weights, dtype=np.float64))[0]
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the number of distinct words of all candidates ``(W,)`` for integer weights ``(W, B)``."""
+        words = candidates(objects)[0]
+        return weighted_types(words.ids, words.unit[words.sentence], weights)[0]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return the number of distinct words of a corpus of T sentences, ``lengths`` of shape (T,)."""
@@ -302,10 +288,10 @@ class Novelty(MeanMetric):
     expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
 
     def __init__(self, *, corpus: PathParam | None = None, tokenizer: str = "ptb") -> None:
-        self.untestable = "compares the candidates with a fixed corpus, not with the references of their example"
         self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0))
+        fixed = "compares the candidates with a fixed corpus, not with the references of their example"
+        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0), untestable=fixed)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -314,24 +300,20 @@ class Novelty(MeanMetric):
         digest = hashlib.sha256(self.corpus.read_bytes()).hexdigest()[:12]
         return f"novelty|corpus:{digest}|tok:{self.tokenizer}"
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> Any:
+    def fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
         """Return the set of tokenised texts of the corpus."""
         if self.corpus is None:
             texts = dict.fromkeys(text for group in references for text in group)
             return frozenset(tokens_of(features, features.intern(texts), self.tokenizer))
-        return frozenset(tokenize(_lines(self.corpus), self.tokenizer))
+        return self._file_texts
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
-        """Return the set of tokenised texts of one shard's references; empty where the corpus is a file."""
-        return self.fit(references, features) if self.corpus is None else frozenset()
-
-    def merge_fits(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
+    def merge(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
         """Return the tokenised texts of two shards together."""
-        return first | second
+        return first if first is second else first | second
 
-    def finish_fit(self, tokenised: frozenset[str], features: Features) -> frozenset[str]:
-        """Return the set of tokenised texts of the corpus."""
-        return tokenised if self.corpus is None else self.fit((), features)
+    @cached_property
+    def _file_texts(self) -> frozenset[str]:
+        return frozenset(tokenize(_lines(self.corpus), self.tokenizer)) if self.corpus is not None else frozenset()
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of novel candidates of each example, ``(B,)``; ``state`` is the set of :meth:`fit`."""

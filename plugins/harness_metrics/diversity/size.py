@@ -53,7 +53,7 @@ class Entropy(CandidateWords):
     @check_arguments
     def __init__(self, *, n: Count = 1, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), shardable=False)
+        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam, SumMetric
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
 from harness_metrics.bases.examples import features_by_example
@@ -68,12 +68,11 @@ class ObjectMetric(MeanMetric):
     def __init__(self, *, truth: Truth = "references", key: str = "objects", table: PathParam = "coco") -> None:
         self.truth = truth
         self.key, self.table = key, object_table(table)
-        if truth != "references":
-            self.untestable = "reads annotations"
         needs = frozenset[str]() if truth == "annotations" else frozenset({"references"})
         details = [*([truth] if truth != "references" else []), *([self.table.name] if table != "coco" else [])]
         label = f"{self.name}({','.join(details)})" if details else self.name
-        self.spec = MetricSpec(label, self.higher, needs=needs, bounds=(0.0, 1.0))
+        untestable = "reads annotations" if truth != "references" else ""
+        self.spec = MetricSpec(label, self.higher, needs=needs, bounds=(0.0, 1.0), untestable=untestable)
 
     def signature(self) -> str:
         """Return a text such as ``chair-i|references|coco-1acdb52088df``."""
@@ -111,7 +110,7 @@ class ObjectMetric(MeanMetric):
         return frozenset(self.table.object_of(label, location) for label in labels)
 
 
-class ChairI(ObjectMetric):
+class ChairI(ObjectMetric, SumMetric):
     """Share of the mentioned objects that are not there, over all captions of the run, in [0, 1]; lower is better.
 
     The number is the ratio of sums over examples. An example whose captions mention no object is undefined. Parameters are those of
@@ -129,15 +128,14 @@ class ChairI(ObjectMetric):
         """Return the share of each example, shape (B,)."""
         return stats[:, 0] / stats[:, 1]
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the share over all mentions, or one number per weight vector, shape (W,)."""
-        if weights is None:
-            return float(self.of_sums(stats.sum(axis=0)))
-        return self.of_sums(np.asarray(weights, dtype=np.float64) @ stats)
-
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def summands(self, stats: np.ndarray) -> np.ndarray:
         """Return the statistics, shape (B, 2)."""
         return stats
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return the shares (...) of summed numbers of mentions (..., 2)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return sums[..., 0] / sums[..., 1]
 
 
 class ChairS(ObjectMetric):

@@ -74,6 +74,10 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
         }
 
 
+COLUMNS = ("accuracy", "precision", "recall", "f1", "yes")
+"""All columns of the whole task."""
+
+
 class Poll(parts.ByParts, Parameterised):
     """Accuracy, precision, recall and F1 of answers by likelihood to yes-or-no questions, in [0, 1]; higher is better.
 
@@ -104,8 +108,6 @@ class Poll(parts.ByParts, Parameterised):
     Multi-dimensional Benchmark for MLLMs Hallucination Evaluation*. Both read the answers from generated text.
     """
 
-    column_names = ("accuracy", "precision", "recall", "f1", "yes")
-    """All columns of the whole task."""
     expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
         ("columns", "token-scores-unchanged"), "needs two answers, yes and no; the check has three random texts"
     )
@@ -125,7 +127,13 @@ class Poll(parts.ByParts, Parameterised):
         self.mean = score == "mean"
         self.by = parts.check_key("poll", by)
         self.spec = MetricSpec(
-            "poll", True, level="model", needs=frozenset({"references", "logprobs"}), min_candidates=0, min_texts=1
+            "poll",
+            True,
+            level="model",
+            needs=frozenset({"references", "logprobs"}),
+            min_candidates=0,
+            min_texts=1,
+            column_names=COLUMNS,
         )
 
     def signature(self) -> str:
@@ -202,5 +210,5 @@ def _intervals(rows: np.ndarray, samples: int, seed: int) -> dict[str, Interval]
         name: intervals.of_share(shares[name], samples, seed)
         if name in shares
         else intervals.of_ratio(lambda weights, name=name: rates(weights @ rows)[name], len(rows), samples, seed)
-        for name in Poll.column_names
+        for name in COLUMNS
     }

@@ -31,8 +31,6 @@ class JudgeMetric(MeanMetric):
         Further settings for the signature.
     """
 
-    untestable = "asks a judge model"
-
     @check_arguments
     def __init__(
         self, name: str, judge: JudgeSpec, unanswered: Unanswered, needs: frozenset[str], *settings: str,
@@ -42,7 +40,14 @@ class JudgeMetric(MeanMetric):
         self.settings = settings
         references = int("references" in needs)
         self.spec = MetricSpec(
-            name, True, needs=needs, bounds=(0.0, 1.0), min_references=references, min_texts=1 + references
+            name,
+            True,
+            needs=needs,
+            bounds=(0.0, 1.0),
+            min_references=references,
+            min_texts=1 + references,
+            untestable="asks a judge model",
+            details_of_undefined=True,
         )
 
     @property
@@ -54,9 +59,6 @@ class JudgeMetric(MeanMetric):
         """Return the name, the settings and the signature of the judge."""
         settings = [*self.settings, *([] if self.unanswered == "undefined" else [f"unanswered:{self.unanswered}"])]
         return "|".join([self.spec.name, *settings, self.judge.signature()])
-
-    details_of_undefined = True
-    """Refusals and their cost count although the example has no score."""
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of all judged examples."""

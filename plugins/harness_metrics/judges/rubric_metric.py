@@ -57,8 +57,6 @@ class Rubric(JudgeMetric):
     Liu et al. 2023, *G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment*, for grades by form filling.
     """
 
-    list_parameters = ("scale",)
-
     def __init__(
         self, *, judge: JudgeSpec, criteria: Mapping[str, str] | None = None, scale: Sequence[float] = (1, 5),
         references: bool = True, source: bool = True, prompt: str | None = None, unanswered: Unanswered = "undefined",

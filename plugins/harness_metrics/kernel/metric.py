@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Explanation, Features, HoldsFixed, MeanMetric
+from harness.contracts import Batch, Explanation, Features, MeanMetric
 from harness.errors import HarnessError, did_you_mean
 from harness.stats import forms, ties
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
@@ -19,11 +19,6 @@ from harness_metrics.kernel.energy import energy_kernel
 
 class KernelMetric(EmbeddingMetric, MeanMetric):
     """Base of the divergences of an example's vectors; lower is better. Parameters are those of :class:`EmbeddingMetric`."""
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval from the embedding."""
-        return self.embedding.held_fixed if isinstance(self.embedding, HoldsFixed) else ""
 
     def _gram(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the Gram matrices of the vectors, shape (B, N, N)."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, HoldsFixed, Level
+from harness.contracts import Batch, CorpusMetric, Features, Level, Objects
 from harness.errors import HarnessError
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
 from harness_metrics.mauve import frontier, quantise, statistic
-from harness_metrics.sets import vector_rows
+from harness_metrics.sets.corpus_vectors import BATCHES_DIFFER, collect_vectors
 
 _SPREAD_SEEDS = 5
 
@@ -43,7 +43,7 @@ class MauveParameters(EmbeddingMetric):
         if redo < 1:
             raise HarnessError(f"mauve: redo is {redo!r}; expected at least 1 start of k-means")
         super().__init__(
-            self.name, embedding, True, level=self.level, bounds=(0.0, 1.0), shardable=self.level != "corpus",
+            self.name, embedding, True, level=self.level, bounds=(0.0, 1.0), resampled=self.level != "corpus",
             settings=(f"k:{k}", f"c:{scaling:g}", f"redo:{redo}", f"seed:{seed}"),
         )  # fmt: skip
 
@@ -57,13 +57,11 @@ def _buckets(k: int | str) -> int | None:
     return k
 
 
-class Mauve(MauveParameters):
+class Mauve(MauveParameters, CorpusMetric):
     """MAUVE between all candidates and all references of the corpus; higher is better, in (0, 1].
 
-    Statistics hold the vectors of an example's texts: 8 d bytes per text. They are independent of the process and of the
-    :class:`Features` that produced them. The number is not a mean over examples, because the buckets depend on all texts together.
-    Therefore it has no score, interval or p-value per example (:class:`MauvePerExample` has). Weights multiply the counts of an
-    example's texts in the histograms; the buckets are those of the unweighted corpus.
+    The number is not a mean over examples, because the buckets depend on all texts together.
+    Therefore it has no score, interval or p-value per example (:class:`MauvePerExample` has).
 
     Parameters are those of :class:`MauveParameters`.
 
@@ -72,52 +70,40 @@ class Mauve(MauveParameters):
     Pillutla et al. 2021, *MAUVE: Measuring the Gap Between Neural Text and Human Text using Divergence Frontiers*, section 2.
     """
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
-        """Return None: there is no corpus state."""
+    expected_check_failures: ClassVar[dict[str, str]] = BATCHES_DIFFER
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return n, m, d and the N d numbers of the text vectors of each example, shape (B, 3 + N d)."""
-        vectors = features.vectors(self.embedding, batch.text_ids)
-        return vector_rows.pack(vectors, batch.n)
+    def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
+        """Return the vectors of each example: float32 arrays of candidates (n, d) and references (m, d)."""
+        return collect_vectors(features.vectors(self.embedding, batch.text_ids), batch.n)
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """Return NaN for each example, shape (B,)."""
-        return np.full(len(stats), np.nan)
+    def number(self, objects: Objects) -> float:
+        """Return MAUVE of the corpus."""
+        return float(self.numbers(objects, np.ones((1, len(objects))))[0])
 
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return MAUVE of the corpus for statistics (B, 3 + N d)."""
-
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one value per weight vector, shape (W,), for ``weights`` of shape (W, B)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
-        """Return MAUVE of the corpus, or values (W,) for ``weights`` of shape (W, B); NaN without examples."""
-        if not len(stats):
-            return float("nan") if weights is None else np.full(len(weights), np.nan)
-        texts = vector_rows.unpack(stats, "mauve")
-        n_candidates = int(texts.is_candidate.sum())
-        k = self.k or statistic.automatic_buckets(n_candidates, len(texts.rows) - n_candidates)
-        labels = quantise.buckets(texts.vectors, k, seed=self.seed, redo=self.redo)
-        row_weights = np.ones((1, len(stats))) if weights is None else np.asarray(weights, dtype=np.float64)
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return MAUVE (W,) for ``weights`` of shape (W, B), which multiply the counts of an example's texts in the histograms."""
+        sides = ("candidates", "references")
+        owners = [objects.owners(side) for side in sides]
+        # The seeded k-means depends on the order of the vectors: candidates and references of an example lie together.
+        order = np.argsort(np.concatenate(owners), kind="stable")
+        vectors = np.concatenate([objects.values(side) for side in sides])[order]
+        k = self.k or statistic.automatic_buckets(len(owners[0]), len(owners[1]))
+        labels = np.empty(len(order), dtype=np.int64)
+        labels[order] = quantise.buckets(vectors, k, seed=self.seed, redo=self.redo)
         histograms: list[np.ndarray] = []
-        for side in (texts.is_candidate, ~texts.is_candidate):
-            counts = np.zeros((len(stats), int(labels.max()) + 1))
-            np.add.at(counts, (texts.rows[side], labels[side]), 1.0)
-            weighted = row_weights @ counts
+        for examples, buckets in zip(owners, np.split(labels, [len(owners[0])])):
+            counts = np.zeros((len(objects), int(labels.max()) + 1))
+            np.add.at(counts, (examples, buckets), 1.0)
+            weighted = weights @ counts
             histograms.append(weighted / weighted.sum(axis=1, keepdims=True))
-        values = frontier.area(histograms[0], histograms[1], self.scaling)
-        return float(values[0]) if weights is None else values
+        return frontier.area(histograms[0], histograms[1], self.scaling)
 
-    def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return, from statistics of shape (B, d), values for five k-means seeds, their standard deviation, and
-        the values for half and twice the buckets."""
+    def details(self, stats: Objects) -> dict[str, object]:
+        """Return values for five k-means seeds, their standard deviation, and the values for half and twice the buckets."""
         if not len(stats):
             return {}
-        texts = vector_rows.unpack(stats, "mauve")
         spread = statistic.spread(
-            texts.candidates, texts.references, self.k,
+            stats.values("candidates"), stats.values("references"), self.k,
             redo=self.redo, scaling=self.scaling, seeds=range(self.seed, self.seed + _SPREAD_SEEDS),
         )  # fmt: skip
         return {
@@ -141,11 +127,6 @@ class MauvePerExample(MauveParameters, RelabeledMetric):
 
     name = "mauve-example"
     level: Level = "set"
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval from the embedding."""
-        return self.embedding.held_fixed if isinstance(self.embedding, HoldsFixed) else ""
 
     def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
         """Return MAUVE of each example under labels (P, N), shape (B, P)."""

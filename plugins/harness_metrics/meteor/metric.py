@@ -5,14 +5,13 @@ Metric, null and distance of a run share their alignments through the feature ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from caption_kernels.batches import ngram
 from caption_kernels.batches.meteor import N_STATISTICS, Aligned, scores_of, summable
-from harness.contracts import Batch, Features, MetricSpec
+from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts
 from harness_metrics.meteor.installed import start_loading
@@ -132,7 +131,7 @@ def _signature(tokenizer: str, engine: str) -> str:
     return f"meteor|v1.5-en|tok:{tokenizer}" + ("" if engine == "python" else f"|engine:{engine}")
 
 
-class Meteor:
+class Meteor(SumMetric):
     """METEOR 1.5 (English, ``-norm``), in [0, 1]; higher is better.
 
     The corpus number is the score of summed statistics, not the mean of the examples' scores. The score of an example is the mean over its
@@ -171,9 +170,6 @@ class Meteor:
         """Start to load the lexicon in a thread, unless the engine is ``java``."""
         _warm(self.engine)
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
-        """Return None: METEOR has no corpus state."""
-
     def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return statistics (B, 24): the 23 of METEOR summed over the candidates, and the mean of the candidates' scores.
 
@@ -191,31 +187,12 @@ class Meteor:
         """Return the mean of the candidates' scores (B,) from statistics (B, 24)."""
         return stats[:, N_STATISTICS]
 
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return the corpus number of statistics of shape (B, d)."""
-
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one number per weight vector, shape (W,)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
-        """Return the corpus score of statistics (B, 24), or with weights (W, B) one score per weight vector, shape (W,).
-
-        The result is NaN without examples.
-        """
-        if not len(stats):
-            return float("nan") if weights is None else np.full(len(weights), np.nan)
-        if weights is None:
-            return float(scores_of(stats[:, :N_STATISTICS].sum(axis=0, keepdims=True))[0])
-        return scores_of(np.asarray(weights, dtype=np.float64) @ stats[:, :N_STATISTICS])
-
-    def addends(self, stats: np.ndarray) -> np.ndarray:
+    def summands(self, stats: np.ndarray) -> np.ndarray:
         """Return the summed statistics of METEOR, shape (B, 23), of statistics (B, 24)."""
         return stats[:, :N_STATISTICS]
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return corpus scores (R,) from sums of addends (R, 23)."""
+        """Return corpus scores (R,) from sums of statistics (R, 23)."""
         return scores_of(sums)
 
     def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, overload
+from typing import Literal
 
 import numpy as np
 
 from caption_kernels import TextIndex
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
-from harness.contracts import Batch, Features, MeanMetric, MetricSpec
+from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.contracts.parameters import Order, check_arguments
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
 from harness_metrics.tokenisers.tokens import check_tokenizer
@@ -47,7 +47,7 @@ def pair_scores(
     return ngram.add_one_bleu(matches, lengths, others, n)
 
 
-class Bleu(MeanMetric):
+class Bleu(SumMetric):
     """BLEU-n in [0, 1]; higher is better.
 
     The score of an example is the mean over its candidates of the toolkit's sentence BLEU. The score of a corpus is not the
@@ -103,24 +103,6 @@ class Bleu(MeanMetric):
             return np.concatenate([matches, lengths[:, : full_batch.n, None], closest[..., None]], axis=2)
 
         return count(batch) if batch.parent else features.per_batch(("bleu-counts", self.tokenizer), batch, count)
-
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return the corpus number of statistics of shape (B, d)."""
-
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one number per weight vector, shape (W,)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
-        """Return corpus BLEU of statistics (B, 11), or one value per row of ``weights`` (R, B), shape (R,)."""
-        if weights is None:
-            return self.of_sums(stats[:, 1:].sum(axis=0)).item() if len(stats) else float("nan")
-        return self.of_sums(np.asarray(weights, dtype=np.float64) @ stats[:, 1:])
-
-    def addends(self, stats: np.ndarray) -> np.ndarray:
-        """Return n-gram counts and lengths, shape (B, 10), of statistics (B, 11)."""
-        return stats[:, 1:]
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""

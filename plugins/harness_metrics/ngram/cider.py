@@ -8,20 +8,21 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from typing import Literal, overload
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from caption_kernels import cider_idf
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import SCALE
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, PathParam
+from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam, Statistics
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
-from harness_metrics.crnrr.rows import WordRows
+from harness_metrics.crnrr.caption_words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, Refit
-from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, from_documents, merge_frequencies
+from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, merge_frequencies
 from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
@@ -46,9 +47,18 @@ class CiderScores:
         self.key = uuid.uuid4().hex
         """Identifies these scores in caches."""
         self.texts = texts
+        self.frequencies = frequencies
         self.plain = plain
-        self.idf = cider_idf(frequencies.counts, float(frequencies.documents))
         self.unseen = ngram.unseen_idf(frequencies.documents)
+
+    @cached_property
+    def idf(self) -> np.ndarray:
+        """Weight of each n-gram of the index; computed on first use, because the scores of a shard are merged unused."""
+        return cider_idf(self.frequencies.counts, float(self.frequencies.documents))
+
+    def merge(self, second: CiderScores) -> Self:
+        """Return the scores under the document frequencies of both."""
+        return type(self)(self.texts, merge_frequencies(self.frequencies, second.frequencies), self.plain)
 
     def forget_texts(self) -> None:
         """Drop all texts; the document frequencies stay."""
@@ -86,29 +96,17 @@ class CiderScores:
         return self.pairs(rows[:, : batch.n], rows[:, batch.n :])
 
 
-def _scores(
-    source: Source, tokenizer: str, plain: bool, features: Features, references: Documents = (),
-    part: Frequencies | None = None,
-) -> CiderScores:  # fmt: skip
-    """Return the scores that all metrics and distances of one df, tokeniser and variant share in a run."""
+def _task_scores(source: Source, tokenizer: str, plain: bool, features: Features) -> CiderScores:
+    """Return the scores under the references of the whole task, or under a table or lists of texts.
+
+    Metrics and distances of one source, tokeniser and variant share them in a run: the key is that of the state of the metric.
+    """
 
     def build() -> CiderScores:
         texts = text_rows_of(features, tokenizer)
-        counts = source.frequencies(texts, features, references) if part is None else part
-        return CiderScores(texts, counts, plain)
+        return CiderScores(texts, source.frequencies(texts, features), plain)
 
-    if source.name == "given" and part is None:  # depends on the references of each fit
-        return build()
-    return features.memo(("cider", source.name, tokenizer, plain), build)
-
-
-def fit_of_shard(
-    source: Source, tokenizer: str, references: Documents, features: Features
-) -> Frequencies | None:  # fmt: skip
-    """Return the document frequencies of one shard's references in the index of a run; None for those of another source."""
-    if not source.fits_references:
-        return None
-    return from_documents(text_rows_of(features, tokenizer), references)
+    return features.memo(("state", f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{tokenizer}"), build)
 
 
 class Cider(MeanMetric):
@@ -143,7 +141,8 @@ class Cider(MeanMetric):
         self.source = Source("references" if self.resampled else df)
         self.tokenizer = check_tokenizer(tokenizer)
         label = self.name if variant == "d" else f"{self.name}(plain)"
-        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE))
+        held_fixed = "" if self.resampled else _interval_note(self.source)
+        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed)
 
     def signature(self) -> str:
         """Return the variant, the source of the document frequencies and the tokeniser as one string."""
@@ -152,66 +151,59 @@ class Cider(MeanMetric):
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
-        return _scores(self.source, self.tokenizer, self.variant == "plain", features, references)
+        plain = self.variant == "plain"
+        if not self.source.fits_references or (self.source.name == "task" and references is features.references):
+            return _task_scores(self.source, self.tokenizer, plain, features)
+        texts = text_rows_of(features, self.tokenizer)
+        return CiderScores(texts, self.source.frequencies(texts, fitted=references), plain)
 
-    def partial_fit(self, references: Sequence[Sequence[str]], features: Features) -> Frequencies | None:
-        """Return the document frequencies of one shard's references; None for those of a table or of lists of texts."""
-        return fit_of_shard(self.source, self.tokenizer, references, features)
-
-    def merge_fits(self, first: Frequencies | None, second: Frequencies | None) -> Frequencies | None:
-        """Return the document frequencies of two shards together."""
-        return None if first is None or second is None else merge_frequencies(first, second)
-
-    def finish_fit(self, merged_counts: Frequencies | None, features: Features) -> CiderScores:
-        """Return the pair scores under the merge_frequencies document frequencies."""
-        return _scores(self.source, self.tokenizer, self.variant == "plain", features, part=merged_counts)
+    def merge(self, first: CiderScores, second: CiderScores) -> CiderScores:
+        """Return the pair scores under the document frequencies of two shards together."""
+        return first.merge(second) if self.source.fits_references else first
 
     def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]."""
         return state.block(batch, features).mean(axis=2).mean(axis=1)
 
-    def stats(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the scores, shape (B, 1); for ``resampled`` also the captions as numbers, shape (B, d)."""
+    def stats(self, batch: Batch, features: Features, state: CiderScores) -> Any:
+        """Return the scores, shape (B, 1); for ``resampled`` objects of the score and the words of the captions."""
         scores = super().stats(batch, features, state)
         if not self.resampled:
             return scores
-        captions = WordRows()
-        captions.tokenizer = self.tokenizer
-        return np.concatenate([scores, captions.stats(batch, features, None)], axis=1)
+        words = [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.text_ids]
+        return Objects.of([{**item, "score": score} for item, score in zip(words, scores)], self.name)
 
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return the corpus number of statistics of shape (B, d)."""
+    def per_example(self, stats: Statistics) -> np.ndarray:
+        """Return the scores, shape (B,)."""
+        return stats.values("score") if isinstance(stats, Objects) else super().per_example(stats)
 
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one number per weight vector, shape (W,)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
         """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits the frequencies to each weight vector."""
-        if not self.resampled or not len(stats):
+        if not self.resampled:
             return super().reduce(stats) if weights is None else super().reduce(stats, weights)
-        refit = Refit(stats[:, 1:], self.variant == "plain")
+        if not len(stats):
+            return float("nan")
+        refit = self._refit(stats)
         if weights is None:
             return refit.value(np.ones(len(stats)))
         return np.array([refit.value(row) for row in np.asarray(weights, dtype=np.float64)])
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def _refit(self, stats: Statistics) -> Refit:
+        if not isinstance(stats, Objects):
+            raise HarnessError(f"{self.name}: the statistics are those of an earlier version; run the spec again")
+        return Refit(stats, self.variant == "plain")
+
+    def interval(self, stats: Any, samples: int, seed: int) -> Interval:
         """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
         if self.resampled:
-            return Refit(stats[:, 1:], self.variant == "plain").interval(seed)
+            return self._refit(stats).interval(seed)
         if len(stats) >= bootstrap.LARGE:
             _, ends = bootstrap.large_interval(self, stats, float(self.reduce(stats)), samples, seed)
         else:
             ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
-        return Interval(ends, f"{self.held_fixed}; df: resampled refits them" if self.held_fixed else "")
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval for document frequencies of the references that are not refitted; else empty."""
-        return "" if self.resampled else _interval_note(self.source)
+        return Interval(ends, f"{note}; df: resampled refits them" if (note := self.spec.held_fixed) else "")
 
     def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
         """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
@@ -276,7 +268,7 @@ class CiderDistance:
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the distances (B, N, N) of all pairs, rows the hypothesis."""
-        scores = _scores(self.source, self.tokenizer, False, features)
+        scores = _task_scores(self.source, self.tokenizer, False, features)
         rows = scores.rows(batch, features)
         distances = np.maximum(SCALE - scores.matrices(batch, features), 0.0)
         distances[rows[:, :, None] == rows[:, None, :]] = 0.0

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from caption_kernels.batches import ngram
-from caption_kernels.batches.ngram import SCALE
-from harness.contracts import Features, MetricSpec
+from harness.contracts import Features
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
-from harness_metrics.ngram.document_frequency import Frequencies
-from harness_metrics.tokenisers.text_rows import text_rows_of
 
 
 class RobustScores(CiderScores):
@@ -43,7 +40,6 @@ class CiderR(Cider):
 
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
         super().__init__(df=df, tokenizer=tokenizer)
-        self.spec = MetricSpec(name=self.name, higher_is_better=True, bounds=(0.0, SCALE))
 
     def signature(self) -> str:
         """Return the source of the document frequencies and the tokeniser: ``cider-r|df:task|tok:ptb``."""
@@ -51,10 +47,5 @@ class CiderR(Cider):
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
-        texts = text_rows_of(features, self.tokenizer)
-        return RobustScores(texts, self.source.frequencies(texts, features, references))
-
-    def finish_fit(self, merged_counts: Frequencies | None, features: Features) -> CiderScores:
-        """Return the pair scores under the merged document frequencies."""
-        texts = text_rows_of(features, self.tokenizer)
-        return RobustScores(texts, self.source.frequencies(texts, features) if merged_counts is None else merged_counts)
+        scores = super().fit(references, features)
+        return RobustScores(scores.texts, scores.frequencies)

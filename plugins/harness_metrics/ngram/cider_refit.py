@@ -9,10 +9,9 @@ import numpy as np
 
 from caption_kernels import TextIndex, log
 from caption_kernels.batches import ngram
-from harness.contracts import Interval
+from harness.contracts import Interval, Objects
 from harness.stats import jackknife
 from harness_metrics.crnrr.resampling import sparse_counts
-from harness_metrics.crnrr.rows import parse
 
 GROUPS = 100
 """Maximum number of groups of examples that the interval leaves out in turn."""
@@ -39,26 +38,23 @@ class Refit:
 
     Parameters
     ----------
-    rows : ndarray
-        Captions as numbers, shape (B, d) (:class:`~harness_metrics.crnrr.rows.WordRows`).
+    objects : Objects
+        Words of the captions of B examples (:class:`~harness_metrics.crnrr.caption_words.CaptionWords`).
     plain : bool
         Use the original CIDEr instead of CIDEr-D.
     """
 
-    def __init__(self, rows: np.ndarray, plain: bool) -> None:
+    def __init__(self, objects: Objects, plain: bool) -> None:
         self.plain = plain
-        self.n_examples = len(rows)
+        self.n_examples = len(objects)
         self.index = TextIndex("none")
-        candidates, references = parse(rows)
-        unit = candidates.unit
-        texts = _texts(np.concatenate([candidates.ids, references.ids]),
-                       np.concatenate([candidates.sentence, references.sentence]), len(unit))  # fmt: skip
+        ids = np.unique(objects.values("words"), return_inverse=True)[1]
+        texts = _texts(ids, objects.values("lengths"))
         text_rows = self.index.gram_rows(self.index.add(texts))
         # Examples of one shape are one array for the kernels; the rows of an example are consecutive, candidates
         # first.
-        per_example = np.bincount(unit, minlength=len(rows))
-        starts = np.cumsum(per_example) - per_example
-        n_candidates = rows[:, 0].astype(np.int64)
+        per_example, starts = objects.counts["lengths"], objects.starts("lengths")
+        n_candidates = objects.values("candidates")
         self.shapes: list[_Shape] = []
         for n, total in np.unique(np.stack([n_candidates, per_example], axis=1), axis=0).tolist():
             examples = np.flatnonzero((n_candidates == n) & (per_example == total))
@@ -103,9 +99,7 @@ class Refit:
         return Interval(ends, NOTE if ends else "the results without some examples do not differ")
 
 
-def _texts(ids: np.ndarray, sentence: np.ndarray, count: int) -> list[str]:
-    """Return one text per sentence, its words as numbers, for word ids (T,) and their sentences (T,)."""
-    order = np.argsort(sentence, kind="stable")
-    words = ids[order].astype(str)
-    ends = np.cumsum(np.bincount(sentence, minlength=count))
-    return [" ".join(words[start:stop]) for start, stop in zip(np.concatenate([[0], ends[:-1]]), ends)]
+def _texts(ids: np.ndarray, lengths: np.ndarray) -> list[str]:
+    """Return one text per sentence, its words as numbers, for word ids (T,) and the numbers of words of the sentences (S,)."""
+    words, ends = ids.astype(str), np.cumsum(lengths)
+    return [" ".join(words[start:stop]) for start, stop in zip(ends - lengths, ends)]

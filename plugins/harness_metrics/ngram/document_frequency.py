@@ -5,7 +5,7 @@ The source is the parameter ``df`` of every metric that uses document frequencie
 ``references``
     The references of the task, one document per example (``df:task``).
 ``given``
-    The references that the metric is fitted on, where these are fewer, such as a stratum (``df:given``).
+    As ``references``, under a name of its own for a metric that is fitted on other texts, such as a stratum (``df:given``).
 a path
     A table on disk, written by :func:`build_df_table` (``df:table:<sha8>``).
 lists of texts

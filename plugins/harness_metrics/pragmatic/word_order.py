@@ -41,13 +41,14 @@ class AdjectiveOrder(MeanMetric):
     Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS" (ACL 2023), section Limitations.
     """
 
-    untestable = "describes the order of words"
     expected_check_failures: ClassVar[Mapping[str, str]] = {
         "scores": "the sample captions name no shape of 3D Shapes after a size and a colour"
     }
 
     def __init__(self) -> None:
-        self.spec = MetricSpec("adjective-order", None, needs=frozenset(), bounds=(0.0, 1.0))
+        self.spec = MetricSpec(
+            "adjective-order", None, needs=frozenset(), bounds=(0.0, 1.0), untestable="describes the order of words"
+        )
 
     def signature(self) -> str:
         """Return the name of the metric."""

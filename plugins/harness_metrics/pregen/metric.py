@@ -54,11 +54,6 @@ class Pregen:
     Tanti, Gatt & Muscat, "Pre-gen metrics: Predicting caption quality metrics without generating captions" (2018), section 3.
     """
 
-    list_parameters = frozenset({"names", "tiers"})
-    """Parameters whose value may be a list: not axes of the grid."""
-    column_names = functions.NAMES + functions.KEPT_NAMES
-    """All possible column names in a table of scores."""
-
     def __init__(
         self,
         *,
@@ -95,6 +90,7 @@ class Pregen:
             min_candidates=0,
             min_texts=1,
             bounds=(0.0, float("inf")),
+            column_names=functions.NAMES + functions.KEPT_NAMES,
         )
 
     def signature(self) -> str:
@@ -118,15 +114,6 @@ class Pregen:
     ) -> dict[str, Interval]:
         """Return metric name -> interval of a bootstrap over images, or the reason for none (``max`` and ``min`` of images)."""
         return intervals(_flat(scores), self.names, samples, seed)
-
-    def resample(
-        self, scores: Sequence[Sequence[TokenScores]] | FlatTokens, samples: int, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Return metric name -> values of shape ``(samples,)`` on bootstrap samples of the images."""
-        flat = _flat(scores)
-        count = len(flat.images) - 1
-        draws = [functions.evaluate(flat.take(rng.integers(0, count, count)), self.names) for _ in range(samples)]
-        return dict(zip(self.names, np.array(draws).reshape(samples, len(self.names)).T))
 
 
 def _flat(scores: Sequence[Sequence[TokenScores]] | FlatTokens) -> FlatTokens:

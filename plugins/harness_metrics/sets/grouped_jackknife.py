@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from harness.contracts import Interval, LeftOut, MetricSpec
+from harness.contracts import CorpusMetric, Interval, LeftOut, Objects
 from harness.stats import jackknife
 
 GROUPS = 20
@@ -86,19 +85,13 @@ def interval_of(value: float, left_out: LeftOut, bounds: tuple[float, float] | N
     return Interval(ends, note.format(groups=len(values)))
 
 
-class Jackknifed:
-    """Mixin of corpus metrics whose interval is a jackknife over groups of examples; the class defines ``reduce``."""
+class Jackknifed(CorpusMetric):
+    """Base of corpus metrics whose interval is a jackknife over groups of examples."""
 
-    spec: MetricSpec
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
+        """Return the interval of the jackknife over groups of examples."""
+        return interval_of(self.reduce(stats), self.left_out(stats, seed), self.spec.bounds)
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the number of statistics (B, d), or numbers (W,) for integer weights (W, B)."""
-        raise NotImplementedError(f"{type(self).__name__} must define reduce(stats, weights)")
-
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
-        """Return the interval of the jackknife over groups of examples, for statistics (B, d)."""
-        return interval_of(float(self.reduce(stats)), self.left_out(stats, seed), self.spec.bounds)
-
-    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
-        """Return the number without each of at most 20 groups of examples, for statistics (B, d)."""
-        return without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
+    def left_out(self, stats: Objects, seed: int) -> LeftOut:
+        """Return the number without each of at most 20 groups of examples."""
+        return without_groups(lambda rows: self.reduce(stats[rows]), len(stats), seed)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Interval, LeftOut
+from harness.contracts import Batch, Features, Interval, LeftOut, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.bases.embedded import EmbeddingSpec
 from harness_metrics.bases.relabeled import RelabeledMetric
-from harness_metrics.sets import grouped_jackknife, neighbours, vector_rows
+from harness_metrics.sets import grouped_jackknife, neighbours
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 from harness_metrics.sets.neighbours import Kind
@@ -136,33 +136,31 @@ class _OfCorpora(CorpusVectors):
         """Return the statistic of vectors (n, d) and (m, d); NaN with k vectors or fewer in the sample of the balls."""
         return neighbours.of_corpora(candidates, references, self.k, self.kind)
 
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over halves of the examples, or over groups where halves take too long.
 
         Over groups it is too wide, because balls change abruptly when their neighbours are left out.
         """
-        if int(stats[:, :2].sum()) > MOST_TEXTS:
+        if sum(map(len, stats.columns.values())) > MOST_TEXTS:
             return Interval(
                 None,
                 f"above {MOST_TEXTS} texts the jackknife is left out, which takes three times as long as the number",
             )
         left_out = self.left_out(stats, seed)
-        result = grouped_jackknife.interval_of(float(self.reduce(stats)), left_out, self.spec.bounds)
+        result = grouped_jackknife.interval_of(self.reduce(stats), left_out, self.spec.bounds)
         if result.ends is None or len(stats) in grouped_jackknife.HALVED:
             return result
         return Interval(result.ends, f"{result.note}; up to 1.7 times too wide")
 
-    def left_out(self, stats: np.ndarray, seed: int) -> LeftOut:
+    def left_out(self, stats: Objects, seed: int) -> LeftOut:
         """Return the number without halves of 20 to 1000 examples, else without each of at most 20 groups.
 
         Those without groups come from one pass over the distances, those without halves take five times as long as the number.
         """
         if len(stats) in grouped_jackknife.HALVED:
-            return grouped_jackknife.without_halves(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
-        texts, group = vector_rows.unpack(stats, self.kind), grouped_jackknife.groups_of(len(stats), seed)
-        sides = [
-            Sample(texts.vectors[side], group[texts.rows[side]]) for side in (texts.is_candidate, ~texts.is_candidate)
-        ]
+            return grouped_jackknife.without_halves(lambda rows: self.reduce(stats[rows]), len(stats), seed)
+        group = grouped_jackknife.groups_of(len(stats), seed)
+        sides = [Sample(stats.values(side), group[stats.owners(side)]) for side in ("candidates", "references")]
         values = without_groups(sides[0], sides[1], self.k, self.kind, int(group.max()) + 1)
         return grouped_jackknife.of_groups(values)
 
@@ -192,7 +190,8 @@ class Recall(_OfCorpora):
 
     kind = "recall"
     expected_check_failures: ClassVar[dict[str, str]] = {
-        "needs": "with the few captions of the check, the fifth neighbour is so far that every ball holds all references"
+        **CorpusVectors.expected_check_failures,
+        "needs": "with the few captions of the check, the fifth neighbour is so far that every ball holds all references",
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness import registry
-from harness.contracts import Distance, MeanMetric, MetricSpec, Warmable
+from harness.contracts import Distance, MeanMetric, MetricSpec, Warms
 
 DistanceSpec = str | Mapping[str, Any] | Distance
 
@@ -49,5 +49,5 @@ class DistanceMetric(MeanMetric):
 
     def warm(self) -> None:
         """Start the first-use work of the distance, if it has any."""
-        if isinstance(self.distance, Warmable):
+        if isinstance(self.distance, Warms):
             self.distance.warm()

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MetricSpec, Parameterised
+from harness.contracts import Batch, Features, MetricSpec, Objects, Parameterised
 from harness.contracts.parameters import Count, Order, check_arguments
-from harness_metrics.crnrr.rows import WordRows, parse, repeat_rows
+from harness_metrics.crnrr.caption_words import CaptionWords, sides_of
 from harness_metrics.ngram.bleu import Bleu
 from harness_metrics.sets import redundancy
 from harness_metrics.sets.grouped_jackknife import Jackknifed
@@ -83,7 +83,7 @@ class CompressionRatio(Jackknifed):
     """Bytes of all candidates over the bytes of their gzip file, about 1 or more; lower is more diverse.
 
     The candidates are sorted, so that their order does not matter. The ratio increases with the size of the corpus, and a resample has
-    copies that compress: the interval is a jackknife over groups of examples. The statistics are the bytes of the candidates.
+    copies that compress: the interval is a jackknife over groups of examples.
 
     References
     ----------
@@ -91,41 +91,27 @@ class CompressionRatio(Jackknifed):
     """
 
     def __init__(self) -> None:
-        self.spec = MetricSpec("compression-ratio", False, "corpus", frozenset(), shardable=False)
+        self.spec = MetricSpec("compression-ratio", False, "corpus", frozenset(), resampled=False)
 
     def signature(self) -> str:
         """Return ``compression-ratio|gzip|sorted``."""
         return "compression-ratio|gzip|sorted"
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
-        """Return None: there is no corpus state."""
+    def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
+        """Return the UTF-8 bytes of the candidates of each example, one line each."""
+        texts = ["".join(f"{' '.join(text.split())}\n" for text in item.candidates) for item in batch.sets]
+        return [np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8) for text in texts]
 
-    def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the bytes of the candidates of each example, one line each, shape (B, d); shorter rows end in NaN."""
-        rows = ["".join(f"{' '.join(text.split())}\n" for text in item.candidates) for item in batch.sets]
-        lines = [np.frombuffer(row.encode("utf-8", "surrogatepass"), np.uint8) for row in rows]
-        out = np.full((len(lines), max(map(len, lines))), np.nan)
-        for target, line in zip(out, lines):
-            target[: len(line)] = line
-        return out
-
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Objects) -> np.ndarray:
         """Return the ratio of the candidates of each example, shape (B,); NaN without any letter."""
-        return np.array([redundancy.compression_ratio(_lines(row[None])) for row in stats])
+        return np.array([self.number(stats[k : k + 1]) for k in range(len(stats))])
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the ratio of all candidates, or ratios (W,) for integer ``weights`` of shape (W, B)."""
-        if weights is None:
-            return redundancy.compression_ratio(_lines(stats)) if len(stats) else float("nan")
-        return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
+    def number(self, objects: Objects) -> float:
+        """Return the ratio of all candidates; NaN without any letter."""
+        return redundancy.compression_ratio([line for line in objects.values().tobytes().split(b"\n") if line])
 
 
-def _lines(stats: np.ndarray) -> list[bytes]:
-    """Return the texts of rows of bytes (B, d) that are not empty."""
-    return [line for line in stats[~np.isnan(stats)].astype(np.uint8).tobytes().split(b"\n") if line]
-
-
-class MsJaccard(WordRows, Jackknifed, Parameterised):
+class MsJaccard(Jackknifed, CaptionWords):
     """MS-Jaccard-n of all candidates and all references: quality and diversity in one number, in [0, 1]; higher is better.
 
     A resample of examples cannot have new n-grams: the interval is a jackknife over groups of examples.
@@ -150,23 +136,17 @@ class MsJaccard(WordRows, Jackknifed, Parameterised):
     @check_arguments
     def __init__(self, *, n: Count = 4, tokenizer: str = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), shardable=False)
+        self.spec = MetricSpec(f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), resampled=False)
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"ms-jaccard|n:{self.n}|tok:{self.tokenizer}"
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
+    def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values of the captions of each example, shape (B,); NaN where no caption has an n-gram of an order."""
-        return np.array([self.reduce(stats[k : k + 1]) for k in range(len(stats))], dtype=np.float64)
+        return np.array([self.number(stats[k : k + 1]) for k in range(len(stats))], dtype=np.float64)
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return the value of statistics (B, d), or values (W,) for integer weights (W, B)."""
-        if weights is not None:
-            return np.array([self.reduce(rows) for rows in repeat_rows(stats, weights)])
-        if not len(stats):
-            return float("nan")
-        candidates, references = parse(stats)
-        n_candidates = int(stats[:, 0].sum())
-        sizes = n_candidates, len(candidates.unit) - n_candidates  # both sides number all sentences
-        return redundancy.ms_jaccard(candidates, references, sizes, self.n)
+    def number(self, objects: Objects) -> float:
+        """Return the value of all captions."""
+        candidates, references = sides_of(objects)
+        return redundancy.ms_jaccard(candidates, references, (len(candidates.unit), len(references.unit)), self.n)

@@ -92,8 +92,10 @@ class SelfCider(FitsInner, MeanMetric):
 
     def __init__(self, *, df: Df = "references", tokenizer: str = "ptb") -> None:
         self.inner = Cider(df=df, tokenizer=tokenizer, variant="plain")
-        self.spec = MetricSpec("self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0))
-        self.untestable = "reads the candidates alone; the references give document frequencies"
+        self.spec = MetricSpec(
+            "self-cider", True, "set", min_candidates=2, bounds=(0.0, 1.0),
+            untestable="reads the candidates alone; the references give document frequencies",
+        )  # fmt: skip
 
     def signature(self) -> str:
         """Return ``self-cider|`` and the signature of the similarity."""

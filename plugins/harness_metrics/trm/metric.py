@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness import registry
-from harness.contracts import Batch, Distance, Explanation, Features, HoldsFixed, MeanMetric, MetricSpec, Warmable
+from harness.contracts import Batch, Distance, Explanation, Features, MeanMetric, MetricSpec, Warms
 from harness.errors import HarnessError, did_you_mean
 from harness_metrics.trm import statistic
 from harness_metrics.trm.triangles import RANKS, heaviest_triangle
@@ -50,6 +50,7 @@ class Trm(MeanMetric):
             needs=frozenset({"references"}) | frozenset(getattr(self.distance, "needs", ())),
             min_texts=3,
             bounds=(0.0, _MAXIMA[pooling]),
+            held_fixed=getattr(self.distance, "held_fixed", ""),
         )
 
     def signature(self) -> str:
@@ -58,13 +59,8 @@ class Trm(MeanMetric):
 
     def warm(self) -> None:
         """Start the first-use work of the distance, if it has any."""
-        if isinstance(self.distance, Warmable):
+        if isinstance(self.distance, Warms):
             self.distance.warm()
-
-    @property
-    def held_fixed(self) -> str:
-        """Note of the interval from the distance."""
-        return self.distance.held_fixed if isinstance(self.distance, HoldsFixed) else ""
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return Q of each example, shape (B,); NaN without a triangle."""

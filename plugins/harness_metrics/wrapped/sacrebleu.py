@@ -24,6 +24,9 @@ class _Scorer(Protocol):
         ...
 
 
+_SLOW = "takes milliseconds per example: too slow to score relabeled texts"
+
+
 class _SentenceMetric(MeanMetric):
     """Mean over candidates of sacrebleu's multi-reference sentence score, divided by 100.
 
@@ -35,7 +38,6 @@ class _SentenceMetric(MeanMetric):
     """Parameters as they are in the signature."""
     version: str
     """Version of sacrebleu."""
-    untestable = "takes milliseconds per example: too slow to score relabeled texts"
 
     def signature(self) -> str:
         """Return the name, the parameters and sacrebleu's version as one string."""
@@ -76,7 +78,7 @@ class Chrf(_SentenceMetric):
         self.scorer = sacrebleu.CHRF(char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase)
         self.version = sacrebleu.__version__
         self.settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{'lc' if lowercase else 'mixed'}"
-        self.spec = MetricSpec("chrf" + "+" * word_order, higher_is_better=True, bounds=(0.0, 1.0))
+        self.spec = MetricSpec("chrf" + "+" * word_order, higher_is_better=True, bounds=(0.0, 1.0), untestable=_SLOW)
 
 
 class Ter(_SentenceMetric):
@@ -103,4 +105,4 @@ class Ter(_SentenceMetric):
         self.scorer = sacrebleu.TER(normalized=normalized, no_punct=no_punct, case_sensitive=case_sensitive)
         self.version = sacrebleu.__version__
         self.settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
-        self.spec = MetricSpec("ter", higher_is_better=False)
+        self.spec = MetricSpec("ter", higher_is_better=False, untestable=_SLOW)

@@ -92,10 +92,10 @@ class Spice(MeanMetric):
     def __init__(self, *, jars: str | None = None, memory: str = "4G") -> None:
         self.jars, self.memory = find_jars(jars), memory
         self._process: SpiceProcess | None = None
-        self.untestable = "takes a tenth of a second per caption: too slow to score relabeled texts"
         self.spec = MetricSpec(
-            "spice", higher_is_better=True, needs=frozenset({"references", "java"}), bounds=(0.0, 1.0)
-        )
+            "spice", higher_is_better=True, needs=frozenset({"references", "java"}), bounds=(0.0, 1.0),
+            untestable="takes a tenth of a second per caption: too slow to score relabeled texts",
+        )  # fmt: skip
 
     def signature(self) -> str:
         """Return the versions of the program and of CoreNLP as one string."""

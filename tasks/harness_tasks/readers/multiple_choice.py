@@ -50,8 +50,6 @@ class ChoiceReader:
         For a missing file, and for a record without options or with an answer that is none of them.
     """
 
-    list_parameters = frozenset({"options", "path"})
-
     def __init__(
         self, *, path: PathParam | Sequence[PathParam], options: Sequence[str] | None = None, columns: Mapping[str, Any] | None = None,
         answer: int | None = None, blind: bool = False, blank: str | None = None, media_root: str | None = None,

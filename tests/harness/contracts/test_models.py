@@ -16,16 +16,12 @@ MEMBERS = {
     "Reader": ("fingerprint", "__iter__"),
     "Metric": ("spec", "signature", "fit", "stats", "per_example", "reduce"),
     "TokenScoreMetric": ("spec", "signature", "evaluate_scores", "per_example"),
-    "Testable": ("null",),
-    "ExactTestable": ("exact_p_values",),
-    "HasDetails": ("details",),
-    "Warmable": ("warm",),
-    "Resamples": ("resample",),
-    "HasInterval": ("interval",),
+    "Permutes": ("null",),
+    "Details": ("details",),
+    "Explains": ("explain",),
+    "Warms": ("warm",),
+    "OwnInterval": ("interval",),
     "HasTokenIntervals": ("intervals",),
-    "HoldsFixed": ("held_fixed",),
-    "ListsParameters": ("list_parameters",),
-    "HasColumnNames": ("column_names",),
     "Distance": ("name", "signature", "matrices"),
     "Embedding": ("name", "signature", "fit", "encode"),
 }
@@ -46,6 +42,12 @@ def test_an_object_with_all_members_fulfils_a_protocol(name):
 
 def test_a_number_fulfils_none():
     assert not any(isinstance(3.5, getattr(contracts, name)) for name in MEMBERS)
+
+
+@pytest.mark.parametrize("name", contracts.REMOVED)
+def test_a_name_of_an_earlier_version_says_what_to_do(name):
+    with pytest.raises(ImportError, match=f"harness.contracts has no '{name}' any more: .* \\(docs/plugins.md\\)"):
+        getattr(contracts, name)
 
 
 def test_all_exports_exist():

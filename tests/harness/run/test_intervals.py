@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 
-from harness.contracts import HasInterval, HoldsFixed, Interval, MeanMetric, MetricSpec
+from harness.contracts import Interval, MeanMetric, MetricSpec, OwnInterval
 from harness.run import intervals
 from harness.rundir.records import ResultRecord
 from harness.stats import bootstrap
@@ -15,8 +15,8 @@ from harness.stats.binomial import wilson_interval
 
 
 class Mean(MeanMetric):
-    def __init__(self, shardable: bool = True) -> None:
-        self.spec = MetricSpec("mean", True, shardable=shardable)
+    def __init__(self, resampled: bool = True) -> None:
+        self.spec = MetricSpec("mean", True, resampled=resampled)
 
 
 class Fixed(Mean):
@@ -33,7 +33,7 @@ ROWS = np.arange(5.0)[:, None]
         (Mean(), ROWS, 0, ""),
         (Mean(), ROWS[:1], 50, intervals.NO_EXAMPLES),
         (Mean(), ROWS[:0], 50, intervals.NO_EXAMPLES),
-        (Mean(shardable=False), ROWS, 50, intervals.NOT_RESAMPLED),
+        (Mean(resampled=False), ROWS, 50, intervals.NOT_RESAMPLED),
         (Mean(), np.ones((5, 1)), 50, bootstrap.NO_SPREAD),
     ],
 )
@@ -42,8 +42,8 @@ def test_the_reason_for_no_interval(metric, rows, samples, note):
 
 
 def test_a_metric_may_compute_its_interval():
-    assert isinstance(Fixed(), HasInterval)
-    assert not isinstance(Mean(), HasInterval)
+    assert isinstance(Fixed(), OwnInterval)
+    assert not isinstance(Mean(), OwnInterval)
     assert intervals.estimate(Fixed(), ROWS, 50, 3) == (2.0, Interval((50.0, 3.0), "fixed"))
     value, interval = intervals.estimate(Mean(), ROWS, 50, 3)
     assert interval.ends is not None
@@ -83,12 +83,11 @@ def test_other_scores_are_resampled():
 
 
 class Fitted(Mean):
-    held_fixed = "vocabulary held fixed"
+    def __init__(self) -> None:
+        self.spec = MetricSpec("mean", True, held_fixed="vocabulary held fixed")
 
 
 def test_the_note_says_what_is_held_fixed():
-    assert isinstance(Fitted(), HoldsFixed)
-    assert not isinstance(Mean(), HoldsFixed)
     assert intervals.estimate(Fitted(), ROWS, 50, 0)[1].note == "vocabulary held fixed"
     assert intervals.estimate(Fitted(), np.ones((5, 1)), 50, 0)[1].note == bootstrap.NO_SPREAD
 
@@ -106,11 +105,6 @@ class Tokens:
         return {}
 
 
-class Resampled(Tokens):
-    def resample(self, scores, samples, rng):
-        return {"a": rng.normal(1, 1, samples), "b": np.full(samples, np.inf)}
-
-
 class Direct(Tokens):
     def intervals(self, scores, samples, seed):
         return {"a": Interval((0.0, float(samples + seed)))}
@@ -125,7 +119,3 @@ def test_intervals_of_token_scores():
     assert set(token_intervals(Direct(), samples=0).values()) == {Interval(None)}
     assert set(token_intervals(Direct(), count=1).values()) == {Interval(None, intervals.NO_EXAMPLES)}
     assert token_intervals(Direct()) == {"a": Interval((0.0, 305.0)), "b": Interval(None, intervals.NO_INTERVAL)}
-    resampled = token_intervals(Resampled())
-    assert resampled["a"].ends is not None
-    assert resampled["a"].ends[0] <= 1.0 <= resampled["a"].ends[1]
-    assert resampled["b"] == Interval(None, "some resamples are undefined or infinite")

@@ -24,8 +24,8 @@ SETS = [
 class Words(MeanMetric):
     """Mean number of words of the candidates, NaN for 0 words."""
 
-    def __init__(self, *, min_candidates: int = 1, shardable: bool = True) -> None:
-        self.spec = MetricSpec("words", True, min_candidates=min_candidates, shardable=shardable)
+    def __init__(self, *, min_candidates: int = 1, resampled: bool = True) -> None:
+        self.spec = MetricSpec("words", True, min_candidates=min_candidates, resampled=resampled)
         self.fits = 0
 
     def fit(self, references, features) -> Any:
@@ -143,7 +143,7 @@ def test_intervals_need_two_rows_samples_and_a_metric_that_resamples(rows):
         assert interval.ends[0] <= value <= interval.ends[1]
         assert estimate(Words(), stats, 200, 0)[1] == interval
     assert estimate(Words(), stats, 0, 0)[1].ends is None
-    assert estimate(Words(shardable=False), stats, 200, 0)[1].ends is None
+    assert estimate(Words(resampled=False), stats, 200, 0)[1].ends is None
 
 
 class Equal(MeanMetric):

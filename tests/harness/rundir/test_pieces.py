@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.rundir.pieces import MemoryPieces, PieceKey, PieceStore, content_digest, joined_rows
+from harness.rundir.pieces import MemoryPieces, PieceKey, PieceStore, content_digest
 
 ROWS = [{"candidates": ["café \ud800"]}, {"failure": "no"}]
 
@@ -79,11 +79,6 @@ def test_shards_are_the_statistics_of_a_result(store):
     assert store.shards_of("whole") == [key.stem for key in keys]
     (store.folder / "scores" / f"{keys[1].stem}.npz").unlink()
     assert not store.is_whole("whole")
-
-
-def test_rows_of_shards_are_padded_to_the_widest():
-    rows = joined_rows([np.zeros((1, 1)), np.ones((2, 2))])
-    assert np.array_equal(rows, [[0, np.nan], [1, 1], [1, 1]], equal_nan=True)
 
 
 def test_pieces_in_memory_are_those_that_were_written():

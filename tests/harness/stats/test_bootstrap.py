@@ -127,7 +127,7 @@ def test_poisson_sums_have_the_mean_and_the_variance_of_the_sum():
 class Mean:
     """A mean, from the sum of the scores and their number."""
 
-    def addends(self, stats):
+    def summands(self, stats):
         return np.column_stack([stats[:, 0], np.ones(len(stats))])
 
     def of_sums(self, sums):

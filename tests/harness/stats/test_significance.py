@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def test_what_cannot_be_tested_says_so():
     with pytest.raises(HarnessError, match="'length' has no p-values: it has no direction"):
         metric_p_values(Length(None), batch, features, None, observed)
     fixed = Length()
-    fixed.untestable = "reads a scene"
+    fixed.spec = replace(fixed.spec, untestable="reads a scene")
     with pytest.raises(HarnessError, match="'length' has no p-values: it reads a scene"):
         metric_p_values(fixed, batch, features, None, observed)
 

@@ -88,12 +88,26 @@ class LateNaN(Base):
         return super().reduce(stats[:, 1:], weights)
 
 
+class FirstShard(Base):
+    """Merges two shards into the state of the first one."""
+
+    def fit(self, references, features):
+        return len(references)
+
+    def scores(self, batch, features, state):
+        return super().scores(batch, features, state) / state
+
+    def merge(self, first, second):
+        return first
+
+
 CASES = [
     ("example-order", ByPosition, "rows change with the order of the examples: scene-"),
     ("candidate-order", FirstCandidate, "scores change with the order of the candidates: scene-"),
     ("reference-order", FirstReference, "scores change with the order of the references: scene-"),
     ("shards", Centred, "shards of 1 have other rows: scene-"),
     ("weights", Unweighted, "weight 2 gives "),
+    ("merge", FirstShard, "merged states of two shards give other rows: scene-"),
     ("odd-texts", WordsRequired, "candidates (empty) raise ZeroDivisionError: "),
     ("odd-references", AsciiReferences, "references (unicode) raise UnicodeEncodeError: "),
     ("one-reference", TwoReferences, "raised IndexError: "),
@@ -112,15 +126,18 @@ def test_every_check_of_the_module_has_a_fault():
     assert {check for check, *_ in CASES} == set(INVARIANCE_CHECKS.names)
 
 
-def test_a_metric_that_is_not_shardable_may_depend_on_the_batch(overlap, outcome):
-    class Corpus(Centred):
-        """Scores relative to the corpus, declared as such."""
+def test_the_kit_says_that_a_metric_with_corpus_state_lacks_merge(overlap, outcome):
+    class Fitted(Base):
+        """Counts the references of the task."""
 
-        spec_fields = {"shardable": False}  # noqa: RUF012
+        def fit(self, references, features):
+            return len(references)
 
-    result = outcome("metrics", "shards", overlap(Corpus))
-    assert (result.status, result.reason) == ("not applicable", "declares shardable=False")
-    assert outcome("metrics", "example-order", overlap(Corpus)).status == "pass"
+    result = outcome("metrics", "merge", overlap(Fitted))
+    assert result.status == "not applicable"
+    assert result.reason.startswith(
+        "has corpus state and no merge(first, second): a run of several shards holds all texts"
+    )
 
 
 def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):

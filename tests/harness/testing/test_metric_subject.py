@@ -17,25 +17,12 @@ from harness.testing.metric_subject import (
     nearly_equal,
     numbers_of,
     same_rows,
-    stack_rows,
     token_scores,
 )
 from harness.testing.results import NotApplicable
 from harness.testing.sample_captions import caption_sets
 
 ROWS = arrays.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 3)), elements=st.floats(-10, 10))
-
-
-@given(st.lists(ROWS, min_size=1, max_size=3))
-def test_stacked_rows_keep_every_value(parts):
-    stacked = stack_rows(parts)
-    start = 0
-    for part in parts:
-        block = stacked[start : start + len(part)]
-        assert np.array_equal(block[:, : part.shape[1]], part)
-        assert np.isnan(block[:, part.shape[1] :]).all()
-        start += len(part)
-    assert start == len(stacked)
 
 
 @given(ROWS)

@@ -9,6 +9,5 @@ class Outer(FitsInner):
 
 def test_corpus_state_is_that_of_the_inner_metric_in_one_pass_and_in_shards():
     outer, features = Outer(), FeatureCache()
-    parts = [outer.partial_fit([[text]], features) for text in ("a dog", "a cat")]
-    merged = outer.finish_fit(outer.merge_fits(*parts), features)
-    assert merged == outer.fit([["a dog"], ["a cat"]], features) == {"a dog", "a cat"}
+    states = [outer.fit([[text]], features) for text in ("a dog", "a cat")]
+    assert outer.merge(*states) == outer.fit([["a dog"], ["a cat"]], features) == {"a dog", "a cat"}

@@ -70,7 +70,7 @@ def test_every_column_has_an_interval_or_a_reason():
     metric = Choice(group=2, blind=True)
     row = choice_scores(([-1], [-2]), ([-2], [-1]), ([-1], [-2]), ([-1], [-2]))
     values, ends = metric.evaluate_scores(row * 5), metric.intervals(row * 5, 100, 0)
-    assert set(values) == set(ends) <= set(metric.column_names)
+    assert set(values) == set(ends) <= set(metric.spec.column_names)
     assert all(item.ends or item.note for item in ends.values())
     assert ends["chance"].ends is None
     low, high = ends["group"].ends
@@ -129,7 +129,7 @@ def test_a_captioner_answers_choices_and_polls(tmp_path):
         "metrics": [{"choice": {"blind": True, "group": 2}}],
     }
     numbers = {record.metric: record.value for record in harness.evaluate(spec).records}
-    assert set(numbers) == {f"choice({name})" for name in Choice.column_names}
+    assert set(numbers) == {f"choice({name})" for name in Choice().spec.column_names}
     assert numbers["choice(blind accuracy)"] == 0.5  # the same image for both captions of a group, each correct once
     assert numbers["choice(group)"] <= min(numbers["choice(text)"], numbers["choice(image)"])
 

@@ -6,9 +6,9 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 from harness_metrics.crnrr import jackknife
+from harness_metrics.crnrr.caption_words import sides_of
 from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
 from harness_metrics.crnrr.resampling import grams_of
-from harness_metrics.crnrr.rows import parse
 
 METRICS = [
     Cr(tokenizer="none"),
@@ -34,7 +34,7 @@ def rows(count, seed):
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.spec.name)
 def test_results_without_one_and_two_examples_equal_the_metric(metric):
     stats, field = rows(12, 0), metric.fields[metric.form]
-    q, p = grams_of(parse(stats), metric.n)
+    q, p = grams_of(sides_of(stats), metric.n)
     counts = jackknife._counts(q, p, 12)
     whole, one = jackknife._without_one(counts)
     assert jackknife._result(whole, field) == pytest.approx(metric.reduce(stats), rel=1e-12)
@@ -71,7 +71,7 @@ def test_intervals_cover_the_expected_value_at_20_examples():
 def test_no_interval_has_its_reason():
     stats = rows(4, 1)
     assert Cnd(n=9, tokenizer="none").interval(stats, 10, 0).note == "the value is undefined"
-    equal = np.repeat(stats[:1], 4, axis=0)
+    equal = stats[np.zeros(4, dtype=int)]
     assert Nrr(tokenizer="none").interval(equal, 10, 0).ends is None
     conditional = Cnd(n=9, conditional=True, tokenizer="none").interval(stats, 10, 0)
     assert conditional.note == "fewer than two examples have n-grams on both sides"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, Metric
+from harness.contracts import CaptionSet, Metric, join_statistics
 from harness.errors import HarnessError, UnknownName
 from harness.run.features import FeatureCache
 from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
@@ -25,13 +25,6 @@ def stats_of(metric, items):
     return metric.stats(features.batch(items), features, None)
 
 
-def join(parts):
-    width = max(part.shape[1] for part in parts)
-    return np.concatenate(
-        [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts]
-    )
-
-
 def pool(items):
     q, p = ([t.split() for item in items for t in getattr(item, side)] for side in ("candidates", "references"))
     return q, p
@@ -50,7 +43,7 @@ def test_all_are_metrics(kind):
 def test_pooled_value_of_joined_shards_and_weights(kind, n):
     metric = kind(n=n, tokenizer="none")
     items = [*sets(6, 3, 2), *sets(4, 1, 5)]
-    stats = join([stats_of(metric, items[:6]), stats_of(metric, items[6:])])
+    stats = join_statistics([stats_of(metric, items[:6]), stats_of(metric, items[6:])])
     expected = getattr(cr_nrr_cnd(*pool(items), n), metric.kind)
     assert metric.reduce(stats) == expected
     assert metric.reduce(stats, np.ones((1, 10)))[0] == expected

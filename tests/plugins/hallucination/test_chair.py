@@ -64,7 +64,7 @@ def test_weights_repeat_examples():
     metric = ChairI()
     rows = np.array([[1.0, 4.0], [2.0, 5.0]])
     assert metric.reduce(rows, np.array([[2.0, 1.0]]))[0] == metric.reduce(rows[[0, 0, 1]])
-    np.testing.assert_allclose(metric.of_sums(metric.addends(rows).sum(axis=0)), 3 / 9)
+    np.testing.assert_allclose(metric.of_sums(metric.summands(rows).sum(axis=0)), 3 / 9)
 
 
 def test_examples_without_objects_in_the_references_are_undefined_for_recall():
@@ -74,7 +74,7 @@ def test_examples_without_objects_in_the_references_are_undefined_for_recall():
 def test_p_values_need_references():
     result = harness.metric("chair-s", p_value="exact")([["a dog", "a cat"]], [["a dog", "a dog lies"]])
     assert 0 < result.p_value <= 1
-    assert ChairS(truth="both").untestable == "reads annotations"
+    assert ChairS(truth="both").spec.untestable == "reads annotations"
 
 
 def test_parameters():

@@ -9,6 +9,7 @@ import pytest
 
 import harness
 from harness.contracts import CaptionSet
+from harness.contracts.parameters import list_parameters
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.testing import check_metric
@@ -95,5 +96,5 @@ def test_settings_are_checked(overlap, settings, message: str):
 
 
 def test_the_scale_of_a_spec_is_no_axis(overlap):
-    assert "scale" in Rubric.list_parameters
+    assert list_parameters(Rubric) == {"scale"}
     assert harness.metric("rubric", judge=overlap, scale=[1, 7])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, ExactTestable, Metric, Testable
+from harness.contracts import CaptionSet, Metric, Permutes
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -60,7 +60,7 @@ def test_exact_p_values_agree_with_monte_carlo(name):
     observed = metric.per_example(metric.stats(batch, features, None))
     exact = metric_p_values(metric, batch, features, None, observed)
     sampled = metric_p_values(metric, batch, features, None, observed, method="monte-carlo", draws=4000)
-    assert isinstance(metric, (Metric, Testable, ExactTestable))
+    assert isinstance(metric, (Metric, Permutes))
     assert exact.method == "exact"
     assert (exact.values >= exact.floor).all()
     assert np.abs(exact.values - sampled.values).max() < 0.03

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, Metric, Testable
+from harness.contracts import CaptionSet, Metric, Objects, Permutes, join_statistics
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -39,14 +39,12 @@ def sets_of(number, n, m, start=0):
 
 @pytest.fixture
 def mixed():
-    """Statistics of a corpus with two shapes, padded with NaN as the runner does."""
+    """Statistics of a corpus with two shapes."""
     features = FeatureCache()
     metric = Mauve(embedding=Seeded(), k=5)
     parts = [features.batch(sets_of(20, 4, 3)), features.batch(sets_of(10, 2, 5, start=20))]
     rows = [metric.stats(part, features, None) for part in parts]
-    width = max(row.shape[1] for row in rows)
-    stats = np.concatenate([np.pad(r, ((0, 0), (0, width - r.shape[1])), constant_values=np.nan) for r in rows])
-    return metric, stats, parts, features
+    return metric, join_statistics(rows), parts, features
 
 
 def test_reduce_is_mauve_of_all_texts(mixed):
@@ -54,7 +52,7 @@ def test_reduce_is_mauve_of_all_texts(mixed):
     x = np.concatenate([features.vectors(Seeded(), part.candidate_ids).reshape(-1, 8) for part in parts])
     y = np.concatenate([features.vectors(Seeded(), part.reference_ids).reshape(-1, 8) for part in parts])
     assert isinstance(metric, Metric)
-    assert not isinstance(metric, Testable)
+    assert not isinstance(metric, Permutes)
     assert metric.reduce(stats) == pytest.approx(statistic.mauve(x, y, 5), rel=1e-9)
     assert metric.reduce(stats[::-1]) == pytest.approx(metric.reduce(stats), rel=1e-9)
     assert np.isnan(metric.per_example(stats)).all()
@@ -67,7 +65,7 @@ def test_weights(mixed):
     assert metric.reduce(stats, 2 * ones) == pytest.approx([metric.reduce(stats)] * 2)
     ones[1, :5] = 0
     assert metric.reduce(stats, ones)[1] != pytest.approx(metric.reduce(stats), abs=1e-9)
-    assert not metric.spec.shardable
+    assert not metric.spec.resampled
 
 
 def test_details_show_the_spread(mixed):
@@ -97,16 +95,16 @@ def test_two_interleaved_runs_keep_their_own_texts():
     for half in (slice(0, 8), slice(8, None)):
         for name, sets in runs.items():
             parts[name].append(metric.stats(caches[name].batch(sets[half]), caches[name], None))
-    values = {name: metric.reduce(np.concatenate(rows)) for name, rows in parts.items()}
+    values = {name: metric.reduce(join_statistics(rows)) for name, rows in parts.items()}
     assert values == expected
     assert values["first"] != pytest.approx(values["second"])
 
 
 def test_statistics_can_be_reduced_by_another_instance_and_after_the_run(mixed, tmp_path):
     metric, stats, _, _ = mixed
-    np.savez(tmp_path / "rows.npz", stats=stats)
+    np.savez(tmp_path / "rows.npz", **stats.to_arrays())
     with np.load(tmp_path / "rows.npz") as stored:
-        assert Mauve(embedding=Seeded(), k=5).reduce(stored["stats"]) == metric.reduce(stats)
+        assert Mauve(embedding=Seeded(), k=5).reduce(Objects.from_arrays(stored)) == metric.reduce(stats)
 
 
 def test_rows_of_small_examples_alone_have_the_value_of_their_own_statistics(mixed):
@@ -115,11 +113,12 @@ def test_rows_of_small_examples_alone_have_the_value_of_their_own_statistics(mix
 
 
 def test_vectors_of_different_lengths_are_an_error(mixed):
-    metric, stats, _, _ = mixed
-    other = stats[:2].copy()
-    other[1, 2] = 4
-    with pytest.raises(HarnessError, match="the statistics hold vectors of 4 and 8 numbers; expected one length"):
-        metric.reduce(other)
+    _, stats, _, _ = mixed
+    other = Objects({name: values[:, :4] for name, values in stats.columns.items()}, stats.counts, stats.defined)
+    with pytest.raises(
+        HarnessError, match=r"arrays 'candidates' of the shapes \(8,\) and \(4,\) behind the first axis"
+    ):
+        join_statistics([stats, other])
 
 
 def test_per_example_with_p_values():
@@ -128,7 +127,7 @@ def test_per_example_with_p_values():
     batch = features.batch([*sets_of(3, 5, 4), CaptionSet("same", ("a",) * 5, ("a",) * 4)])
     observed = metric.per_example(metric.stats(batch, features, None))
     p = metric_p_values(metric, batch, features, None, observed)
-    assert isinstance(metric, Testable)
+    assert isinstance(metric, Permutes)
     assert metric.spec.name == "mauve-example(seeded)"
     assert observed[3] == pytest.approx(1.0)
     assert p.values[3] == 1.0

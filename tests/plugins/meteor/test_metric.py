@@ -9,7 +9,7 @@ import pytest
 
 from caption_kernels.batches import meteor as kernels
 from harness import registry
-from harness.contracts import Batch, CaptionSet, Distance, Metric, Testable
+from harness.contracts import Batch, CaptionSet, Distance, Metric, Permutes
 from harness.errors import MissingExtra, UnknownName
 from harness.run.features import FeatureCache
 from harness_metrics.meteor import engine as meteor
@@ -37,7 +37,7 @@ def metric():
 
 def test_registry_resolves_metric_and_distance():
     assert isinstance(registry.resolve("metrics", "meteor"), Metric)
-    assert isinstance(registry.resolve("metrics", "meteor"), Testable)
+    assert isinstance(registry.resolve("metrics", "meteor"), Permutes)
     assert isinstance(registry.resolve("distances", {"meteor": {"tokenizer": "none"}}), Distance)
 
 

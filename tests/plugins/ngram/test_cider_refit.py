@@ -64,8 +64,8 @@ def test_the_interval_counts_the_frequencies():
         intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note
         == f"{cider_refit.HELD_FIXED}; df: resampled refits them"
     )
-    assert CiderDistance().held_fixed == fixed.held_fixed == cider_refit.HELD_FIXED
-    assert metric.held_fixed == ""
+    assert CiderDistance().held_fixed == fixed.spec.held_fixed == cider_refit.HELD_FIXED
+    assert metric.spec.held_fixed == ""
     documents = [list(item.references) for item in sets]
     table = Cider(df=documents, tokenizer="none")
     assert intervals.estimate(table, stats_of(table, sets), 100, 0)[1].note == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, Jackknifes
+from harness.contracts import CaptionSet, OwnInterval
 from harness.run.features import FeatureCache
 from harness_metrics.sets import grouped_jackknife, neighbour_metrics
 from harness_metrics.sets.corpus_metrics import CorpusFrechet, CorpusMmd
@@ -120,7 +120,7 @@ def captions_of(style, count=30):
     ids=lambda metric: metric.spec.name,
 )  # fmt: skip
 def test_numbers_without_parts_are_those_of_the_other_examples_of_the_same_parts(metric):
-    assert isinstance(metric, Jackknifes)
+    assert isinstance(metric, OwnInterval)
     numbers = []
     for style in (10, 4):
         sets = captions_of(style)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet
+from harness.contracts import CaptionSet, join_statistics
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -64,8 +64,6 @@ def test_the_corpus_pools_examples_of_different_sizes():
     ]
     features = FeatureCache([item.references for item in sets])
     metric = metrics.Coverage(embedding="bow", k=1)
-    rows = [metric.stats(features.batch([item]), features, None)[0] for item in sets]
-    width = max(map(len, rows))
-    stats = np.stack([np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in rows])
+    stats = join_statistics([metric.stats(features.batch([item]), features, None) for item in sets])
     assert metric.reduce(stats) == 1.0
     assert np.isnan(metric.reduce(stats[:0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, ExactTestable, Metric, Testable, TextDistance
+from harness.contracts import CaptionSet, Metric, Permutes, TextDistance
 from harness.errors import HarnessError, UnknownName
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -46,7 +46,7 @@ def test_scores_and_p_values_are_those_of_the_distance_matrices(distance, poolin
     batch, features = batch_of(4, 3)
     matrices = distance.matrices(batch, features)
     stats = metric.stats(batch, features, None)
-    assert isinstance(metric, (Metric, Testable, ExactTestable))
+    assert isinstance(metric, (Metric, Permutes))
     assert np.array_equal(stats[:, 0], statistic.triangle_rank(matrices, 4, pooling))
     exact = metric_p_values(metric, batch, features, None, metric.per_example(stats))
     assert exact.method == "exact"
