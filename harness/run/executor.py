@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
 from harness.errors import HarnessError
 from harness.registry import current, use_files
@@ -187,7 +187,7 @@ class NamingPickler(pickle.Pickler):
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self.modules: set[str] = set()
 
-    def reducer_override(self, obj: object) -> object:
+    def reducer_override(self, obj: object) -> Any:
         """Note the module of an object, which is then written as ever."""
         self.modules.add(str(getattr(obj, "__module__", "")))
         return NotImplemented
