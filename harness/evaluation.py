@@ -59,8 +59,8 @@ def execute_tasks(
     """
     judged = [plan for plan in plans if plan.kind]
     if judged and len(judged) < len(plans):
-        other = next(plan for plan in plans if not plan.kind)
-        raise HarnessError("a suite holds tasks of judgments alone, or none", value=other.spec.task)
+        models = next(plan for plan in plans if not plan.kind)
+        raise HarnessError("a suite holds tasks of judgments alone, or none", value=models.spec.task)
     if all(plan.absence for plan in plans):
         line = plans[0].absence
         raise InputError(line if len(plans) == 1 else f"no set of the suite is there; the first one: {line}")
