@@ -100,12 +100,12 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
         There is no finished run, or the run has all the metrics.
     """
     from harness.errors import InputError
-    from harness.judgments.tasks import execute_task, plan_task
-    from harness.rundir.rundir import RunDir
+    from harness.evaluation import execute_task, plan_task
+    from harness.run.finished import Run
     from harness.spec.loading import load_written
     from harness.spec.metric_text import parse_metric, split_metrics
 
-    finished = RunDir.open(run)
+    finished = Run.open(run)
     spec = dict(finished.provenance.spec)
     present: list[object] = list(spec.get("metrics", []))
     names = [part for text in metrics for part in split_metrics(text)]

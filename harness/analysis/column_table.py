@@ -20,7 +20,7 @@ from harness.files.delimited import is_table_file
 from harness.files.readable import readable_text
 from harness.files.records import first_byte, is_parquet, open_binary
 from harness.files.records import records as records_of
-from harness.rundir.rundir import RunDir
+from harness.run.finished import Run
 
 MISSING = frozenset({"", "na", "nan", "none", "null"})
 RowKind = Literal["system", "example"]
@@ -184,14 +184,14 @@ def _parse_columns(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnT
 
 # --------------------------------------------------------------------------- runs
 def _from_runs(paths: Sequence[Path], rows: RowKind) -> ColumnTable:
-    runs = [RunDir.open(path) for path in paths]
+    runs = [Run.open(path) for path in paths]
     records = [record for run in runs for record in (_systems(run) if rows == "system" else _examples(run))]
     table = from_records(", ".join(map(str, paths)), records)
     fields = {name for run in runs for meta in (run.samples.metadata if rows == "example" else ()) for name in meta}
     return replace(table, unselected=frozenset({*table.unselected, *_KEYS, *fields}))
 
 
-def _systems(run: RunDir) -> list[dict[str, object]]:
+def _systems(run: Run) -> list[dict[str, object]]:
     """Return one record per model and decoding; columns of level ``model`` belong to every decoding of their model."""
     of_models: dict[str, dict[str, object]] = {}
     rows: dict[tuple[str, str, str], dict[str, object]] = {}
@@ -215,13 +215,15 @@ def _systems(run: RunDir) -> list[dict[str, object]]:
     return list(rows.values())
 
 
-def _examples(run: RunDir) -> list[dict[str, object]]:
+def _examples(run: Run) -> list[dict[str, object]]:
     """Return one record per model, decoding and example."""
-    samples = run.require_samples("there are no scores per example")
+    samples = run.samples
+    if not len(samples):
+        raise InputError("has no scores per example", run.name)
     names = samples.scored_columns
     columns = [samples.numbers(name) for name in names]
     keys = zip(samples.texts("model"), samples.texts("decoding"), samples.texts("example"))
-    task = run.provenance.task or run.path.name
+    task = run.provenance.task or Path(run.name).name
     metadata = samples.metadata
     return [
         {

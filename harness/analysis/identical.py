@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
-from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 
 FIELDS = ("value", "ci95", "p_value", "p", "n", "skipped", "sizes", "details")
@@ -35,7 +35,7 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
 
     Raises :class:`InputError` for a folder without a finished run.
     """
-    runs = [RunDir.open(path) for path in (first, second)]
+    runs = [Run.open(path) for path in (first, second)]
     records = [{_key(record): record for record in run.records} for run in runs]
     differences = [
         f"{_text(key)}: only in {runs[k].path}" for k in (0, 1) for key in records[k] if key not in records[1 - k]

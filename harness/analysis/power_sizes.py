@@ -13,8 +13,8 @@ from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation
 from harness.analysis.power_rules import RULES, Rule, RuleName
 from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
 from harness.errors import HarnessError, did_you_mean
+from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan
-from harness.rundir.rundir import RunDir
 from harness.stats.seeds import derive
 
 MAX_SIZE = {"examples": 1_000_000, "candidates": 10_000, "references": 10_000}
@@ -148,7 +148,7 @@ class ModelStudy:
 def model_studies(
     path: str | Path, metrics: Sequence[str], request: SizeRequest, options: TrialOptions, limit: int | None
 ) -> list[ModelStudy]:
-    run = RunDir.open(path)
+    run = Run.open(path)
     models, plans = pilot(run), plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []
     for model, sets in models.items():

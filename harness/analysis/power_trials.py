@@ -15,17 +15,17 @@ from harness.contracts import CaptionSet
 from harness.errors import HarnessError, did_you_mean
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
-from harness.rundir.rundir import RunDir
 from harness.spec.models import SignificanceSpec
 from harness.stats.seeds import derive
 from harness.stats.significance import has_generic_null, untestable_reason
 
 
-def pilot(run: RunDir) -> dict[str, list[CaptionSet]]:
+def pilot(run: Run) -> dict[str, list[CaptionSet]]:
     """Return caption sets by model of a finished run; for each model those of the decoding with the largest sets."""
     best: dict[str, tuple[tuple[int, int], list[CaptionSet]]] = {}
-    for system in run.require_samples("there are no captions to subsample").systems:
+    for system in run.samples.systems:
         sets = system.caption_sets()
         size = (max(len(s.candidates) for s in sets), max(len(s.references) for s in sets))
         other = {k: v for k, v in system.decoding.items() if k not in ("candidates", "references")}
@@ -35,7 +35,7 @@ def pilot(run: RunDir) -> dict[str, list[CaptionSet]]:
     return {label: sets for label, (_, sets) in best.items()}
 
 
-def plans_with_p_values(run: RunDir, labels: Sequence[str]) -> list[MetricPlan]:
+def plans_with_p_values(run: Run, labels: Sequence[str]) -> list[MetricPlan]:
     """Return the pilot's metrics that have p-values, or those with the given labels.
 
     Metrics that score relabeled texts again are slow; they are included only by their labels.

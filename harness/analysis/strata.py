@@ -16,11 +16,11 @@ from harness.analysis.column_table import ColumnTable, from_records
 from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores
 from harness.errors import HarnessError, InputError
 from harness.registry import current
+from harness.run.finished import Run
 from harness.run.intervals import estimate
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan, caption_plans, metric_plans
 from harness.run.score import score_sets
 from harness.rundir.provenance import Provenance
-from harness.rundir.rundir import RunDir
 from harness.stats.strata import strata
 
 
@@ -33,9 +33,9 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
     (scorer,) = caption_plans(metric_plans([by]))
     rows: list[dict[str, object]] = []
     for path in paths:
-        run = RunDir.open(path)
+        run = Run.open(path)
         plans = metric_plans([{item.name: item.params} for item in run.provenance.metrics])
-        systems = run.require_samples("there are no captions to stratify").systems
+        systems = run.samples.systems
         if not systems:
             raise InputError("its samples hold no captions", str(path))
         for system in systems:

@@ -119,6 +119,8 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
         return None
     sides = [ComparedRun.open(path) for path in paths]
     if any(side.run.provenance.kind for side in sides):
+        if args.examples:
+            raise HarnessError("--examples belongs to systems of models; a run of judgments compares metrics")
         return None
     compared = pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
     if len(compared) != 1 and args.examples:

@@ -57,14 +57,14 @@ def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -
             Example(name, item.references, item.media, item.source, item.meta) for name, item in zip(names, members)
         )
         captions = Captions.given("", store, [item.candidates for item in members])
-        one_pass = ScoringPass(
+        scoring_pass = ScoringPass(
             execution, plan.metrics, [PlannedSystem(captions)], list(ShardGrid(len(members), size)), corpus.references,
             content_digest(corpus.references), SignificanceSpec(), plan.spec.seed, batch=None,
         )  # fmt: skip
-        one_pass.compute()
-        passes.append(one_pass)
+        scoring_pass.compute()
+        passes.append(scoring_pass)
     return [
-        _scored_metric(metric, [one_pass.statistics(0, index) for one_pass in passes], sets, execution)
+        _scored_metric(metric, [scoring_pass.statistics(0, index) for scoring_pass in passes], sets, execution)
         for index, metric in enumerate(plan.metrics)
     ]
 

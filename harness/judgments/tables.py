@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from harness.contracts import Parameters
-from harness.errors import InputError, did_you_mean, nearest_name, require
+from harness.errors import InputError, did_you_mean, nearest_name
+from harness.files.dataset_source import DatasetSource
 from harness.files.delimited import delimited_rows, is_table_file
 from harness.files.records import Record, existing, is_parquet, records
 from harness.files.yaml_source import YamlValue
@@ -23,32 +24,14 @@ def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> It
     place of a mistake.
     """
     if hf is not None:
-        yield from _hf_rows(hf)
+        source = DatasetSource(hf.name, hf.config, hf.split, hf.revision)
+        for number, row in enumerate(source.rows(source.load()), 1):
+            yield Record(f"{hf.name}: record {number}", row)
     for path in paths:
         file = existing(path, WHAT)
         if file.suffix.lower() == ".parquet" and not is_parquet(file):
             raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
         yield from delimited_rows(file) if is_table_file(file) else records(file)
-
-
-def _hf_rows(source: HuggingFaceSource) -> Iterator[Record]:
-    datasets = require("datasets", extra="datasets", needed_by="judgments from Hugging Face")
-    try:
-        if (Path(source.name) / "state.json").is_file() or (Path(source.name) / "dataset_dict.json").is_file():
-            loaded = datasets.load_from_disk(source.name)
-        else:
-            loaded = datasets.load_dataset(source.name, source.config, split=source.split, revision=source.revision)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"the datasets library cannot load it: {reason}", source.name) from error
-    if isinstance(loaded, dict):
-        splits = cast("Mapping[str, Any]", loaded)
-        name = source.split or (next(iter(splits)) if len(splits) == 1 else "")
-        if name not in splits:
-            raise InputError(f"expected hf.split to be one of {', '.join(splits)}; found {name!r}", source.name)
-        loaded = splits[name]
-    for number, row in enumerate(loaded, 1):
-        yield Record(f"{source.name}: record {number}", row)
 
 
 def lookup(fields: Parameters, path: str) -> YamlValue:

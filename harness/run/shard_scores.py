@@ -94,7 +94,7 @@ class ShardScorer:
         advance: Callable[[int], None],
     ) -> scoring.Scored:
         plan = self.metrics[metric]
-        place = self._place(request)
+        model = self._model_text(request)
         observe = partial(self.observe, request.system, metric) if self.observe is not None else None
         try:
             return scoring.score(
@@ -108,11 +108,11 @@ class ShardScorer:
             if current().is_built_in("metrics", plan.name):
                 raise  # a bug of the harness shows its traceback
             raise HarnessError(
-                f"metric '{plan.label}' failed{place}: {type(error).__name__}: {error} (--debug shows where)"
+                f"metric '{plan.label}' failed{model}: {type(error).__name__}: {error} (--debug shows where)"
             ) from error
 
-    def _place(self, request: Request) -> str:
-        """Return the model of a request for messages."""
+    def _model_text(self, request: Request) -> str:
+        """Return the model of a request, to follow the metric in a message."""
         label = self.labels[request.system]
         return f" on model '{label}'" if label else ""
 
@@ -135,8 +135,8 @@ class ShardScorer:
                 (item for _, batch in parts for item in batch.sets), key=lambda item: sum(map(len, item.candidates))
             )
             raise HarnessError(
-                f"metric '{self.metrics[metric].label}'{self._place(request)} needs more memory than there is for one example, such as "
-                f"'{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
+                f"metric '{self.metrics[metric].label}'{self._model_text(request)} needs more memory than there is for one example, "
+                f"such as '{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
                 "shorten its texts or run where there is more memory"
             )
         return self._scored(request, metric, smaller, examples, advance)

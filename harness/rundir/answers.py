@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, cast
+from typing import cast
 
 from harness.files.json_text import parse_json
 
@@ -23,36 +23,6 @@ _log = logging.getLogger(__name__)
 
 Row = Mapping[str, object]
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
-
-
-class Answers(Protocol):
-    """Rows of one block of examples by key."""
-
-    def read(self) -> dict[str, Row]:
-        """Return the rows by key."""
-        ...
-
-    def writer(self) -> AnswerWriter:
-        """Return a writer of further rows, to be used in a ``with`` block."""
-        ...
-
-    def drop(self) -> None:
-        """Remove all rows."""
-        ...
-
-
-class AnswerWriter(Protocol):
-    """Appends rows."""
-
-    def __enter__(self) -> AnswerWriter: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def append(self, key: str, row: Row) -> None:
-        """Add the row of an example; a later row of a key replaces the earlier one."""
-        ...
 
 
 class MemoryAnswers:
@@ -156,6 +126,12 @@ class _FileWriter:
         rest = memoryview(data)
         while rest:  # a disk that is nearly full takes a part
             rest = rest[self._file.write(rest) :]
+
+
+Answers = MemoryAnswers | AnswerFile
+"""Rows of one block of examples by key."""
+AnswerWriter = MemoryAnswers | _FileWriter
+"""Appends rows, in a ``with`` block."""
 
 
 def join_answers(sources: Sequence[Path], target: Path) -> None:

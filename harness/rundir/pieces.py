@@ -15,7 +15,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -61,34 +60,6 @@ def content_digest(value: object) -> str:
     """Return the SHA-256 of a JSON-compatible value, 64 hex digits."""
     text = json.dumps(plain(value), sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-class Pieces(Protocol):
-    """Captions and statistics of a run by key: in its directory, or in memory."""
-
-    def answers(self, key: PieceKey) -> Answers:
-        """Return the answers of a model for a block of examples."""
-        ...
-
-    def drop_answers(self, keys: Sequence[PieceKey]) -> None:
-        """Remove the answers of blocks."""
-        ...
-
-    def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays of the statistics piece called ``stem`` (any shape, by name); None when it is missing or damaged."""
-        ...
-
-    def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write a statistics piece: arrays of any shape, by name."""
-        ...
-
-    def write_shards(self, stem: str, shards: Sequence[str]) -> None:
-        """Write the names of the pieces that together are the statistics called ``stem``, in the order of the examples."""
-        ...
-
-    def shards_of(self, stem: str) -> list[str]:
-        """Return the names of the pieces of a result's statistics: itself, or its shards; empty when they are unknown."""
-        ...
 
 
 class MemoryPieces:
@@ -202,6 +173,10 @@ class PieceStore:
 
     def _damaged(self, file: Path) -> None:
         _log.warning("%s is damaged; it is computed again", file)
+
+
+Pieces = MemoryPieces | PieceStore
+"""Captions and statistics of a run by key: in memory, or in its directory."""
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

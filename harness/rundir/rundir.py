@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import logging
 import time
@@ -33,6 +32,7 @@ from harness.rundir.format import (
     SAMPLES,
     SHARDS,
     JsonObject,
+    file_digest,
     plain,
     read_json_object,
     to_json,
@@ -281,17 +281,8 @@ class RunDir:
 
     @cached_property
     def samples(self) -> SampleTable:
-        """Captions and per-example scores; raises :class:`InputError` when the file is not the one that the run wrote."""
-        path, expected = self.path / SAMPLES, self._results.get(SAMPLES_CHECKSUM)
-        if expected is not None and (not path.is_file() or _sha256(path) != expected):
-            raise InputError("is damaged (its checksum differs); run the spec again to rebuild it", str(path))
-        return SampleTable.open(path)
-
-    def require_samples(self, purpose: str) -> SampleTable:
-        """Return the samples; raise :class:`InputError` when the run has none."""
-        if not (self.path / SAMPLES).is_file():
-            raise InputError(f"has no {SAMPLES}: {purpose}", str(self.path))
-        return self.samples
+        """Captions and per-example scores; reading them raises :class:`InputError` when the file is not the one that the run wrote."""
+        return SampleTable.open(self.path / SAMPLES, cast("str | None", self._results.get(SAMPLES_CHECKSUM)))
 
     @property
     def failed(self) -> dict[str, str]:
@@ -338,7 +329,7 @@ class RunDir:
             "schema": RESULTS_SCHEMA,
             "signature": self.provenance.signature,
             "digest": self.provenance.digest,
-            SAMPLES_CHECKSUM: _sha256(self.path / SAMPLES),
+            SAMPLES_CHECKSUM: file_digest(self.path / SAMPLES),
             "results": [record.to_dict() for record in records],
         }
         if failed:
@@ -369,11 +360,6 @@ def bugs_logged(folder: Path | None) -> Generator[None]:
             RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
             setattr(error, BUG_LOG, str(folder / LOG))
         raise
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_temporary(name: str) -> bool:

@@ -14,8 +14,9 @@ from typing import Any, cast
 import numpy as np
 
 from harness.contracts import CaptionSet, Parameters
-from harness.errors import UnknownName, did_you_mean
+from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.json_text import parse_json
+from harness.rundir.format import file_digest
 from harness.rundir.parquet import (
     LISTS,
     NUMBERS,
@@ -97,8 +98,10 @@ class System:
 class SampleTable:
     """Columns of samples.parquet, read lazily by name."""
 
-    def __init__(self, columns: Mapping[str, Column] | None = None, path: Path | None = None) -> None:
-        self._path = path
+    def __init__(
+        self, columns: Mapping[str, Column] | None = None, path: Path | None = None, checksum: str | None = None
+    ) -> None:
+        self._unread, self._checksum = path, checksum
         self._columns: dict[str, Column] = dict(columns or {})
         self._numbers: dict[str, np.ndarray] = {}
 
@@ -108,22 +111,32 @@ class SampleTable:
         return cls(dict.fromkeys(KEY_COLUMNS, ()))
 
     @classmethod
-    def open(cls, path: Path) -> SampleTable:
-        """Return the table of a Parquet file; an empty table when the file does not exist (a run without captions).
+    def open(cls, path: Path, checksum: str | None = None) -> SampleTable:
+        """Return the table of a Parquet file, which is checked when it is first read.
 
-        Raises :class:`InputError` for columns that are missing or have other types.
+        Without a checksum (SHA-256), a file that does not exist is an empty table. The first use raises :class:`InputError` for a
+        file with another checksum, and for columns that are missing or have other types.
         """
+        return cls(path=path, checksum=checksum) if checksum is not None or path.is_file() else cls.empty()
+
+    @cached_property
+    def _path(self) -> Path | None:
+        """The file, checked; None for a table in memory."""
+        path = self._unread
+        if path is None:
+            return None
         if not path.is_file():
-            return cls.empty()
-        if row_count(path):
-            kinds = column_kinds(path)
-            expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
-            for name in KEY_COLUMNS | kinds:
-                if kinds.get(name, "nothing") != expected[name]:
-                    raise damaged_file_error(
-                        path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}"
-                    )
-        return cls(path=path)
+            raise InputError("is missing; run the spec again to rebuild it", str(path))
+        if self._checksum is not None and file_digest(path) != self._checksum:
+            raise damaged_file_error(path, "its checksum differs")
+        kinds = column_kinds(path) if row_count(path) else {}
+        expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
+        for name in KEY_COLUMNS | kinds if kinds else ():
+            if kinds.get(name, "nothing") != expected[name]:
+                raise damaged_file_error(
+                    path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}"
+                )
+        return path
 
     @cached_property
     def names(self) -> tuple[str, ...]:

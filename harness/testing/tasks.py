@@ -15,7 +15,7 @@ from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 if TYPE_CHECKING:
-    from harness.judgments.tasks import TaskPlan
+    from harness.evaluation import TaskPlan
 
 READER_CHECKS = Checks("readers")
 TASK_CHECKS = Checks("tasks")

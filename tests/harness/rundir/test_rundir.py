@@ -134,8 +134,8 @@ def test_a_run_without_samples_says_so(tmp_path):
     run = create(tmp_path / "r")
     finish(run)
     (tmp_path / "r" / "samples.parquet").unlink()
-    with pytest.raises(InputError, match=r"has no samples\.parquet: there are no scores"):
-        RunDir.open(tmp_path / "r").require_samples("there are no scores")
+    with pytest.raises(InputError, match=r"samples\.parquet: is missing; run the spec again"):
+        _ = RunDir.open(tmp_path / "r").samples.systems
 
 
 def test_events_are_appended_one_line_each(tmp_path):
@@ -223,7 +223,7 @@ def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(tmp_pa
     good = file.read_bytes()
     file.write_bytes(b"{" + good[1:-9] if name == "results.json" and damage is damaged else damage(good))
     with pytest.raises(InputError, match=name) as caught:
-        _ = RunDir.open(tmp_path / "r").samples
+        _ = RunDir.open(tmp_path / "r").samples.systems
     assert "\n" not in str(caught.value)
     run = create(tmp_path / "r")
     assert not run.finished

@@ -143,7 +143,7 @@ def test_columns_of_other_types_are_damage(read, tmp_path, name, value, message)
         other = rows.set_column(place, name, pa.array([value] * 3))
     pq.write_table(other, tmp_path / "other.parquet")
     with pytest.raises(InputError, match=rf"other.parquet: is damaged \({message}\)"):
-        SampleTable.open(tmp_path / "other.parquet")
+        len(SampleTable.open(tmp_path / "other.parquet"))
 
 
 @pytest.mark.parametrize("text", ["}", "", "[1]", "[" * 5000])

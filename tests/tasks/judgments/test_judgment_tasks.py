@@ -188,6 +188,7 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
     assert main(["power", folder]) == 0 and "large" in capsys.readouterr().out  # its captions are those of systems
     for call, line in (
         (["compare", folder, folder], "not two runs"),
+        (["compare", folder, "--examples", "2"], "--examples belongs to systems of models"),
         (["compare", folder, "-m", "roug"], "there is no metric 'roug'; did you mean 'rouge'"),
         (["push", folder, "--to", str(tmp_path / "hub")], "is a run of judgments"),
     ):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError, InputError
-from harness.judgments.plan import JudgmentPlan, make_judgment_plan
-from harness.run.execution import Options
+from harness.run.execute import Options, execute
 from harness.run.finished import Run
 from harness.run.plan import Plan, make_plan
 from harness.rundir.format import MANIFEST
@@ -15,12 +15,19 @@ from harness.rundir.rundir import Mode, bugs_logged
 from harness.rundir.suite import write_suite
 from harness.spec.loading import LoadedJudgments, LoadedSpec
 
-TaskPlan = Plan | JudgmentPlan
+if TYPE_CHECKING:
+    from harness.judgments.plan import JudgmentPlan
+
+    TaskPlan = Plan | JudgmentPlan
 
 
 def plan_task(loaded: LoadedSpec | LoadedJudgments) -> TaskPlan:
     """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for what does not fit together."""
-    return make_judgment_plan(loaded) if isinstance(loaded, LoadedJudgments) else make_plan(loaded)
+    if isinstance(loaded, LoadedJudgments):
+        from harness.judgments.plan import make_judgment_plan  # captions are scored without it
+
+        return make_judgment_plan(loaded)
+    return make_plan(loaded)
 
 
 def execute_task(
@@ -29,8 +36,6 @@ def execute_task(
     """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
     with bugs_logged(output):
         if isinstance(plan, Plan):
-            from harness.run.execute import execute
-
             return execute(plan, output=output, mode=mode, show=show, options=options)
         from harness.judgments.execute import execute as judge
 
@@ -54,8 +59,8 @@ def execute_tasks(
     """
     judged = [plan for plan in plans if plan.kind]
     if judged and len(judged) < len(plans):
-        other = next(plan for plan in plans if not plan.kind)
-        raise HarnessError("a suite holds tasks of judgments alone, or none", value=other.spec.task)
+        models = next(plan for plan in plans if not plan.kind)
+        raise HarnessError("a suite holds tasks of judgments alone, or none", value=models.spec.task)
     if all(plan.absence for plan in plans):
         line = plans[0].absence
         raise InputError(line if len(plans) == 1 else f"no set of the suite is there; the first one: {line}")
