@@ -128,9 +128,9 @@ def comparisons_table(comparisons: Comparisons) -> Table:
     """Return paired tests, a row per pair and metric."""
     rows = [
         [
-            heading(row["metric"], row["higher_is_better"]), row["system_a"], row["system_b"], signed_text(row["difference"]),
-            interval_text(row["ci95"]), p_text(row["p_holm"]),
-            {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"]),
+            heading(row.metric, row.higher_is_better), row.system_a, row.system_b, signed_text(row.difference),
+            interval_text(row.ci95), p_text(row.p_holm),
+            {"A": row.system_a, "B": row.system_b}.get(row.better, row.better),
         ]
         for row in comparisons
     ]  # fmt: skip
