@@ -12,6 +12,7 @@ import importlib
 import re
 from collections.abc import Iterable
 from types import ModuleType
+from typing import Self
 
 BUG_LOG = "harness_log"
 """Attribute of an exception: path of the log that has its traceback."""
@@ -57,6 +58,23 @@ class HarnessError(Exception):
         self.value = value
         self.expected = tuple(expected)
         self.nearest = nearest
+
+    @classmethod
+    def of_name(
+        cls, text: str, name: object, options: Iterable[object], listing: str = "", where: str | None = None, *,
+        parameter: str | None = None,
+    ) -> Self:  # fmt: skip
+        """Return the error of a name that is none of the options, with the nearest one and, after ``listing``, all of them.
+
+        >>> str(HarnessError.of_name("unknown kind", "metrik", ["metrics", "readers"], "kinds are"))
+        "unknown kind 'metrik'; did you mean 'metrics'?; kinds are metrics, readers"
+        """
+        names = [str(option) for option in options]
+        listed = f"; {listing} {', '.join(names) or 'none'}" if listing else ""
+        return cls(
+            f"{text} '{name}'{did_you_mean(str(name), names)}{listed}", where,
+            parameter=parameter, value=name, expected=names, nearest=nearest_name(str(name), names),
+        )  # fmt: skip
 
 
 def one_line(text: str) -> str:

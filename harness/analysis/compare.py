@@ -50,9 +50,7 @@ class ComparedRun:
         if not names:
             raise HarnessError(f"{folder} has no captions: there is nothing to compare example by example")
         if model and not side.systems:
-            raise HarnessError(
-                f"{folder} has no model '{model}'{did_you_mean(model, names)}; models are {', '.join(names)}"
-            )
+            raise HarnessError.of_name(f"{folder} has no model", model, names, "models are")
         return side
 
     @cached_property

@@ -12,7 +12,7 @@ from harness.analysis.power_fit import SizeTrials, smallest_p
 from harness.analysis.power_model import Extrapolation
 from harness.analysis.power_rules import Rule
 from harness.contracts import CaptionSet
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.finished import Run
@@ -47,9 +47,7 @@ def plans_with_p_values(run: Run, labels: Sequence[str]) -> list[MetricPlan]:
     names = [plan.label for plan in plans]
     for label in labels:
         if label not in names:
-            raise HarnessError(
-                f"the pilot has no testable metric '{label}'{did_you_mean(label, names)}; there are {', '.join(names)}"
-            )
+            raise HarnessError.of_name("the pilot has no testable metric", label, names, "there are")
     if not plans:
         raise HarnessError("the pilot has no metric with p-values")
     if labels:

@@ -18,8 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_json, print_json
-from harness.contracts import Parameters, Values
+from harness.contracts import Values
 from harness.reporting.formats import format_names
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
 
 
 def _print(
-    rows: Sequence[Parameters],
+    rows: Sequence[Comparison],
     clusters: Mapping[str, Sequence[RankedSystem]],
     examples: Sequence[DifferingExample],
     args: argparse.Namespace,
@@ -140,7 +141,7 @@ def _print(
     from harness.reporting.formats.terminal import print_table
 
     pairs = pair_tables(rows)
-    directions = {row["metric"]: row["higher_is_better"] for row in rows}
+    directions = {row.metric: row.higher_is_better for row in rows}
     for metric, systems in clusters.items() if len(pairs) > 1 else ():
         print_table(cluster_table(metric, systems, directions[metric]))
         print()
@@ -150,26 +151,26 @@ def _print(
             print()
     else:
         print(f"{len(pairs)} pairs of systems; --pairs prints each of them, --json has all numbers")
-    if all(row["difference"] == 0 for row in rows if row["difference"] is not None):
+    if all(row.difference == 0 for row in rows if row.difference is not None):
         print("All differences are 0: the systems have the same numbers.")
     for sentence in rows[0].get("forced", ()):
         print(f"--force: {sentence}")
     _print_examples(rows, examples)
 
 
-def _print_examples(rows: Sequence[Parameters], examples: Sequence[DifferingExample]) -> None:
+def _print_examples(rows: Sequence[Comparison], examples: Sequence[DifferingExample]) -> None:
     """Print captions and scores of the examples on which two systems differ most."""
     from harness.reporting.numbers import number
 
     if not examples:
         return
     row = rows[0]
-    print(f"Largest differences of {row['metric']}:")
+    print(f"Largest differences of {row.metric}:")
     for item in examples:
         print(item.example)
         for name, score, texts in (
-            (row["system_a"], item.score_a, item.candidates_a),
-            (row["system_b"], item.score_b, item.candidates_b),
+            (row.system_a, item.score_a, item.candidates_a),
+            (row.system_b, item.score_b, item.candidates_b),
         ):
             print(f"  {name}  {number(score)}  {' | '.join(texts[:3])}")
         print(f"  references  {' | '.join(item.references[:3])}")

@@ -13,7 +13,7 @@ import argparse
 import importlib
 
 from harness.cli.options import entry_module
-from harness.errors import HarnessError, did_you_mean, nearest_name, require
+from harness.errors import HarnessError, require
 
 SHELLS = ("bash", "zsh", "fish")
 FILES = {"FILE", "TABLE"}
@@ -32,10 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the script; raise :class:`HarnessError` for another shell."""
     if args.shell not in SHELLS:
-        raise HarnessError(
-            f"completion: no shell '{args.shell}'{did_you_mean(args.shell, SHELLS)}; there are {', '.join(SHELLS)}",
-            value=args.shell, expected=SHELLS, nearest=nearest_name(args.shell, SHELLS),
-        )  # fmt: skip
+        raise HarnessError.of_name("completion: no shell", args.shell, SHELLS, "there are")
     shtab = require("shtab", needed_by="harness completion")
     print(shtab.complete(full_parser(), shell=args.shell))
     return 0

@@ -44,7 +44,7 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
 
     Raises :class:`UnknownName` with the nearest name when there is none, :class:`HarnessError` when two plugins share the name.
     """
-    from harness.errors import UnknownName, did_you_mean, nearest_name
+    from harness.errors import UnknownName
     from harness.registry.component_kinds import KINDS
 
     kind, _, bare_name = text.partition("/")
@@ -55,10 +55,7 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
             entries.append(registry.get(kind, name))
     if not entries:
         names = [registry.bare_name(entry) for entry in registry.entries()]
-        raise UnknownName(
-            f"there is nothing called '{name}'{did_you_mean(name, names)}",
-            value=name, expected=names, nearest=nearest_name(name, names),
-        )  # fmt: skip
+        raise UnknownName.of_name("there is nothing called", name, names)
     return entries
 
 

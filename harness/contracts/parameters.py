@@ -234,11 +234,8 @@ def check_parameters(component: str, factory: Callable[..., object], params: Par
     catch_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(factory).parameters.values())
     for name in params:
         if name not in accepted and not catch_all:
-            expected = ", ".join(accepted) or "none"
-            raise UnknownName(
-                f"{component} has no parameter '{name}'{did_you_mean(name, accepted)}; parameters are: {expected}",
-                parameter=name, expected=accepted, nearest=nearest_name(name, accepted),
-            )  # fmt: skip
+            text = f"{component} has no parameter"
+            raise UnknownName.of_name(text, name, accepted, "parameters are:", parameter=name)
     missing = [name for name, p in accepted.items() if p.default is inspect.Parameter.empty and name not in params]
     if missing:
         raise InputError(f"{component} needs the parameter '{missing[0]}'", parameter=missing[0])

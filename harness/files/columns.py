@@ -66,13 +66,7 @@ def check_mapping(columns: Parameters | None, names: Sequence[str] = COLUMN_NAME
         )
     for name in columns:
         if name not in names:
-            raise InputError(
-                f"columns has no '{name}'{did_you_mean(name, names)}; expected some of {', '.join(names)}",
-                parameter="columns",
-                value=name,
-                expected=names,
-                nearest=nearest_name(name, names),
-            )
+            raise InputError.of_name("columns has no", name, names, "expected some of", parameter="columns")
     return dict(columns)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.errors import InputError, did_you_mean, nearest_name, require
+from harness.errors import InputError, require
 from harness.files.user_path import nearest_beside, user_path
 
 Dataset = Any
@@ -152,15 +152,7 @@ class DatasetSource:
                 )
             name = match[1]
             if name not in names:
-                available = ", ".join(names) or "none"
-                raise InputError(
-                    f"no split '{name}'{did_you_mean(name, names)}; found {available}",
-                    self.path,
-                    parameter="split",
-                    value=name,
-                    expected=names,
-                    nearest=nearest_name(name, names),
-                )
+                raise InputError.of_name("no split", name, names, "found", self.path, parameter="split")
             slices.append((name, text.strip()))
         return slices
 

@@ -30,7 +30,7 @@ from typing import Any, cast
 
 from harness.contracts import Parameters, Values
 from harness.contracts.parameters import check_parameters, parameters
-from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean, nearest_name
+from harness.errors import HarnessError, MissingExtra, UnknownName, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, find_manifests, local_plugins
@@ -65,10 +65,7 @@ class Registry:
         Raises :class:`UnknownName` for an unknown kind.
         """
         if kind is not None and kind not in (*KINDS, *HIDDEN):
-            raise UnknownName(
-                f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}",
-                value=kind, expected=KINDS, nearest=nearest_name(kind, KINDS),
-            )  # fmt: skip
+            raise UnknownName.of_name("unknown kind", kind, KINDS, "kinds are")
         return [entry for entry in self._entries if kind in (None, entry.kind)]
 
     @cached_property
@@ -165,9 +162,7 @@ class Registry:
         if not attribute:
             return module
         if not hasattr(module, attribute):
-            raise HarnessError(
-                f"{_could_not(entry)}: the module has no '{attribute}'{did_you_mean(attribute, vars(module))}"
-            )
+            raise HarnessError.of_name(f"{_could_not(entry)}: the module has no", attribute, vars(module))
         from harness.registry.function_plugins import component_of  # its protocols import numpy
 
         return component_of(getattr(module, attribute))

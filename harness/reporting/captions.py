@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.reporting.numbers import number
 from harness.reporting.table import Table
 from harness.rundir.samples import SampleTable, System
@@ -28,9 +28,7 @@ def texts_table(view: ViewSpec, samples: SampleTable) -> Table:
     metric = "" if view.metrics == ["*"] else view.metrics[0]
     scored = samples.scored_columns
     if metric and metric not in scored:
-        raise HarnessError(
-            f"a view of texts asks for the scores of '{metric}'{did_you_mean(metric, scored)}; there are {', '.join(scored)}"
-        )
+        raise HarnessError.of_name("a view of texts asks for the scores of", metric, scored, "there are")
     systems = samples.systems
     ids = list(dict.fromkeys(samples.texts("example")))
     scores = [system.scores(metric) for system in systems] if metric else None

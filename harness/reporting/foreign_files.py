@@ -13,7 +13,7 @@ import numpy as np
 
 from harness import __version__
 from harness.contracts import Values
-from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
+from harness.errors import InputError, UnknownName
 from harness.files.captions import quote_list
 from harness.run.finished import Run
 from harness.rundir.format import plain, write_atomically
@@ -44,10 +44,7 @@ def export(run: Run, form: str, folder: Path) -> list[Path]:
         For a run without captions, and for a form whose samples have one caption where an example has several.
     """
     if form not in FORMS:
-        raise UnknownName(
-            f"no format '{form}'{did_you_mean(form, FORMS)}; formats are {', '.join(FORMS)}",
-            value=form, expected=FORMS, nearest=nearest_name(form, FORMS),
-        )  # fmt: skip
+        raise UnknownName.of_name("no format", form, FORMS, "formats are")
     if not run.samples.systems:
         raise InputError("the run has no captions to export", str(run.path) if run.path else None)
     written: list[Path] = []

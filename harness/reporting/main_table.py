@@ -94,11 +94,11 @@ def cluster_letters_of(run: Run) -> tuple[Letters, list[str]]:
         return {}, [f"no value is marked as best: {compared.note}"] if compared.note else []
     ranked = rankings(compared.rows)
     letters = {(metric, system.system): system.letters for metric, systems in ranked.items() for system in systems}
-    metrics = list(dict.fromkeys(row["metric"] for row in compared.rows))
+    metrics = list(dict.fromkeys(row.metric for row in compared.rows))
     untested = [metric for metric in metrics if metric not in ranked]
     notes: list[str] = []
     if ranked:
-        draws = max(row["draws"] for row in compared.rows)
+        draws = max(row.draws for row in compared.rows)
         notes.append(
             "values of a metric that share a letter do not differ significantly "
             f"(approximate randomisation, {draws:,} draws, p by Holm > {LEVEL}); those in bold do not differ from the best one"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.analysis.comparisons import Comparisons
-from harness.errors import HarnessError, UnknownName, did_you_mean
+from harness.errors import HarnessError, UnknownName
 from harness.reporting.formats.web import to_html
 from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text
 from harness.reporting.table import Table
@@ -78,9 +78,7 @@ def _run_chart(run: Run, name: str) -> Any:
     if not charts:
         raise HarnessError("the run has no numbers to draw")
     if name and name not in charts:
-        raise UnknownName(
-            f"the run has no chart '{name}'{did_you_mean(name, charts)}; there are {', '.join(charts)}", value=name
-        )
+        raise UnknownName.of_name("the run has no chart", name, charts, "there are")
     return charts[name] if name else next(iter(charts.values()))
 
 
@@ -130,9 +128,9 @@ def comparisons_table(comparisons: Comparisons) -> Table:
     """Return paired tests, a row per pair and metric."""
     rows = [
         [
-            heading(row["metric"], row["higher_is_better"]), row["system_a"], row["system_b"], signed_text(row["difference"]),
-            interval_text(row["ci95"]), p_text(row["p_holm"]),
-            {"A": row["system_a"], "B": row["system_b"]}.get(row["better"], row["better"]),
+            heading(row.metric, row.higher_is_better), row.system_a, row.system_b, signed_text(row.difference),
+            interval_text(row.ci95), p_text(row.p_holm),
+            {"A": row.system_a, "B": row.system_b}.get(row.better, row.better),
         ]
         for row in comparisons
     ]  # fmt: skip

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.comparisons import LEVEL
-from harness.contracts import Parameters
+from harness.analysis.comparisons import LEVEL, Comparison
 from harness.reporting.numbers import heading, interval_text, number, p_text, signed_text, size_text
 from harness.reporting.table import Table
 from harness.rundir.records import ResultRecord
 
-Comparisons = Mapping[tuple[str, str], Parameters]
+Comparisons = Mapping[tuple[str, str], Comparison]
 """(metric, system) -> comparison of the system (``system_a``) with the baseline (``system_b``)."""
 HEADERS = {
     "metric": "l", "system": "l", "set": "r", "value": "r", "95 % interval": "r", "permutation p": "r",
@@ -33,7 +32,7 @@ class Result:
     record: ResultRecord
     baseline: ResultRecord | None
     """Record of the baseline; None for the baseline itself, and where there is one system."""
-    row: Parameters | None
+    row: Comparison | None
     """The comparison; None without a baseline, and where no example has scores of both systems."""
 
     @property
@@ -41,7 +40,7 @@ class Result:
         """True for a metric of sets whose sizes are not those of the baseline."""
         row, baseline_record = self.row, self.baseline
         if row is not None:
-            return row["better"] == "sizes differ"
+            return row.better == "sizes differ"
         return baseline_record is not None and self.record.level == "set" and baseline_record.sizes != self.record.sizes
 
     @property
@@ -49,20 +48,20 @@ class Result:
         """Difference to the baseline on the common examples; None where the values are not comparable."""
         if self.baseline is None or self.sizes_differ:
             return None
-        if self.row is not None and self.row["difference"] is not None:
-            return self.row["difference"]
+        if self.row is not None and self.row.difference is not None:
+            return self.row.difference
         same_examples = (self.record.n, self.record.skipped) == (self.baseline.n, self.baseline.skipped)
         return self.record.value - self.baseline.value if same_examples and not self.record.skipped else None
 
     @property
     def significant(self) -> bool:
         """True when the adjusted p-value of the comparison is at most the level and the sizes are equal."""
-        p = None if self.row is None else self.row["p_holm"]
+        p = None if self.row is None else self.row.p_holm
         return p is not None and p <= LEVEL and not self.sizes_differ
 
 
 def score_table(
-    records: Sequence[ResultRecord], rows: Sequence[Parameters] = (), baseline: str = "", draws: int = 0
+    records: Sequence[ResultRecord], rows: Sequence[Comparison] = (), baseline: str = "", draws: int = 0
 ) -> Table:
     """Return the table of the records of one run and of the comparisons of its systems with the baseline.
 
@@ -77,7 +76,7 @@ def score_table(
     draws : int
         Draws of the comparisons, for the note below the table.
     """
-    groups = _group_results(records, {(row["metric"], row["system_a"]): row for row in rows}, baseline)
+    groups = _group_results(records, {(row.metric, row.system_a): row for row in rows}, baseline)
     ordered = [result for group in groups for result in group]
     starts = [sum(map(len, groups[:index])) for index in range(len(groups))]
     remarks = list(dict.fromkeys(remark for result in ordered for remark in _remarks(result)))
@@ -134,9 +133,9 @@ def _line(result: Result, remarks: Sequence[str]) -> dict[str, str]:
     }
     if result.difference is not None:
         cells["difference"] = signed_text(result.difference)
-    if row is not None and row["p_value"] is not None and row["n"] > 1 and not result.sizes_differ:
-        cells["p"] = p_text(row["p_value"])
-        cells["p (Holm)"] = p_text(row["p_holm"]) + ("*" if result.significant else "")
+    if row is not None and row.p_value is not None and row.n > 1 and not result.sizes_differ:
+        cells["p"] = p_text(row.p_value)
+        cells["p (Holm)"] = p_text(row.p_holm) + ("*" if result.significant else "")
     return cells
 
 
@@ -149,12 +148,12 @@ def _remarks(result: Result) -> list[str]:
             remarks.append("sizes differ: not comparable")
         elif row is None:
             remarks.append("no test: no common scores")
-        elif row["note"]:
-            remarks.append(str(row["note"]))
-        elif row["n"] == 1:
+        elif row.note:
+            remarks.append(str(row.note))
+        elif row.n == 1:
             remarks.append("no test: one example")
-        elif row["n"] < max(record.n, baseline_record.n):
-            remarks.append(f"difference on {row['n']} common examples")
+        elif row.n < max(record.n, baseline_record.n):
+            remarks.append(f"difference on {row.n} common examples")
     if record.skipped:
         remarks.append(f"{record.skipped} of {record.n + record.skipped} without a score")
     return remarks
@@ -201,7 +200,7 @@ def _data(result: Result, baseline: str) -> list[object]:
     values: list[object] = [record.metric, record.higher_is_better, record.model, record.value, low, high, record.n]
     values += [record.skipped, *(_range(record.sizes, name) for name in ("candidates", "references"))]
     values += [record.p_value, record.harmonic_p, baseline]
-    ci = None if row is None else row["ci95"]
+    ci = None if row is None else row.ci95
     tests = [None if row is None else row[name] for name in ("p_value", "p_holm", "n")]
     values += [result.difference, *(ci or (None, None)), *tests]
     return [*values, "; ".join(_remarks(result))]

@@ -12,7 +12,7 @@ from harness.analysis.compare import (
     pairs_against,
 )
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.reporting.captions import system_heads
 from harness.reporting.numbers import number, p_text
 from harness.reporting.table import Table
@@ -43,10 +43,8 @@ def verdict_table(view: ViewSpec, run: Run) -> Table:
     metrics = directed if view.metrics == ["*"] else view.metrics
     for name in metrics:
         if name not in directed:
-            raise HarnessError(
-                f"a view of verdicts asks for '{name}'{did_you_mean(name, directed)}; metrics of captions with a direction are "
-                f"{', '.join(directed)}"
-            )
+            text = "a view of verdicts asks for"
+            raise HarnessError.of_name(text, name, directed, "metrics of captions with a direction are")
     rows = adjusted(compare_pairs(compared, metrics=metrics)) if metrics else []
     cells = {(row.system_a, row.metric): _cell(row) for row in rows}
     if view.metrics == ["*"]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness.reporting.numbers import number as number_text
 from harness.reporting.published import add_published_rows
 from harness.reporting.table import Table
@@ -102,9 +102,7 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
 
 def _check_metric(metric: str, metrics: Sequence[str]) -> None:
     if metric not in metrics:
-        raise HarnessError(
-            f"view asks for the metric '{metric}'{did_you_mean(metric, metrics)}; there are {', '.join(metrics)}"
-        )
+        raise HarnessError.of_name("view asks for the metric", metric, metrics, "there are")
 
 
 def _values_of(

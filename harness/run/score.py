@@ -353,7 +353,6 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
     if len(p) == 0:
         return {}
     floors = p_floors[defined]
-    rejected = combine.benjamini_hochberg(p, fdr)
     return {
         "calibrated": combine.calibrated_p(p, floors),
         "log_calibrated": combine.log_calibrated_p(p, floors),
@@ -363,7 +362,7 @@ def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: floa
         "mean_log": float(np.mean(np.log(p))),
         "harmonic_mean_test": combine.harmonic_mean_test(p),
         "fisher": combine.fisher(p),
-        "discoveries": rejected.count,
+        "discoveries": combine.count_discoveries(p, fdr),
         "fdr": fdr,
         "n": len(p),
     }

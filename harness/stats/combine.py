@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
@@ -33,16 +32,6 @@ SMALLEST = sys.float_info.min
 MAX_RANKS = 1 << 18
 """Maximum number of distinct p-values of one example in the discrete null; finer ones are rounded up, which is conservative."""
 _EULER = 0.57721566490153286
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Discoveries:
-    """Result of :func:`benjamini_hochberg`."""
-
-    count: int
-    """Number of rejected hypotheses."""
-    mask: np.ndarray
-    """Mask of the rejected hypotheses, bool, in the shape of the input; False where the p-value is NaN."""
 
 
 def _check_p_values(p: ArrayLike) -> np.ndarray:
@@ -218,21 +207,17 @@ def fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
     return SumNull([-np.log(np.arange(1, size + 1) / size) for size in designs], counts)
 
 
-def benjamini_hochberg(p: ArrayLike, fdr: float = 0.05) -> Discoveries:
-    """Return the hypotheses that are rejected at a false discovery rate, for p-values of any shape, such as (L,).
+def count_discoveries(p: ArrayLike, fdr: float = 0.05) -> int:
+    """Return the number of hypotheses that are rejected at a false discovery rate, for p-values of any shape, such as (L,).
 
     Source: Benjamini and Hochberg (1995), *Controlling the False Discovery Rate*, JRSS B 57(1), procedure (1). Raises ValueError
     for a rate outside (0, 1).
 
-    >>> benjamini_hochberg([0.01, 0.9, 0.02, 0.04], fdr=0.05).count
+    >>> count_discoveries([0.01, 0.9, 0.02, 0.04], fdr=0.05)
     2
     """
     if not 0 < fdr < 1:
         raise ValueError(f"a false discovery rate lies in (0, 1); found {fdr!r}")
-    values = np.asarray(p, dtype=np.float64)
-    ordered = np.sort(_check_p_values(values))
+    ordered = np.sort(_check_p_values(p))
     passes = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
-    if not len(passes):
-        return Discoveries(0, np.zeros(values.shape, dtype=bool))
-    mask = values <= ordered[passes[-1]]
-    return Discoveries(int(mask.sum()), mask)
+    return int(np.sum(ordered <= ordered[passes[-1]])) if len(passes) else 0

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from string import Template
 
-from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
+from harness.errors import HarnessError, UnknownName
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("metric", "distance", "embedding", "adapter", "reader", "task")
@@ -42,10 +42,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         For an invalid name, a name that an installed module has, or a folder that is not empty.
     """
     if kind not in KINDS:
-        raise UnknownName(
-            f"new-plugin: no kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}",
-            value=kind, expected=KINDS, nearest=nearest_name(kind, KINDS),
-        )  # fmt: skip
+        raise UnknownName.of_name("new-plugin: no kind", kind, KINDS, "kinds are")
     if not _NAME.fullmatch(name):
         raise HarnessError(
             f"new-plugin: '{name}' is not a valid name; expected lower-case letters, digits and hyphens: my-{kind}"

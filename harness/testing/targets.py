@@ -53,7 +53,7 @@ _METHODS = {
 def checks_of(kind: str) -> Checks:
     """Return the checks of a kind (``metrics``, ``adapters``, ...); raises :class:`UnknownName` for an unknown kind."""
     if kind not in ALL_CHECKS:
-        raise UnknownName(f"unknown kind '{kind}'{did_you_mean(kind, KINDS)}; kinds are {', '.join(KINDS)}")
+        raise UnknownName.of_name("unknown kind", kind, KINDS, "kinds are")
     return ALL_CHECKS[kind]
 
 
@@ -191,7 +191,7 @@ def _import_target(text: str, kind: str | None, params: Parameters) -> Target:
     module_name, _, attribute = text.partition(":")
     module = _import(module_name)
     if not hasattr(module, attribute):
-        raise UnknownName(f"{module_name} has no '{attribute}'{did_you_mean(attribute, vars(module))}")
+        raise UnknownName.of_name(f"{module_name} has no", attribute, vars(module))
     component = component_of(getattr(module, attribute))
     kind = kind or kind_of(component)
     if kind is None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import nn
 
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.errors import HarnessError, InputError
 from harness_models.shared.weights.checkpoints import load_checkpoint, load_strictly, save_checkpoint
 
 Architecture = Literal["init", "pre", "par", "merge"]
@@ -32,10 +32,7 @@ State = dict[str, torch.Tensor]
 def check_architecture(name: Any) -> str:
     """Return ``name`` if it is one of the four architectures; raise :class:`HarnessError` otherwise."""
     if name not in ARCHITECTURES:
-        raise HarnessError(
-            f"captioner: unknown architecture {name!r}{did_you_mean(str(name), ARCHITECTURES)}; "
-            f"expected {', '.join(ARCHITECTURES)}"
-        )
+        raise HarnessError.of_name("captioner: unknown architecture", name, ARCHITECTURES, "expected")
     return name
 
 

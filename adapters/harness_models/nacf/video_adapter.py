@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from harness.contracts import Decoding, Example, Generation, TaskView, TokenScores
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.errors import HarnessError, InputError
 from harness_models.nacf.iterative_refinement import Refiner, Slots, StepSettings
 from harness_models.nacf.layers import MASK, PAD
 from harness_models.nacf.lengths import length_temperature, most_likely_lengths, sampled_lengths
@@ -170,9 +170,7 @@ class VideoAdapter(LeftToRight):
         allowed = [*names, *others, "length_temperature"]
         for name in decoding.options:
             if name not in allowed:
-                raise HarnessError(
-                    f"{self.name}: unknown option '{name}'{did_you_mean(name, allowed)}; options are {', '.join(allowed)}"
-                )
+                raise HarnessError.of_name(f"{self.name}: unknown option", name, allowed, "options are")
         length_temperature(decoding.options)
         options = {"shortest": self.config.get("shortest", shortest), **decoding.options}
         steps = kind(**{name: value for name, value in options.items() if name in names})

@@ -15,7 +15,7 @@ import torch
 from torch.nn import functional as F
 
 from harness.contracts.parameters import ProperShare
-from harness.errors import HarnessError, did_you_mean
+from harness.errors import HarnessError
 from harness_models.nacf.layers import PAD, VIS
 from harness_models.nacf.training import (
     Batch,
@@ -78,9 +78,7 @@ class O2naTraining(VideoTraining):
         words = read_object_words(objects) if isinstance(objects, str) else list(objects)
         for word in words:
             if word not in self.words.ids:
-                raise HarnessError(
-                    f"o2na: objects: no caption has the word '{word}'{did_you_mean(str(word), self.words.ids)}"
-                )
+                raise HarnessError.of_name("o2na: objects: no caption has the word", word, self.words.ids)
         if not words or len(set(words)) < len(words):
             raise HarnessError("o2na: objects: expected different words, at least one")
         return words

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.contracts import Candidates, Decoding, Example, PathParam, TaskView
 from harness.contracts.parameters import Count, check_arguments
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError
 from harness.files import captions, records
 from harness.files.columns import check_mapping
 from harness_models.predictions.tables import FORMATS, USUAL, Choice, Table, read_table
@@ -66,9 +66,7 @@ class Predictions:
         allow_empty: bool = False,
     ) -> None:
         if format not in FORMATS:
-            raise InputError(
-                f"unknown format '{format}'{did_you_mean(format, FORMATS)}; formats are {', '.join(FORMATS)}"
-            )
+            raise InputError.of_name("unknown format", format, FORMATS, "formats are")
         paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
         if not paths:
             raise InputError("path is an empty list; expected one or several files of predictions")

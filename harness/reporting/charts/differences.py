@@ -46,18 +46,18 @@ def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
 
     Parameters
     ----------
-    rows : sequence of mapping
+    rows : sequence of Comparison
         Rows as :func:`harness.analysis.compare.compare_runs` returns them.
     base : str
         System with which the others are compared; empty: all pairs where they are few, else the first system.
     """
-    systems = list(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
+    systems = list(dict.fromkeys(name for row in rows for name in (row.system_a, row.system_b)))
     # Pairs grow with the square of the systems; a plot that can be read shows few. The system that all rows have in common is the one
     # that the comparisons were made against.
     if not base and len(systems) > ALL_PAIRS:
-        common = [name for name in systems if all(name in (row["system_a"], row["system_b"]) for row in rows)]
+        common = [name for name in systems if all(name in (row.system_a, row.system_b) for row in rows)]
         base = [*common, *systems][0]
-    pairs = [row for row in rows if not base or base in (row["system_a"], row["system_b"])]
+    pairs = [row for row in rows if not base or base in (row.system_a, row.system_b)]
     lines = [line for row in pairs if (line := _line(row, base)) is not None]
     if not lines or len(systems) > MOST_SYSTEMS:
         return None
@@ -72,21 +72,21 @@ def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
 
 def _line(row: Comparison, base: str) -> dict[str, Any] | None:
     """Return the row of the chart; None without a comparable difference. ``base`` becomes the second system."""
-    if row["difference"] is None or row["sizes_differ"]:
+    if row.difference is None or row.sizes_differ:
         return None
     # Comparisons know no baseline: it may stand on either side. Turned round, the base is always the second system, and the interval
     # changes its ends with the sign.
-    flip = bool(base) and row["system_a"] == base
+    flip = bool(base) and row.system_a == base
     sign = -1.0 if flip else 1.0
-    a, b = (row["system_b"], row["system_a"]) if flip else (row["system_a"], row["system_b"])
-    low, high = sorted(sign * end for end in row["ci95"]) if row["ci95"] else (None, None)
-    word = {"A": "better", "B": "worse"}.get(row["better"], "not significant")
+    a, b = (row.system_b, row.system_a) if flip else (row.system_a, row.system_b)
+    low, high = sorted(sign * end for end in row.ci95) if row.ci95 else (None, None)
+    word = {"A": "better", "B": "worse"}.get(row.better, "not significant")
     if flip and word != "not significant":
         word = "worse" if word == "better" else "better"
     return {
-        "metric": row["metric"], "direction": row["higher_is_better"], "pair": a if base else f"{a}{MINUS}{b}", "a": a, "b": b,
-        "difference": sign * row["difference"], "low": low, "high": high, "verdict": word, "p": p_text(row["p_holm"]),
-        "text": number(sign * row["difference"]),
+        "metric": row.metric, "direction": row.higher_is_better, "pair": a if base else f"{a}{MINUS}{b}", "a": a, "b": b,
+        "difference": sign * row.difference, "low": low, "high": high, "verdict": word, "p": p_text(row.p_holm),
+        "text": number(sign * row.difference),
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from harness.errors import HarnessError, InputError, did_you_mean
+from harness.errors import HarnessError, InputError
 from harness.files.user_path import user_path
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
 from harness_metrics.tokenisers.plain_words import plain_words
@@ -101,10 +101,7 @@ class Classifier(LoadsModel):
         tokenizer, model = load_transformer(self.path, kind, "detector", needed_by)
         names = {str(name).lower(): int(index) for name, index in model.config.label2id.items()}
         if len(names) > 1 and self.label.lower() not in names:
-            raise InputError(
-                f"the classifier has no class '{self.label}'{did_you_mean(self.label, names)}; classes are {', '.join(names)}",
-                where=str(self.path),
-            )
+            raise InputError.of_name("the classifier has no class", self.label, names, "classes are", str(self.path))
         return tokenizer, model, names.get(self.label.lower(), 0)
 
     def probabilities(self, texts: Sequence[str]) -> np.ndarray:

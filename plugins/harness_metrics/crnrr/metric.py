@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.contracts import Interval, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness.errors import UnknownName, did_you_mean, nearest_name
+from harness.errors import UnknownName
 from harness.stats import bootstrap
 from harness_metrics.crnrr import jackknife
 from harness_metrics.crnrr.caption_words import CaptionWords, sides_of
@@ -59,13 +59,7 @@ class NgramDistribution(CaptionWords):
         self, *, n: Count = 2, form: str = "plug-in", conditional: bool = False, tokenizer: str = "ptb"
     ) -> None:
         if form not in self.fields:
-            raise UnknownName(
-                f"{self.kind} has no form '{form}'{did_you_mean(form, self.fields)}; forms are {', '.join(self.fields)}",
-                parameter="form",
-                value=form,
-                expected=self.fields,
-                nearest=nearest_name(form, self.fields),
-            )
+            raise UnknownName.of_name(f"{self.kind} has no form", form, self.fields, "forms are", parameter="form")
         self.n, self.form, self.conditional = n, form, bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
         words = [f"{self.kind}{n}", *([form] if form != "plug-in" else []), *(["conditional"] if conditional else [])]

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness.errors import HarnessError, InputError, UnknownName, did_you_mean, nearest_name
+from harness.errors import HarnessError, InputError, UnknownName
 from harness_metrics.crnrr.caption_words import CaptionWords, words_object
 from harness_metrics.crnrr.counting import Vocabulary
 from harness_metrics.discrepancy.corpora import PAIRS, Corpus, corpora_of, corpus_of, largest_quality, point
@@ -98,13 +98,7 @@ class QualityDiscrepancy(CaptionWords):
     ) -> None:
         for name, value, options in (("pair", pair, PAIRS), ("show", show, QUANTITIES)):
             if value not in options:
-                raise UnknownName(
-                    f"qdisc: {name} is '{value}'{did_you_mean(value, options)}; expected one of {', '.join(options)}",
-                    parameter=name,
-                    value=value,
-                    expected=options,
-                    nearest=nearest_name(value, options),
-                )
+                raise UnknownName.of_name(f"qdisc: {name} is", value, options, "expected one of", parameter=name)
         shares = [float(x) for x in epsilons]
         if len(shares) < 2 or shares != sorted(set(shares)) or shares[0] < 0 or shares[-1] > 1:
             raise HarnessError(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from harness.contracts import Values
 from harness.contracts.parameters import check_parameters
-from harness.errors import HarnessError, UnknownName, did_you_mean, nearest_name
+from harness.errors import HarnessError, UnknownName
 from harness.files.yaml_source import parse_value
 
 VARIABLE = "HARNESS_LOGGERS"
@@ -45,10 +45,7 @@ def read_loggers(services: Mapping[str, type]) -> list[tuple[type, Values]]:
     loggers: list[tuple[type, Values]] = []
     for name, params in loggers_of(os.environ.get(VARIABLE, "")):
         if name not in services:
-            raise UnknownName(
-                f"{VARIABLE}: no logger '{name}'{did_you_mean(name, services)}; loggers are {', '.join(services)}",
-                value=name, expected=services, nearest=nearest_name(name, services),
-            )  # fmt: skip
+            raise UnknownName.of_name(f"{VARIABLE}: no logger", name, services, "loggers are")
         check_parameters(f"{VARIABLE}: {name}", services[name], {"manifest": {}, **params})
         loggers.append((services[name], params))
     return loggers

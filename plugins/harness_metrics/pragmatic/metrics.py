@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.contracts import Batch, Example, Features, Listener, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
-from harness.errors import HarnessError, InputError, did_you_mean, nearest_name
+from harness.errors import HarnessError, InputError
 from harness.registry import resolve
 from harness_metrics.pragmatic.scores import Mode, Scores, evaluate
 from harness_tasks.a3ds.scene import FACTORS
@@ -192,14 +192,8 @@ class RedundantMention(_PragmaticMetric):
 
     def __init__(self, *, feature: str, category: str | None = None) -> None:
         if feature not in FACTORS:
-            raise HarnessError(
-                f"{self.name}: unknown feature '{feature}'{did_you_mean(feature, FACTORS)}; "
-                f"features are {', '.join(FACTORS)}",
-                parameter="feature",
-                value=feature,
-                expected=FACTORS,
-                nearest=nearest_name(feature, FACTORS),
-            )
+            text = f"{self.name}: unknown feature"
+            raise HarnessError.of_name(text, feature, FACTORS, "features are", parameter="feature")
         super().__init__(category=category)
         self.feature = feature
         self.spec = MetricSpec(_label(self.name, feature, category), False, needs=frozenset(), bounds=(0.0, 1.0))

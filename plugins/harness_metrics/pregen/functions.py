@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
+from harness.errors import InputError, UnknownName
 from harness_metrics.pregen.tokens import FlatTokens, flatten, from_token_scores
 
 __all__ = ["KEPT_NAMES", "NAMES", "evaluate", "from_token_scores", "per_image", "split_name"]
@@ -108,12 +108,7 @@ def split_name(name: str) -> tuple[str, ...]:
     """
     tiers = _PARTS.get(name)
     if tiers is None:
-        raise UnknownName(
-            f"unknown pre-gen metric {name!r}{did_you_mean(name, _PARTS)}",
-            parameter="names",
-            value=name,
-            nearest=nearest_name(name, _PARTS),
-        )
+        raise UnknownName.of_name("unknown pre-gen metric", name, _PARTS, parameter="names")
     return tiers
 
 

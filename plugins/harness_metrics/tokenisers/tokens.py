@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.errors import UnknownName, did_you_mean
+from harness.errors import UnknownName
 
 if TYPE_CHECKING:
     from caption_kernels import Tokenizer
@@ -34,12 +34,7 @@ def check_tokenizer(name: str) -> str:
     'ptb'
     """
     if name not in TOKENIZERS:
-        raise UnknownName(
-            f"unknown tokenizer '{name}'{did_you_mean(name, TOKENIZERS)}; expected {', '.join(TOKENIZERS)}",
-            parameter="tokenizer",
-            value=name,
-            expected=TOKENIZERS,
-        )
+        raise UnknownName.of_name("unknown tokenizer", name, TOKENIZERS, "expected", parameter="tokenizer")
     if name == "java-ptb":
         from harness_metrics.tokenisers.java_runtime import java_command
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from harness.errors import InputError, did_you_mean, nearest_name, require
+from harness.errors import InputError, did_you_mean, require
 from harness.files.records import existing
 from harness_tasks.a3ds.render import VERSION, render
 from harness_tasks.a3ds.scene import N_SCENES, check_ids, indices, labels
@@ -244,13 +244,7 @@ def features(
     """
     name, options = (source, {}) if isinstance(source, str) else next(iter(source.items()), ("", {}))
     if name not in SOURCES or (not isinstance(source, str) and len(source) != 1):
-        raise InputError(
-            f"unknown image features {source!r}{did_you_mean(name, SOURCES)}; expected one of {', '.join(SOURCES)}",
-            parameter="features",
-            value=source,
-            expected=SOURCES,
-            nearest=nearest_name(name, SOURCES),
-        )
+        raise InputError.of_name("unknown image features", name, SOURCES, "expected one of", parameter="features")
     return _features(name, json.dumps(options or {}, sort_keys=True), None if pictures is None else str(pictures))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.contracts import Example, PathParam
 from harness.contracts.parameters import Count, check_arguments
-from harness.errors import InputError, UnknownName, did_you_mean, nearest_name
+from harness.errors import InputError, UnknownName
 from harness.files import records as files
 from harness.files.columns import Columns, check_mapping, find_columns
 from harness.files.dataset_source import DatasetSource, loaded_commit
@@ -231,14 +231,7 @@ class HuggingFaceDataset:
         """Return the columns to read, from ``mapping`` and ``columns``; ``media`` are the columns of images, videos and sound."""
         for name in self.where:
             if name not in present:
-                raise InputError(
-                    f"where: no column '{name}'{did_you_mean(name, present)}",
-                    self.path,
-                    parameter="where",
-                    value=name,
-                    expected=present,
-                    nearest=nearest_name(name, present),
-                )
+                raise InputError.of_name("where: no column", name, present, where=self.path, parameter="where")
         usual: dict[str, Any] = {"split": None}
         for name, alternatives in self.mapping.items():
             usual[name] = alternatives and self._alternative(name, list(alternatives), present)
@@ -317,11 +310,5 @@ def _mapping(name: str | None) -> Mapping[str, Any]:
     if name is None:
         return {}
     if name not in MAPPINGS:
-        raise UnknownName(
-            f"unknown mapping '{name}'{did_you_mean(name, MAPPINGS)}; mappings are {', '.join(MAPPINGS)}",
-            parameter="mapping",
-            value=name,
-            expected=MAPPINGS,
-            nearest=nearest_name(name, MAPPINGS),
-        )
+        raise UnknownName.of_name("unknown mapping", name, MAPPINGS, "mappings are", parameter="mapping")
     return MAPPINGS[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.contracts import Example, PathParam, Values
-from harness.errors import InputError, did_you_mean
+from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
 from harness.files.examples import with_root
@@ -66,10 +66,7 @@ class ChoiceReader:
         self.columns: Values = {name: name for name in COLUMNS}
         for name, column in (columns or {}).items():
             if name not in COLUMNS:
-                raise InputError(
-                    f"columns has no '{name}'{did_you_mean(name, COLUMNS)}; expected {', '.join(COLUMNS)}",
-                    parameter="columns", value=name, expected=COLUMNS,
-                )  # fmt: skip
+                raise InputError.of_name("columns has no", name, COLUMNS, "expected", parameter="columns")
             self.columns[name] = column
         self.answer, self.blind, self.media_root = answer, bool(blind), media_root
         if blank is not None and not blind:

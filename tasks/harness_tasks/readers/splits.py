@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.errors import InputError, did_you_mean, nearest_name
+from harness.errors import InputError
 
 
 def split_names(split: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -24,12 +24,4 @@ def check_splits(names: Sequence[str], present: Iterable[Any], where: str) -> No
     splits = list(dict.fromkeys(str(name) for name in present if name is not None))
     for name in names:
         if name not in splits:
-            available = ", ".join(splits[:5]) + (", ..." if len(splits) > 5 else "")
-            raise InputError(
-                f"no split '{name}'{did_you_mean(name, splits)}; found {available or 'none'}",
-                where,
-                parameter="split",
-                value=name,
-                expected=splits,
-                nearest=nearest_name(name, splits),
-            )
+            raise InputError.of_name("no split", name, splits, "found", where, parameter="split")

@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.analysis.clusters import RankedSystem
 from harness.reporting.comparison_tables import HEADERS, cluster_table, comparison_table, pair_tables
+from tests.support.comparisons import make_comparison
 
-ROW = {
-    "metric": "bleu4", "system_a": "one", "system_b": "two", "higher_is_better": True, "a": 0.25, "b": 0.2, "difference": 0.05,
-    "ci95": [0.01, 0.09], "p_value": 0.012, "p_holm": 0.024, "p_bh": 0.012, "p_bootstrap": 0.02, "sign_p_value": 0.2,
-    "a_larger": 7, "ties": 2, "b_larger": 3, "n": 12, "left_out": 0, "better": "A", "note": "", "draws": 1000, "exact": False,
-}  # fmt: skip
-UNTESTED = {
-    **ROW, "metric": "mauve", "a": None, "b": None, "difference": None, "ci95": None, "p_value": None, "p_holm": None, "p_bh": None,
-    "p_bootstrap": None, "sign_p_value": None, "better": "not tested", "note": "cannot be resampled", "draws": 0,
-}  # fmt: skip
+ROW = make_comparison(
+    metric="bleu4",
+    system_a="one",
+    system_b="two",
+    higher_is_better=True,
+    a=0.25,
+    b=0.2,
+    difference=0.05,
+    ci95=[0.01, 0.09],
+    p_value=0.012,
+    p_holm=0.024,
+    p_bh=0.012,
+    p_bootstrap=0.02,
+    sign_p_value=0.2,
+    a_larger=7,
+    ties=2,
+    b_larger=3,
+    n=12,
+    left_out=0,
+    better="A",
+    note="",
+    draws=1000,
+    exact=False,
+)
+UNTESTED = replace(
+    ROW,
+    metric="mauve",
+    a=None,
+    b=None,
+    difference=None,
+    ci95=None,
+    p_value=None,
+    p_holm=None,
+    p_bh=None,
+    p_bootstrap=None,
+    sign_p_value=None,
+    better="not tested",
+    note="cannot be resampled",
+    draws=0,
+)
 
 
 def test_a_pair_is_a_table_with_a_row_per_metric():
@@ -27,7 +61,7 @@ def test_a_pair_is_a_table_with_a_row_per_metric():
 
 
 def test_files_name_the_systems_of_several_pairs():
-    sheet = comparison_table([ROW, {**ROW, "system_b": "three"}])
+    sheet = comparison_table([ROW, replace(ROW, system_b="three")])
     assert list(sheet.headers[:3]) == ["system A", "system B", "metric"]
     assert len(sheet.alignment) == len(sheet.headers) == len(HEADERS) + 2
     header, first, _ = sheet.data
@@ -42,5 +76,5 @@ def test_a_ranking_has_letters():
 
 
 def test_examples_that_are_left_out_are_counted():
-    (sheet,) = pair_tables([ROW, {**ROW, "metric": "cider", "left_out": 3}])
+    (sheet,) = pair_tables([ROW, replace(ROW, metric="cider", left_out=3)])
     assert sheet.notes[0] == "up to 3 examples are missing or undefined for one system and are left out"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.analysis.comparisons import Comparison
 from harness.reporting.score_table import DATA, score_table
 from harness.rundir.records import ResultRecord
+from tests.support.comparisons import make_comparison
 
 
 def record(model: str, value: float, metric: str = "cider", **fields: Any) -> ResultRecord:
@@ -22,9 +24,11 @@ def record(model: str, value: float, metric: str = "cider", **fields: Any) -> Re
 
 def comparison(
     system: str, difference: float | None, p: float | None, metric: str = "cider", **fields: Any
-) -> dict[str, Any]:
-    row = {"metric": metric, "system_a": system, "system_b": "a", "difference": difference, "p_value": p, "p_holm": p}
-    return {**row, "ci95": None, "note": "", "better": "=", "n": 10, **fields}
+) -> Comparison:
+    values = {"better": "=", "n": 10, **fields}
+    return make_comparison(
+        metric=metric, system_a=system, system_b="a", difference=difference, p_value=p, p_holm=p, **values
+    )
 
 
 def table(sheet):

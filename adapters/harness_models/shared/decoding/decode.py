@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from harness.contracts import Decoding
-from harness.errors import HarnessError, UnknownName, did_you_mean
+from harness.errors import HarnessError, UnknownName
 from harness_models.shared.decoding.beam import beam_search, diverse_beam_search
 from harness_models.shared.decoding.contrastive import check_contrastive, contrastive_search
 from harness_models.shared.decoding.filters import check_filters, draw, uniforms
@@ -88,10 +88,7 @@ def decode(
     """
     by_name = {**STRATEGIES, **(strategies or {})}
     if decoding.strategy not in by_name:
-        raise UnknownName(
-            f"unknown decoding strategy '{decoding.strategy}'{did_you_mean(decoding.strategy, by_name)}; "
-            f"strategies are {', '.join(by_name)}"
-        )
+        raise UnknownName.of_name("unknown decoding strategy", decoding.strategy, by_name, "strategies are")
     check_decoding(decoding)
     if len(batch) == 0:
         return Decoded(())
