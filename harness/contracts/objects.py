@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -136,7 +136,7 @@ class Objects(Sequence[Any]):
 
 def _to_arrays(item: Any, metric: str) -> dict[str, np.ndarray]:
     """Return an object as arrays by name."""
-    named: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {ARRAY: item}
+    named: Mapping[str, Any] = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
     if not named or not all(isinstance(value, np.ndarray) for value in named.values()):
         return {JSON: _json_bytes(item, metric)}
     arrays: dict[str, np.ndarray] = {name: np.atleast_1d(value) for name, value in named.items()}
