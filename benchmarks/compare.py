@@ -170,7 +170,7 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         (result,) = paired_tests([PairedMetric(ours_metric, *data)], family)
         assert result.reported is not None
         reported = result.reported
-        rows = [ours_metric.summands(own.stats) for own in data if own.stats is not None]
+        rows = [ours_metric.summands(own.stats) for own in data if isinstance(own.stats, np.ndarray)]
         resampled = [ours_metric.of_sums(resampled_sums(family, "resamples", own)) for own in rows]
         one = one_sided(scale * (resampled[0] - resampled[1]), theirs.difference)
         error = abs(scale * reported.difference - theirs.difference) / max(abs(theirs.difference), 1e-300)

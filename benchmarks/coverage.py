@@ -27,7 +27,7 @@ import numpy as np
 
 from benchmarks import coverage_cases
 from benchmarks.coverage_cases import CASES, NOT_RUN, Case
-from harness.contracts import Interval
+from harness.contracts import Interval, is_defined
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import score as scoring
@@ -169,7 +169,7 @@ def _captions(case: Case) -> tuple[Draw, dict[str, float], int]:
     if not (metric.spec.resampled or hasattr(metric, "interval")):  # these numbers take minutes on the whole population
         sets = sets[:200]
     stats = scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats
-    stats = stats[~np.isnan(stats[:, 0])]
+    stats = stats[is_defined(stats)]
 
     def draw(rows: np.ndarray, seed: int) -> dict[str, tuple[float, Interval]]:
         if seed < 0:  # the number alone

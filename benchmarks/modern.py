@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.sections import judge_requests
-from harness.contracts import CaptionSet, Permutes
+from harness.contracts import CaptionSet, Permutes, is_defined
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values
@@ -124,7 +124,7 @@ def number(metric: Any, sets: Sequence[CaptionSet], features: FeatureCache) -> t
     """Return the seconds and the processor seconds of one metric on all sets, and its value."""
     start, processor = time.perf_counter(), time.process_time()
     stats = scoring.score(metric, scoring.batches(sets, features), features, None, 0).stats
-    value = float(metric.reduce(stats[~np.isnan(stats[:, 0])]))
+    value = float(metric.reduce(stats[is_defined(stats)]))
     return time.perf_counter() - start, time.process_time() - processor, value
 
 

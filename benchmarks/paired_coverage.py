@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import captions
 from benchmarks.coverage_cases import CASES, GOLDEN_DATA, Case
-from harness.contracts import CaptionSet, LeftOut
+from harness.contracts import CaptionSet, LeftOut, Statistics, join_statistics
 from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -59,26 +59,24 @@ def systems() -> tuple[list[CaptionSet], list[CaptionSet]]:
     return sides
 
 
-def statistics(metric: Any, sides: tuple[list[CaptionSet], list[CaptionSet]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics of both systems, shape (B, d) each, padded to one width."""
-    rows: list[np.ndarray] = []
+def statistics(metric: Any, sides: tuple[list[CaptionSet], list[CaptionSet]]) -> tuple[Statistics, Statistics]:
+    """Return the statistics of both systems."""
+    rows: list[Statistics] = []
     for sets in sides:
         features = FeatureCache([item.references for item in sets])
         rows.append(scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats)
-    width = max(part.shape[1] for part in rows)
-    padded = [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in rows]
-    return padded[0], padded[1]
+    return rows[0], rows[1]
 
 
-def compared(metric: Any, a: np.ndarray, b: np.ndarray, seed: int) -> ResampledDifference:
-    """Return the comparison of two systems from their statistics (B, d)."""
+def compared(metric: Any, a: Statistics, b: Statistics, seed: int) -> ResampledDifference:
+    """Return the comparison of two systems from their statistics."""
     one, other = (metric.left_out(rows, seed) for rows in (a, b))
     difference = LeftOut(one.values - other.values, one.share, one.freedom)
     return difference_of_parts(float(metric.reduce(a)), float(metric.reduce(b)), difference)
 
 
-def simulate(metric: Any, a: np.ndarray, b: np.ndarray, size: int, seconds: float) -> Cell:
-    """Return coverage, power and size for statistics (B, d) of a population."""
+def simulate(metric: Any, a: Statistics, b: Statistics, size: int, seconds: float) -> Cell:
+    """Return coverage, power and size for statistics of a population."""
     rng, started = np.random.default_rng([2, size]), time.perf_counter()
     results: list[ResampledDifference] = []
     null: list[bool] = []
@@ -86,8 +84,9 @@ def simulate(metric: Any, a: np.ndarray, b: np.ndarray, size: int, seconds: floa
         rows = rng.choice(len(a), size, replace=False)
         x, y = a[rows], b[rows]
         results.append(compared(metric, x, y, len(results)))
-        swap = rng.random(size)[:, None] < 0.5
-        null.append(compared(metric, np.where(swap, y, x), np.where(swap, x, y), len(results)).p_value <= LEVEL)
+        swap, both, first = rng.random(size) < 0.5, join_statistics([x, y]), np.arange(size)
+        sides = (both[np.where(swap, first + size, first)], both[np.where(swap, first, first + size)])
+        null.append(compared(metric, *sides, len(results)).p_value <= LEVEL)
     truth = float(np.mean([result.difference for result in results]))
     inside = [item.ci95 is not None and item.ci95[0] <= truth <= item.ci95[1] for item in results]
     power = [item.p_value <= LEVEL for item in results]

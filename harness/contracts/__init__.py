@@ -66,7 +66,14 @@ if TYPE_CHECKING:
         Timed,
         needs_whole_task,
     )
-    from harness.contracts.objects import Objects, Statistics, is_defined, join_statistics, place_statistics
+    from harness.contracts.objects import (
+        Objects,
+        Statistics,
+        example_scores,
+        is_defined,
+        join_statistics,
+        place_statistics,
+    )
     from harness.contracts.parameters import Parameters, PathLike, PathMark, PathParam, Values
 
 __all__ = [
@@ -126,6 +133,7 @@ __all__ = [
     "TokenScores",
     "Values",
     "Warms",
+    "example_scores",
     "is_defined",
     "join_statistics",
     "merge_states",

@@ -6,14 +6,14 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from harness.contracts.data import Batch, CaptionSet
 from harness.contracts.features import Features
 from harness.contracts.metrics import MetricSpec, State
-from harness.contracts.objects import Objects
+from harness.contracts.objects import Objects, example_scores
 from harness.contracts.parameters import Parameters, Values
 
 
@@ -157,21 +157,12 @@ class MeanMetric(Parameterised):
         distinct, column_of = np.unique(np.asarray(labels, dtype=bool), axis=0, return_inverse=True)
         texts, scores = batch.texts, np.full((len(batch), len(distinct)), np.nan)
         for column, row in enumerate(distinct):
-            stats = self.stats(_relabeled(batch, texts, row, features), features, state)
-            defined = ~np.isnan(stats[:, 0])
-            if defined.any():
-                scores[defined, column] = self.per_example(stats[defined])
+            scores[:, column] = example_scores(
+                self, self.stats(_relabeled(batch, texts, row, features), features, state)
+            )
         return scores[:, column_of.reshape(-1)]
 
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return the corpus number of statistics of shape (B, d)."""
-
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one number per weight vector, shape (W,)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
         """Return the mean score, NaN without rows, or weighted means (W,) for ``weights`` of shape (W, B)."""
         if weights is None:
             return float(stats[:, 0].mean()) if len(stats) else float("nan")
@@ -213,7 +204,7 @@ class SumMetric(MeanMetric):
         """Return the addends of statistics, shape (B, k)."""
         return stats[:, 1:]
 
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
         """Return the number of all examples, NaN without any, or one number per row of ``weights`` (W, B), shape (W,)."""
         summands = self.summands(stats)
         if weights is not None:
@@ -266,15 +257,7 @@ class CorpusMetric(Parameterised):
         """Return what :meth:`collect` returns as arrays."""
         return Objects.of(self.collect(batch, features, state), self.spec.name)
 
-    @overload
-    def reduce(self, stats: Objects) -> float:
-        """Return the number of B examples, NaN without examples."""
-
-    @overload
-    def reduce(self, stats: Objects, weights: np.ndarray) -> np.ndarray:
-        """Return one number per weight vector, shape (W,)."""
-
-    def reduce(self, stats: Objects, weights: np.ndarray | None = None) -> float | np.ndarray:
+    def reduce(self, stats: Objects, weights: np.ndarray | None = None) -> Any:
         """Return the number of B examples, NaN without examples, or one number per row of ``weights`` (W, B), shape (W,)."""
         if weights is None:
             return self.number(stats) if len(stats) else float("nan")

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -137,12 +136,10 @@ class Objects(Sequence[Any]):
 
 def _to_arrays(item: Any, metric: str) -> dict[str, np.ndarray]:
     """Return an object as arrays by name."""
-    if isinstance(item, np.ndarray) and item.ndim:
-        arrays = {ARRAY: item}
-    elif isinstance(item, Mapping) and item and all(isinstance(value, np.ndarray) for value in item.values()):
-        arrays = {str(name): np.atleast_1d(value) for name, value in item.items()}
-    else:
+    named: Mapping[str, Any] = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
+    if not named or not all(isinstance(value, np.ndarray) for value in named.values()):
         return {JSON: _json_bytes(item, metric)}
+    arrays: dict[str, np.ndarray] = {name: np.atleast_1d(value) for name, value in named.items()}
     wrong = next((array.dtype for array in arrays.values() if array.dtype.kind not in "biufcU"), None)
     if wrong is not None:
         raise HarnessError(f"metric '{metric}' collects an array of {wrong}; expected numbers, booleans or texts")
@@ -185,6 +182,14 @@ def is_defined(stats: Statistics) -> np.ndarray:
     return ~np.isnan(stats[:, 0]) if stats.size else np.zeros(len(stats), dtype=bool)
 
 
+def example_scores(metric: Any, stats: Statistics) -> np.ndarray:
+    """Return the score of each example by a metric, shape (B,), NaN where it is undefined."""
+    scores, defined = np.full(len(stats), np.nan), is_defined(stats)
+    if defined.any():
+        scores[defined] = metric.per_example(stats[defined])
+    return scores
+
+
 def place_statistics(blocks: Sequence[tuple[np.ndarray, Statistics]], total: int) -> Statistics:
     """Return the statistics of ``total`` examples from those of blocks.
 
@@ -216,6 +221,5 @@ def join_statistics(shards: Sequence[Statistics]) -> Statistics:
     """Return the statistics of shards as one, in their order."""
     if len(shards) == 1:
         return shards[0]
-    starts = np.cumsum([0, *map(len, shards)])
-    positions = [np.arange(start, stop) for start, stop in pairwise(starts)]
-    return place_statistics(list(zip(positions, shards)), int(starts[-1]))
+    positions = np.split(np.arange(sum(map(len, shards))), np.cumsum([len(shard) for shard in shards])[:-1])
+    return place_statistics(list(zip(positions, shards)), sum(map(len, shards)))

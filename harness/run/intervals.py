@@ -137,5 +137,6 @@ def token_intervals(
         return dict.fromkeys(values, Interval(None))
     if len(scores) < 2:
         return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
-    intervals = metric.intervals(scores, samples, seed) if isinstance(metric, HasTokenIntervals) else {}
+    own = isinstance(metric, HasTokenIntervals)
+    intervals: Mapping[str, Interval] = metric.intervals(scores, samples, seed) if own else {}
     return {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}

@@ -22,6 +22,7 @@ from harness.contracts import (
     PositionedBatch,
     State,
     Statistics,
+    example_scores,
     is_defined,
     join_statistics,
     place_statistics,
@@ -69,10 +70,7 @@ class Scored:
 
     def per_example(self, metric: Metric) -> np.ndarray:
         """Return one score per example, shape (B,), NaN where undefined."""
-        scores = np.full(len(self.stats), np.nan)
-        if self.defined.any():
-            scores[self.defined] = metric.per_example(self.stats[self.defined])
-        return scores
+        return example_scores(metric, self.stats)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the content as arrays, for a statistics piece: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""

@@ -19,6 +19,7 @@ from harness.contracts import (
     State,
     Statistics,
     TokenScores,
+    example_scores,
     is_defined,
     join_statistics,
 )
@@ -196,11 +197,8 @@ def token_scores(examples: int = 5, references: int = 3, seed: int = 0) -> list[
 def numbers_of(metric: Metric, stats: Statistics) -> Numbers:
     """Return the scores and the corpus number of statistics, without the undefined rows."""
     defined = is_defined(stats)
-    per_example = np.full(len(stats), np.nan)
-    if defined.any():
-        per_example[defined] = metric.per_example(stats[defined])
     value = float(metric.reduce(stats[defined])) if defined.any() else float("nan")
-    return Numbers(stats, per_example, value)
+    return Numbers(stats, example_scores(metric, stats), value)
 
 
 def same_rows(left: Statistics, right: Statistics) -> bool:

@@ -14,6 +14,7 @@ from harness.contracts import (
     MeanMetric,
     Metric,
     MetricSpec,
+    example_scores,
 )
 from harness.errors import HarnessError
 from harness.registry import resolve
@@ -70,9 +71,4 @@ class Best(FitsInner, MeanMetric):
         columns = np.concatenate([[k], batch.n + np.arange(batch.m)])
         sets = tuple(replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets)
         alone = Batch(sets, batch.text_ids[:, columns], 1, batch.m, batch, columns)
-        stats = np.asarray(self.inner.stats(alone, features, state), dtype=np.float64)
-        defined = ~np.isnan(stats[:, 0])
-        out = np.full(len(batch), np.nan)
-        if defined.any():
-            out[defined] = self.inner.per_example(stats[defined])
-        return out
+        return example_scores(self.inner, self.inner.stats(alone, features, state))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, merge_states
+from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores, merge_states
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness.stats.significance import untestable_reason
@@ -70,13 +70,8 @@ class Spider(MeanMetric):
 
     def stats(self, batch: Batch, features: Features, state: list[Any]) -> np.ndarray:
         """Return the mean and both scores of each example, shape (B, 3); NaN in the first column where one is undefined."""
-        columns: list[np.ndarray] = []
-        for metric, part_state in zip(self.parts, state):
-            rows = metric.stats(batch, features, part_state)
-            defined = ~np.isnan(rows[:, 0])
-            column = np.full(len(rows), np.nan)
-            column[defined] = metric.per_example(rows[defined]) if defined.any() else []
-            columns.append(column)
+        inner_states = zip(self.parts, state)
+        columns = [example_scores(metric, metric.stats(batch, features, inner)) for metric, inner in inner_states]
         return np.stack([0.5 * (columns[0] + columns[1]), *columns], axis=1)
 
     def details(self, stats: np.ndarray) -> dict[str, object]:

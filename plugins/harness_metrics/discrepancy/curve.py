@@ -15,9 +15,10 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, UnknownName
-from harness_metrics.crnrr.caption_words import CaptionWords, words_object
+from harness_metrics.crnrr.caption_words import CaptionWords, sides_of, words_object
 from harness_metrics.crnrr.counting import Vocabulary
-from harness_metrics.discrepancy.corpora import PAIRS, Corpus, corpora_of, corpus_of, largest_quality, point
+from harness_metrics.crnrr.resampling import Words, words_of
+from harness_metrics.discrepancy.corpora import PAIRS, largest_quality, point
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
 from harness_metrics.tokenisers.tokens import check_tokenizer, tokens_of
@@ -131,7 +132,7 @@ class QualityDiscrepancy(CaptionWords):
     def number(self, objects: Objects) -> float:
         """Return the quantity; NaN where it is undefined."""
         curves = objects[0]
-        q, p = corpora_of(objects)
+        q, p = sides_of(objects)
         corpus = point(self.pair, q, p, self.n)
         discrepancies: list[CurveDiscrepancy] = []
         for quality, diversity in zip(curves["quality"], curves["diversity"]):
@@ -146,29 +147,29 @@ class QualityDiscrepancy(CaptionWords):
         return float(values[QUANTITIES.index(self.show)])
 
     # ------------------------------------------------------------------ the curve
-    def _copies(self, references: Sequence[Sequence[str]], features: Features) -> tuple[Corpus, list[list[Corpus]]]:
+    def _copies(self, references: Sequence[Sequence[str]], features: Features) -> tuple[Words, list[list[Words]]]:
         """Return the references and their noisy copies by length and share; all pairs and orders share them."""
 
-        def build() -> tuple[Corpus, list[list[Corpus]]]:
+        def build() -> tuple[Words, list[list[Words]]]:
             ids = features.intern(text for texts in references for text in texts)
             sentences = [text.split() for text in tokens_of(features, ids, self.tokenizer)]
             words = sorted({word for sentence in sentences for word in sentence})
             if not words:
                 raise InputError("qdisc: the references hold no words")
             vocabulary = Vocabulary()
-            copies: list[list[Corpus]] = []
+            copies: list[list[Words]] = []
             for kind, length in enumerate(self.lengths):
                 # One generator per copy: adding a share of noise leaves the other copies as they are.
                 rngs = [np.random.default_rng([self.seed, kind, k]) for k in range(len(self.epsilons))]
                 copies.append([
-                    corpus_of([draw(sentences, words, e, length, rng) for _ in sentences], vocabulary)
+                    words_of([draw(sentences, words, e, length, rng) for _ in sentences], vocabulary)
                     for e, rng in zip(self.epsilons, rngs)
                 ])  # fmt: skip
-            return corpus_of(sentences, vocabulary), copies
+            return words_of(sentences, vocabulary), copies
 
         return features.memo(("qdisc-copies", self.epsilons, self.lengths, self.seed, self.tokenizer), build)
 
-    def _curves(self, references: Corpus, copies: list[list[Corpus]]) -> Curves:
+    def _curves(self, references: Words, copies: list[list[Words]]) -> Curves:
         """Return quality and diversity of the copies for the pair and order of this metric."""
         points = np.array([[point(self.pair, q, references, self.n) for q in row] for row in copies])
         span = largest_quality(self.pair, references, self.n)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, overload
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from harness.contracts import Batch, Features, Interval
+from harness.contracts import Batch, CorpusMetric, Features, Interval, Objects
 from harness.contracts.parameters import Count, Index, Positive, check_arguments
 from harness.stats.weighted_sums import weighted_sums
 from harness_metrics.bases.embedded import EmbeddingMetric, EmbeddingSpec
@@ -45,7 +45,7 @@ class _Kernel(NamedTuple):
     """Shape (d, D)."""
 
 
-class CorpusMmd(EmbeddingMetric):
+class CorpusMmd(EmbeddingMetric, CorpusMetric):
     """Squared maximum mean discrepancy between all candidates and all references, with a Gaussian kernel; lower is better, at least 0.
 
     The kernel is approximated by random Fourier features with a fixed seed, so that statistics are sums over texts. The width of the
@@ -99,37 +99,30 @@ class CorpusMmd(EmbeddingMetric):
         sigma = corpora.median_distance(vectors) if self.sigma is None else self.sigma
         return _Kernel(corpora.frequencies(vectors.shape[-1], self.features, sigma, self.seed))
 
-    def stats(self, batch: Batch, features: Features, state: _Kernel) -> np.ndarray:
-        """Return n, m, and the sums of the features of candidates and of references, shape (B, 2 + 4 features)."""
+    def collect(self, batch: Batch, features: Features, state: _Kernel) -> Sequence[object]:
+        """Return per example n, m, and the sums of the features of candidates and of references, shape (2 + 4 features,)."""
         out = np.empty((len(batch), 2 + 4 * self.features))
         out[:, 0], out[:, 1] = batch.n, batch.m
         vectors = features.vectors(self.embedding, batch.text_ids)
         sums = corpora.feature_sums(vectors, state.frequencies, batch.n)
         out[:, 2 : 2 + 2 * self.features], out[:, 2 + 2 * self.features :] = sums
-        return out
+        return list(out)
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """Return NaN for each example, shape (B,): the metric ``mmd`` compares the texts of one example."""
-        return np.full(len(stats), np.nan)
+    def number(self, objects: Objects) -> float:
+        """Return the squared MMD."""
+        return float(_mmd(np.ones((1, len(objects))) @ objects.values().reshape(len(objects), -1))[0])
 
-    @overload
-    def reduce(self, stats: np.ndarray) -> float:
-        """Return the squared MMD of statistics (B, d)."""
+    def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
+        """Return the squared MMD (W,) for ``weights`` of shape (W, B)."""
+        return _mmd(weighted_sums(weights, objects.values().reshape(len(objects), -1)))
 
-    @overload
-    def reduce(self, stats: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return one value per weight vector, shape (W,)."""
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
-        """Return the squared MMD of the summed statistics (B, d), or values (W,) for ``weights`` of shape (W, B)."""
-        if not len(stats):
-            return float("nan") if weights is None else np.full(len(weights), np.nan)
-        sums = np.ones((1, len(stats))) @ stats if weights is None else weighted_sums(weights, stats)
-        first, second = np.split(sums[:, 2:], 2, axis=1)
-        values = corpora.mmd_of_sums(first, sums[:, 0], second, sums[:, 1])
-        return float(values[0]) if weights is None else values
-
-    def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
+    def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over groups of examples: a bootstrap adds to the bias of the squared MMD."""
-        left_out = grouped_jackknife.without_groups(lambda rows: float(self.reduce(stats[rows])), len(stats), seed)
-        return grouped_jackknife.interval_of(float(self.reduce(stats)), left_out, self.spec.bounds)
+        left_out = grouped_jackknife.without_groups(lambda rows: self.reduce(stats[rows]), len(stats), seed)
+        return grouped_jackknife.interval_of(self.reduce(stats), left_out, self.spec.bounds)
+
+
+def _mmd(sums: np.ndarray) -> np.ndarray:
+    """Return the squared MMD (W,) of sums of n, m and the features of both sides, shape (W, 2 + 4 features)."""
+    first, second = np.split(sums[:, 2:], 2, axis=1)
+    return corpora.mmd_of_sums(first, sums[:, 0], second, sums[:, 1])

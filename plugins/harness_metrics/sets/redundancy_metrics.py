@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MetricSpec, Objects, Parameterised
+from harness.contracts import Batch, Features, MetricSpec, Objects, SumMetric
 from harness.contracts.parameters import Count, Order, check_arguments
 from harness_metrics.crnrr.caption_words import CaptionWords, sides_of
 from harness_metrics.ngram.bleu import Bleu
@@ -17,7 +17,7 @@ from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import check_tokenizer
 
 
-class MBleu(Parameterised):
+class MBleu(SumMetric):
     """Corpus BLEU-n of each candidate against the other candidates of its example, in [0, 1]; lower is more diverse.
 
     Counts and lengths are summed over all candidates of all examples, then BLEU is computed once, as for ``bleu``.
@@ -48,9 +48,6 @@ class MBleu(Parameterised):
         """Return ``m`` and the signature of BLEU: ``mbleu|n:4|tok:ptb``."""
         return f"m{self.bleu.signature()}"
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> None:
-        """Return None: there is no corpus state."""
-
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the statistics of BLEU, the first column averaged over the candidates and the others summed, shape (B, 11)."""
         total = np.zeros((len(batch), 11))
@@ -59,13 +56,9 @@ class MBleu(Parameterised):
         total[:, 0] /= batch.n
         return total
 
-    def per_example(self, stats: np.ndarray) -> np.ndarray:
-        """Return the mean sentence BLEU of each example, shape (B,)."""
-        return stats[:, 0]
-
-    def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        """Return BLEU of the summed statistics (B, 11), or one value per row of ``weights`` (W, B), shape (W,)."""
-        return self.bleu.reduce(stats) if weights is None else self.bleu.reduce(stats, weights)
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
+        return self.bleu.of_sums(sums)
 
 
 def _against_the_others(batch: Batch, k: int) -> Batch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from harness.analysis import compare as module
 from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against
 from harness.analysis.comparisons import verdict
 from harness.errors import HarnessError, InputError
+from harness.rundir.pieces import PieceStore
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from tests.support.comparisons import make_comparison
@@ -179,6 +181,20 @@ def test_a_damaged_piece_is_a_note(project):
     (row,) = compare_runs(["r"])
     assert "no statistics of this metric" in row["note"]
     assert row["better"] == "not tested"
+
+
+def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
+    harness.evaluate({**SPEC, "metrics": ["distinct"]}, output="r")
+    for file in (project / "r" / "scores").glob("*.npz"):
+        arrays = dict(np.load(file))
+        rows = {
+            "stats": np.ones((len(arrays["defined"]), 4)),
+            "p_method": arrays["p_method"],
+            "seconds": arrays["seconds"],
+        }
+        PieceStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
+    (row,) = compare_runs(["r"])
+    assert row["note"] == "the run has no statistics of this metric; run the spec again"
 
 
 def test_adjustment_is_by_metric_and_over_all_rows():

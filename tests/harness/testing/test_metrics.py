@@ -177,6 +177,7 @@ def test_a_sound_metric_passes_all_checks(overlap):
         "columns",
         "json-safe",
         "left-out",
+        "merge",
         "token-scores-unchanged",
     }
 

@@ -5,8 +5,9 @@ import pytest
 
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
+from harness_metrics.crnrr.caption_words import sides_of
 from harness_metrics.discrepancy.bleu import CorpusBleu
-from harness_metrics.discrepancy.corpora import corpora_of, point
+from harness_metrics.discrepancy.corpora import point
 from harness_metrics.discrepancy.curve import QualityDiscrepancy
 from harness_metrics.discrepancy.qdisc import curve_discrepancy
 
@@ -20,7 +21,7 @@ def test_quantities_are_those_of_the_curve(scene, pair):
         curves = metric.fit(features.references, features)
         stats = metric.stats(batch, features, curves)
         values[show] = metric.reduce(stats)
-    q, p = corpora_of(CorpusBleu(tokenizer="none").stats(batch, features, None))
+    q, p = sides_of(CorpusBleu(tokenizer="none").stats(batch, features, None))
     corpus = point(pair, q, p, 1)
     expected = curve_discrepancy(curves.quality[0], curves.diversity[0], corpus.quality, corpus.diversity)
     assert values["qdisc"] == pytest.approx(expected.qdisc)

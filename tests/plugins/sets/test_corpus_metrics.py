@@ -30,7 +30,7 @@ def test_weights_of_the_mmd_repeat_examples_and_a_width_may_be_set():
     metric = CorpusMmd(embedding="bow", sigma=2.0)
     stats = metric.stats(features.batch(sets), features, metric.fit(features.references, features))
     weights = np.array([[2, 0, 1, 1, 3, 0]])
-    repeated = metric.reduce(np.repeat(stats, weights[0], axis=0))
+    repeated = metric.reduce(stats[np.repeat(np.arange(6), weights[0])])
     assert metric.reduce(stats, weights) == pytest.approx([repeated])
     assert metric.reduce(stats, weights / 7) == pytest.approx([repeated])
     assert metric.spec.name == "corpus-mmd(bow, sigma=2)"
