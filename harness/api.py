@@ -17,7 +17,7 @@ from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, 
 from harness.verbs import compare, correlate, export, power, push, report, rescore
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
-    from harness.evaluation import TaskPlan
+    from harness.judgments.task_kinds import TaskPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
     from harness.rundir.rundir import Mode
@@ -86,7 +86,7 @@ def evaluate(
 
 def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
     """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
-    from harness.evaluation import plan_task
+    from harness.judgments.task_kinds import plan_task
     from harness.spec.loading import load_specs
 
     return [plan_task(item) for item in load_specs(spec, overrides, **replace)]
@@ -122,7 +122,7 @@ def evaluate_all(
     options : Options, optional
         Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
     """
-    from harness.evaluation import execute_tasks
+    from harness.judgments.task_kinds import execute_tasks
 
     return execute_tasks(
         plans(spec, overrides, **replace), output=output, default_output=default_output, mode=mode,

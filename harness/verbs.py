@@ -100,7 +100,7 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
         There is no finished run, or the run has all the metrics.
     """
     from harness.errors import InputError
-    from harness.evaluation import execute_task, plan_task
+    from harness.judgments.task_kinds import execute_task, plan_task
     from harness.run.finished import Run
     from harness.spec.loading import load_written
     from harness.spec.metric_text import parse_metric, split_metrics

@@ -42,7 +42,6 @@ LAYERS = [
     {"judgments"},
     {"analysis"},
     {"reporting"},
-    {"evaluation"},
     {"verbs"},
     {"api"},
     {"wrappers"},
@@ -160,7 +159,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     mentions["harness.reporting.charts.samples"] -= {"clip"}  # a property of Vega-Lite's marks
     for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
                     "harness.cli.score", "harness.run.execute",
-                    "harness.judgments.execute", "harness.evaluation", "harness.cli.merge", "harness.run.merge",
+                    "harness.judgments.execute", "harness.judgments.task_kinds", "harness.cli.merge", "harness.run.merge",
                     "harness.run.ray_executor"):  # fmt: skip
         mentions[allowed] -= {"auto"}  # a mode, not the reader
     assert not {name: found for name, found in mentions.items() if found}

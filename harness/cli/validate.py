@@ -9,7 +9,7 @@ from harness.cli.options import add_json, add_registry, print_json, use_registry
 from harness.contracts import Values
 
 if TYPE_CHECKING:
-    from harness.evaluation import TaskPlan
+    from harness.judgments.task_kinds import TaskPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

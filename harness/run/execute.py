@@ -32,13 +32,13 @@ from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution, Options, connected
 from harness.run.finished import Run
 from harness.run.generate import Asks, Captions, generate, prepare
-from harness.run.plan import ModelPlan, Plan
 from harness.run.progress import Stages, bar
 from harness.run.provenance import build_manifest, digest
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
 from harness.run.size_notes import size_note
 from harness.run.systems import PlannedSystem
+from harness.run.task_plan import ModelPlan, Plan
 from harness.run.token_scores import token_scores
 from harness.run.work import print_speed, work_of
 from harness.rundir.provenance import Provenance

@@ -20,8 +20,8 @@ from harness.errors import HarnessError
 from harness.registry import current, use_files
 from harness.registry.local_code import import_from, is_below, module_file
 from harness.run.generate import Asks
-from harness.run.plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
+from harness.run.task_plan import ModelPlan
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor

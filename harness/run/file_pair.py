@@ -14,7 +14,7 @@ from harness.files.yaml_source import Key, Located
 from harness.registry import current, split_spec
 from harness.run.file_labels import system_labels
 from harness.run.generate import generate
-from harness.run.plan import ModelPlan
+from harness.run.task_plan import ModelPlan
 from harness.spec.metric_text import parse_metric, split_metrics
 
 

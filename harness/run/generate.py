@@ -32,9 +32,9 @@ from harness.files.secrets import has_secrets, redact, redact_values
 from harness.llm.store import SETTING, ReplyStore, is_shared
 from harness.registry import current
 from harness.run.example_store import BLOCK, KEY_BYTES, ExampleStore, example_key
-from harness.run.plan import ModelPlan
 from harness.run.progress import note
 from harness.run.provenance import code_of
+from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import AnswerWriter, Row
 from harness.rundir.format import plain
 from harness.rundir.pieces import MemoryPieces, PieceKey, Pieces

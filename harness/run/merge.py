@@ -17,9 +17,10 @@ from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.run.execute import Options, execute
 from harness.run.finished import Run
-from harness.run.plan import Plan, make_plan
+from harness.run.plan import make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
+from harness.run.task_plan import Plan
 from harness.rundir.answers import join_answers
 from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.rundir import Mode, RunDir

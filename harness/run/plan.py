@@ -1,12 +1,11 @@
-"""The plan of a run: components created, grids expanded, names and parameters checked before anything runs."""
+"""Plans of specs: components created, grids expanded, names and parameters checked before anything runs."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, cast
 
 from harness.contracts import Adapter, Decoding, Metric, Parameters, Reader, TokenScoreMetric, Values
 from harness.errors import HarnessError, InputError
@@ -15,68 +14,18 @@ from harness.files.yaml_source import Key
 from harness.registry import current, split_spec
 from harness.run.metric_plan import (
     AnyMetricPlan,
-    MetricPlan,
-    TokenMetricPlan,
     expanded,
     metric_plan,
     unique,
     with_unique_labels,
 )
+from harness.run.task_plan import ModelPlan, Plan
 from harness.run.view_checks import DECODING_AXES, check_cells, check_views
 from harness.run.view_cover import without_uncovered
 from harness.spec.loading import LoadedJudgments, LoadedSpec
-from harness.spec.models import DecodingSpec, Spec
+from harness.spec.models import DecodingSpec
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ModelPlan:
-    """One model of the run."""
-
-    label: str
-    name: str
-    """Registered name of the adapter."""
-    params: Parameters
-    adapter: Adapter
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Everything that a run of models will do."""
-
-    kind: ClassVar = ""
-    absence: ClassVar = ""
-    spec: Spec
-    reader: Reader
-    models: tuple[ModelPlan, ...]
-    decodings: tuple[Decoding, ...]
-    metrics: tuple[AnyMetricPlan, ...]
-    reference_counts: tuple[int | None, ...]
-
-    def described(self) -> Values:
-        """Return the reader, the labels of the models and the number of decodings."""
-        models = [model.label for model in self.models]
-        return {"reader": self.spec.dataset.reader, "models": models, "decodings": len(self.decodings)}
-
-    @cached_property
-    def caption_metrics(self) -> tuple[MetricPlan, ...]:
-        """Metrics that score caption sets."""
-        return tuple(plan for plan in self.metrics if isinstance(plan, MetricPlan))
-
-    @cached_property
-    def token_metrics(self) -> tuple[TokenMetricPlan, ...]:
-        """Metrics that judge token scores."""
-        return tuple(plan for plan in self.metrics if isinstance(plan, TokenMetricPlan))
-
-    @cached_property
-    def generations(self) -> Mapping[Decoding, Sequence[Decoding]]:
-        """Decodings to generate with, each with those of the grid that share its captions: they differ in ``candidates`` alone."""
-        largest = max((d.candidates for d in self.decodings if d.candidates is not None), default=None)
-        groups: dict[Decoding, list[Decoding]] = {}
-        for decoding in self.decodings:
-            groups.setdefault(replace(decoding, candidates=largest), []).append(decoding)
-        return groups
 
 
 def make_plan(loaded: LoadedSpec) -> Plan:

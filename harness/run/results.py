@@ -14,11 +14,11 @@ from harness.files.secrets import redact_values
 from harness.run.execution import Execution
 from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
-from harness.run.plan import ModelPlan, Plan
 from harness.run.progress import bar
 from harness.run.score import Scored, combined, is_tested
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
+from harness.run.task_plan import ModelPlan, Plan
 from harness.rundir.format import SAMPLES
 from harness.rundir.records import ResultRecord
 from harness.rundir.sample_file import SampleWriter

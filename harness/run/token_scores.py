@@ -12,8 +12,8 @@ from harness.contracts import Scorer, TokenScores
 from harness.errors import HarnessError
 from harness.run.example_store import BLOCK, ExampleStore
 from harness.run.generate import blocks
-from harness.run.plan import ModelPlan
 from harness.run.provenance import code_of
+from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import Row
 from harness.rundir.pieces import PieceKey, Pieces
 

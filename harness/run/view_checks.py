@@ -10,7 +10,7 @@ from harness.rundir.records import ResultRecord, changed_fields, lookup
 from harness.spec.published import EVERY, PublishedTable
 
 if TYPE_CHECKING:
-    from harness.run.plan import Plan
+    from harness.run.task_plan import Plan
     from harness.spec.loading import LoadedSpec
     from harness.spec.models import ViewSpec
 

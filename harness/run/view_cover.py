@@ -15,7 +15,7 @@ from harness.run.view_checks import shared_cell
 from harness.spec.published import EVERY, PublishedTable
 
 if TYPE_CHECKING:
-    from harness.run.plan import Plan
+    from harness.run.task_plan import Plan
     from harness.spec.loading import LoadedSpec
     from harness.spec.models import ViewSpec
 

@@ -15,7 +15,7 @@ from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, Instance, NotApplicable, ensure
 
 if TYPE_CHECKING:
-    from harness.evaluation import TaskPlan
+    from harness.judgments.task_kinds import TaskPlan
 
 READER_CHECKS = Checks("readers")
 TASK_CHECKS = Checks("tasks")
@@ -96,7 +96,7 @@ def valid(subject: TaskSubject) -> None:
 @TASK_CHECKS.add
 def complete(subject: TaskSubject) -> None:
     """The task has a name, at least one model (a task of human judgments: a way to get its files) and at least one metric."""
-    from harness.run.plan import Plan
+    from harness.run.task_plan import Plan
 
     for plan in subject.valid_plans:
         ensure(plan.spec.task.strip(), "has no name")
@@ -112,7 +112,7 @@ def complete(subject: TaskSubject) -> None:
 @TASK_CHECKS.add
 def dataset(subject: TaskSubject) -> None:
     """The reader of the task meets the contract of readers; a judgment set can be read."""
-    from harness.run.plan import Plan
+    from harness.run.task_plan import Plan
 
     for plan in subject.valid_plans:
         if not isinstance(plan, Plan):

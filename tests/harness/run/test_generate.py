@@ -11,7 +11,7 @@ from harness.contracts import Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
 from harness.run import generate as module
 from harness.run.generate import Captions, as_generation, generate
-from harness.run.plan import ModelPlan
+from harness.run.task_plan import ModelPlan
 from harness.rundir.pieces import PieceStore
 
 EXAMPLES = [Example(f"e{i}", (f"r{i}",), media=f"{i}.png") for i in range(5)]

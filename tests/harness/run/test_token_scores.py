@@ -8,7 +8,7 @@ import pytest
 from harness.contracts import Example, TokenScores
 from harness.errors import HarnessError
 from harness.run.example_store import ExampleStore
-from harness.run.plan import ModelPlan
+from harness.run.task_plan import ModelPlan
 from harness.run.token_scores import token_scores
 from harness.rundir.pieces import PieceStore
 

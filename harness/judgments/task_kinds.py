@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from harness.errors import HarnessError, InputError
 from harness.run.execute import Options, execute
 from harness.run.finished import Run
-from harness.run.plan import Plan, make_plan
+from harness.run.plan import make_plan
+from harness.run.task_plan import Plan
 from harness.rundir.format import MANIFEST
 from harness.rundir.rundir import Mode, bugs_logged
 from harness.rundir.suite import write_suite
