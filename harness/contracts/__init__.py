@@ -32,13 +32,11 @@ if TYPE_CHECKING:
         TokenScores,
     )
     from harness.contracts.explanations import Explains, Explanation
-    from harness.contracts.features import Features
+    from harness.contracts.features import Distance, Embedding, Features
     from harness.contracts.judgments import JudgedCaption, JudgedItem, JudgedPair, Judgments
     from harness.contracts.metrics import (
         ChecksInstallation,
         Details,
-        Distance,
-        Embedding,
         ForgetsTexts,
         HasTokenIntervals,
         Interval,

@@ -1,18 +1,49 @@
-"""The features protocol: everything that several metrics of a run need of the texts, computed once."""
+"""Distances, embeddings and the features protocol: everything that several metrics of a run need of the texts, computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from harness.contracts.data import Batch, CaptionSet
 
-if TYPE_CHECKING:
-    from harness.contracts.metrics import Distance, Embedding
-
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Distance(Protocol):
+    """Distance of two texts: non-negative, d(x, x) = 0; it may be asymmetric and need not satisfy the triangle inequality."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Return a text that changes whenever a distance may change."""
+        ...
+
+    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
+        """Return all pairs, float64, shape (B, N, N): rows the hypothesis, columns the reference, candidates first."""
+        ...
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Map from texts to vectors."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Return a text that changes whenever a vector may change."""
+        ...
+
+    def fit(self, references: Sequence[Sequence[str]]) -> None:
+        """Fit on the task's references (a vocabulary) before the first ``encode``; most embeddings do nothing."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return vectors, float32, shape (T, d). Called with each distinct text once, shortest first."""
+        ...
 
 
 class Features(Protocol):

@@ -1,4 +1,4 @@
-"""Protocols of metrics, distances and embeddings.
+"""Protocols of metrics.
 
 Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` references, ``N = n + m`` texts of an example
 (candidates first), ``P`` relabelings, ``W`` weight vectors, ``T`` texts, ``d`` features.
@@ -250,40 +250,6 @@ class Permutes(Protocol):
         ``labels`` is bool, shape (P, N), True for a candidate. "More extreme" follows ``spec.higher_is_better``: lower
         scores where True, higher scores where False.
         """
-        ...
-
-
-@runtime_checkable
-class Distance(Protocol):
-    """Distance of two texts: non-negative, d(x, x) = 0; it may be asymmetric and need not satisfy the triangle inequality."""
-
-    name: str
-
-    def signature(self) -> str:
-        """Return a text that changes whenever a distance may change."""
-        ...
-
-    def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return all pairs, float64, shape (B, N, N): rows the hypothesis, columns the reference, candidates first."""
-        ...
-
-
-@runtime_checkable
-class Embedding(Protocol):
-    """Map from texts to vectors."""
-
-    name: str
-
-    def signature(self) -> str:
-        """Return a text that changes whenever a vector may change."""
-        ...
-
-    def fit(self, references: Sequence[Sequence[str]]) -> None:
-        """Fit on the task's references (a vocabulary) before the first ``encode``; most embeddings do nothing."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Return vectors, float32, shape (T, d). Called with each distinct text once, shortest first."""
         ...
 
 
