@@ -17,8 +17,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.analysis.comparisons import Comparison
 from harness.cli.options import add_registry, print_json, use_registry
-from harness.contracts import Parameters
 from harness.errors import HarnessError, InputError, UnknownName, did_you_mean
 from harness.files.file_options import OPTION_SPELLING, FileOptions, respell
 from harness.registry import current
@@ -213,7 +213,7 @@ def _equal_systems(result: Run) -> list[tuple[str, str]]:
     return pairs
 
 
-def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Parameters]:
+def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: bool) -> Sequence[Comparison]:
     """Return the comparisons of the other systems (``system_a``) with the baseline (``system_b``), p-values adjusted."""
     from harness import api
 
@@ -224,7 +224,7 @@ def _comparisons(result: Run, baseline: str, args: argparse.Namespace, show: boo
         return []
 
 
-def _print(result: Run, rows: Sequence[Parameters], baseline: str, args: argparse.Namespace, form: str) -> None:
+def _print(result: Run, rows: Sequence[Comparison], baseline: str, args: argparse.Namespace, form: str) -> None:
     """Print the results in a format; remarks on them go to stderr where stdout is for programs."""
     from harness.reporting.formats import print_as
     from harness.reporting.score_table import score_table
