@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.contracts import Example, PathParam
+from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError
 from harness.files import captions, records
 
@@ -26,12 +27,13 @@ class SubRip:
         Number of references per cue, of the first files; all by default.
     """
 
+    @check_arguments
     def __init__(
-        self, *, path: PathParam | Sequence[PathParam] | None = None, limit_references: int | None = None
+        self, *, path: PathParam | Sequence[PathParam] | None = None, limit_references: Count | None = None
     ) -> None:
         paths = list(SAMPLE) if path is None else [path] if isinstance(path, str) else list(path)
         self.paths = [records.existing(item, "file of subtitles") for item in paths]
-        self.limit_references = captions.positive(limit_references, "limit_references")
+        self.limit_references = limit_references
 
     def fingerprint(self) -> str:
         """Return a hash of the files and the parameters."""
