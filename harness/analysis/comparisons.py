@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from math import isnan
 from typing import Any
 
 import harness
 from harness.contracts import Values
+from harness.contracts.parameters import Parameters
 
 LEVEL = 0.05
 """Level of significance of :attr:`Comparison.better`."""
@@ -17,7 +18,7 @@ NOT_TESTED = "not tested"
 
 
 @dataclass(frozen=True)
-class Comparison(Mapping[str, Any]):
+class Comparison(Parameters):
     """Two systems compared by one metric. Fields are also items: ``row["p_value"]`` is ``row.p_value``."""
 
     metric: str

@@ -41,9 +41,9 @@ def metric_comparisons(
             raise HarnessError(
                 f"there is no metric '{name}'{did_you_mean(name, records)}; there are {', '.join(records)}"
             )
-    chosen = [name for name in records if metrics is None or name in metrics or name == baseline]
+    names = [name for name in records if metrics is None or name in metrics or name == baseline]
     compared = (
-        [(name, baseline) for name in chosen if name != baseline] if baseline else itertools.combinations(chosen, 2)
+        [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2)
     )
     rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
     return [replace(row, better=better(row)) for row in rows]

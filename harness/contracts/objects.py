@@ -1,4 +1,4 @@
-"""What a corpus metric collects: one object per example, held as arrays of all examples, so that shards are stored and joined as arrays."""
+"""Objects of a corpus metric: one per example, held as arrays of all examples, so that shards are stored and joined as arrays."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ class Objects(Sequence[Any]):
         columns: dict[str, np.ndarray] = {}
         counts: dict[str, np.ndarray] = {}
         for name, values in self.columns.items():
-            taken = self.counts[name][examples]
+            lengths = self.counts[name][examples]
             # The values of example k lie from starts[k] on; a running number, set back to 0 at each example, counts through them.
-            running = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
-            columns[name] = values[np.repeat(self._starts[name][examples], taken) + running]
-            counts[name] = taken
+            running = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            columns[name] = values[np.repeat(self._starts[name][examples], lengths) + running]
+            counts[name] = lengths
         return Objects(columns, counts, self.defined[examples])
 
     def _object(self, example: int) -> Any:
@@ -136,10 +136,10 @@ class Objects(Sequence[Any]):
 
 def _to_arrays(item: Any, metric: str) -> dict[str, np.ndarray]:
     """Return an object as arrays by name."""
-    named: Mapping[str, Any] = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
-    if not named or not all(isinstance(value, np.ndarray) for value in named.values()):
+    values_by_name: Mapping[str, Any] = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
+    if not values_by_name or not all(isinstance(value, np.ndarray) for value in values_by_name.values()):
         return {JSON: _json_bytes(item, metric)}
-    arrays: dict[str, np.ndarray] = {name: np.atleast_1d(value) for name, value in named.items()}
+    arrays: dict[str, np.ndarray] = {name: np.atleast_1d(value) for name, value in values_by_name.items()}
     wrong = next((array.dtype for array in arrays.values() if array.dtype.kind not in "biufcU"), None)
     if wrong is not None:
         raise HarnessError(f"metric '{metric}' collects an array of {wrong}; expected numbers, booleans or texts")
@@ -149,10 +149,10 @@ def _to_arrays(item: Any, metric: str) -> dict[str, np.ndarray]:
 def _json_bytes(item: Any, metric: str) -> np.ndarray:
     try:
         text = json.dumps(item, allow_nan=False)
-        kept = json.loads(text) == item  # JSON turns tuples into lists, and keys that are numbers into texts
+        is_unchanged = json.loads(text) == item  # JSON turns tuples into lists, and keys that are numbers into texts
     except (TypeError, ValueError):
-        kept, text = False, ""
-    if not kept:
+        is_unchanged, text = False, ""
+    if not is_unchanged:
         raise HarnessError(
             f"metric '{metric}' collects {item!r:.60}; expected per example an array, a mapping from names to arrays, or what JSON "
             "gives back unchanged (texts, numbers, lists, mappings with texts as keys)"
@@ -172,7 +172,7 @@ def _concatenate(arrays: Sequence[np.ndarray], name: str, owner: str) -> np.ndar
 
 
 Statistics = np.ndarray | Objects
-"""What a metric keeps of B examples: float64 rows (B, d), NaN in column 0 where an example is undefined, or :class:`Objects`."""
+"""Statistics that a metric keeps of B examples: float64 rows (B, d), NaN in column 0 where an example is undefined, or :class:`Objects`."""
 
 
 def is_defined(stats: Statistics) -> np.ndarray:

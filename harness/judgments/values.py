@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from harness.contracts import Parameters
+from harness.contracts.parameters import Values
 from harness.errors import InputError
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
@@ -95,7 +96,7 @@ def same(found: YamlValue, expected: YamlValue) -> bool:
     return a is not None and a == b
 
 
-def scalars(fields: Parameters, used: Sequence[str | None]) -> dict[str, Any]:
+def scalars(fields: Parameters, used: Sequence[str | None]) -> Values:
     """Return the fields of a record that are short texts, numbers or flags and are not used otherwise."""
     heads = {name.split(".")[0] for name in used if name}
     return {

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from types import ModuleType
 from typing import Any, Literal, NoReturn, TypeVar
 
-from harness.contracts.parameters import Count, Index, NonNegative, Positive, check_fields
+from harness.contracts.parameters import Count, Index, NonNegative, Parameters, Positive, Values, check_fields
 from harness.errors import HarnessError, require
 from harness.files.json_text import parse_json
 from harness.llm.refusals import Refusal, stop_reason
@@ -142,7 +142,7 @@ class ChatClient:
                     f"{self.owner}: the field '{name}' has the same name on all servers", parameter="parameters"
                 )
 
-    def rename_fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def rename_fields(self, body: Parameters) -> Values:
         """Return the fields of a request under their names on the server, without those that it does not accept."""
         names = {name: self.parameters.get(name, name) for name in body}
         return {new: body[name] for name, new in names.items() if new is not None}
@@ -224,7 +224,7 @@ class Session:
                 f"{usage.failures} requests in a row have no answer, no further request is sent; the last: {error}"
             )
 
-    async def post(self, path: str, body: Mapping[str, Any], accept: Callable[[Any], T]) -> T:
+    async def post(self, path: str, body: Parameters, accept: Callable[[Any], T]) -> T:
         """Send a request and return ``accept(reply)`` for its first valid reply.
 
         Parameters
@@ -256,7 +256,7 @@ class Session:
         self.client.usage.failures = 0
         return value
 
-    async def _post(self, path: str, body: Mapping[str, Any], accept: Callable[[Any], T]) -> T:
+    async def _post(self, path: str, body: Parameters, accept: Callable[[Any], T]) -> T:
         """Repeat a request until it has a valid reply."""
         attempts, problem = self.client.retries + 1, ""
         for attempt in range(attempts):
@@ -286,7 +286,7 @@ class Session:
         if start > now:
             await self.client.sleep(start - now)
 
-    async def _once(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def _once(self, path: str, body: Parameters) -> Any:
         """Send one request and return the decoded reply; raise :class:`_Repeat` for what another attempt may mend."""
         client = self.client
         client.usage.requests += 1
@@ -310,7 +310,7 @@ class Session:
             return f"no connection within {min(self.client.connect_timeout, self.client.timeout):g} s"
         return f"no answer within {self.client.timeout:g} s"
 
-    async def _exchange(self, path: str, body: Mapping[str, Any]) -> tuple[int, Mapping[str, str], bytes]:
+    async def _exchange(self, path: str, body: Parameters) -> tuple[int, Mapping[str, str], bytes]:
         content = bytearray()
         async with self._http.stream("POST", path, json=dict(body)) as reply:
             async for chunk in reply.aiter_bytes():
@@ -319,7 +319,7 @@ class Session:
                     raise RequestFailed(f"the reply is larger than {MAX_REPLY // 2**20} MiB")
             return reply.status_code, reply.headers, bytes(content)
 
-    def _reject(self, refusal: Refusal, body: Mapping[str, Any]) -> NoReturn:
+    def _reject(self, refusal: Refusal, body: Parameters) -> NoReturn:
         """Raise for a reply with another status than 200."""
         reason = stop_reason(refusal, body, has_key=self.client.api_key is not None)
         if reason:

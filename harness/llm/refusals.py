@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from harness.contracts.parameters import Parameters
 from harness.files.json_text import parse_json
 
 _UNSUPPORTED = re.compile(
@@ -59,7 +59,7 @@ def _first_line(text: str) -> str:
     return " ".join(text.split())[:200]
 
 
-def stop_reason(refusal: Refusal, body: Mapping[str, Any], *, has_key: bool) -> str | None:
+def stop_reason(refusal: Refusal, body: Parameters, *, has_key: bool) -> str | None:
     """Return the reason to send no further request, with what to change; None where other requests may succeed.
 
     Parameters
@@ -88,7 +88,7 @@ def stop_reason(refusal: Refusal, body: Mapping[str, Any], *, has_key: bool) -> 
     return f"{refusal.text}; {change}"
 
 
-def _field_reason(refusal: Refusal, body: Mapping[str, Any]) -> str | None:
+def _field_reason(refusal: Refusal, body: Parameters) -> str | None:
     """Return the reason for a server that does not accept a field of the request, and how to rename or drop it."""
     if not (_UNSUPPORTED.search(refusal.message) or _UNSUPPORTED.search(refusal.code.replace("_", " "))):
         return None

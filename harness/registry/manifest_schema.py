@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from harness import __version__
 from harness.contracts import Parameters
+from harness.contracts.parameters import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.registry.component_kinds import HIDDEN, KINDS
 from harness.registry.versions import satisfies
@@ -70,7 +71,7 @@ class Entry:
     """Version of the component, as its manifest declares it; part of the provenance of a run."""
     roles: tuple[str, ...] = ()
     """Uses of the component by the engine itself, such as ``reference-files``; built-in entries only."""
-    captions_of: Parameters = field(default_factory=dict[str, Any], hash=False)
+    captions_of: Parameters = field(default_factory=Values, hash=False)
     """Module -> hash of earlier code of an adapter that gave the same captions: stored captions of that code are reused."""
     local: bool = False
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from harness.analysis.column_table import ColumnTable
 from harness.analysis.correlate import ALL, Study
+from harness.contracts.parameters import Values
 from harness.errors import UnknownName, did_you_mean
 from harness.reporting.charts.build import color_scale, dash_scale, finish_chart, pad_ends, panels, shape_scale
 from harness.reporting.charts.chart import Chart, Spec
@@ -57,7 +57,7 @@ def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: s
 
 def _points(
     study: Study, table: ColumnTable, labels: np.ndarray, groups: Sequence[str], x: str | None, y: str
-) -> dict[str, Any]:
+) -> Values:
     """Return titles, points and ends of the fitted line of one panel."""
     if x is None:
         return {"x": "", "y": y, "title": f"{y}: nothing defined", "points": [], "line": []}
@@ -73,13 +73,13 @@ def _points(
     }  # fmt: skip
 
 
-def _build_scatter(panels_data: Sequence[dict[str, Any]], groups: Sequence[str], layout: Layout) -> Spec:
+def _build_scatter(panels_data: Sequence[Values], groups: Sequence[str], layout: Layout) -> Spec:
     columns = layout.columns(len(panels_data), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
     legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
     color, shape = (nominal("group", scale=scale(groups), legend=legend) for scale in (color_scale, shape_scale))
     charts: list[Spec] = []
-    data: dict[str, list[dict[str, Any]]] = {}
+    data: dict[str, list[Values]] = {}
     for k, panel in enumerate(panels_data):
         data |= {f"points{k}": panel["points"], f"line{k}": panel["line"]}
         x, y = (
@@ -121,9 +121,7 @@ def ranking(study: Study) -> Chart:
     )
 
 
-def _build_ranking(
-    rows: Sequence[dict[str, Any]], targets: Sequence[str], groups: Sequence[str], layout: Layout
-) -> Spec:
+def _build_ranking(rows: Sequence[Values], targets: Sequence[str], groups: Sequence[str], layout: Layout) -> Spec:
     columns = layout.columns(len(targets), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
     legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}

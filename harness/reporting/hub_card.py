@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import yaml
 
 from harness import __version__
+from harness.contracts.parameters import Values
 from harness.errors import InputError
 from harness.reporting.formats.markdown import escape_markdown, to_markdown
 from harness.reporting.numbers import heading, interval_text, number, p_text
@@ -59,7 +59,7 @@ def card(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: 
     return "\n\n".join(paragraphs) + "\n"
 
 
-def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions) -> dict[str, Any]:
+def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions) -> Values:
     """Return the YAML metadata of the card; arguments as for :func:`card`."""
     size = next((text for limit, text in _SIZES if rows < limit), "10M<n<100M")
     optional = {"license": options.license, "language": [options.language] if options.language else None}
@@ -78,12 +78,12 @@ def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, o
     }
 
 
-def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[dict[str, Any]]:
+def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[Values]:
     """Return the results of runs as the ``model-index`` of the hub: one entry per model, one result per task and decoding.
 
     Undefined values are left out. The arguments of a metric (``args``) hold its signature, number of examples, interval and p-value.
     """
-    models: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
+    models: dict[str, dict[tuple[int, str], Values]] = {}
     for index, run in enumerate(runs):
         for record in run.records:
             if not math.isfinite(record.value):
@@ -94,7 +94,7 @@ def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[d
     return [{"name": name, "results": list(results.values())} for name, results in models.items()]
 
 
-def _result(run: Run, record: ResultRecord, task_type: str) -> dict[str, Any]:
+def _result(run: Run, record: ResultRecord, task_type: str) -> Values:
     decoding = decoding_text(record.decoding)
     source = run.provenance.data.get("source")
     hub = source if isinstance(source, Mapping) and source.get("commit") else {}
@@ -108,8 +108,8 @@ def _result(run: Run, record: ResultRecord, task_type: str) -> dict[str, Any]:
     }
 
 
-def _metric(record: ResultRecord) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"signature": record.signature, "examples": record.n}
+def _metric(record: ResultRecord) -> Values:
+    arguments: Values = {"signature": record.signature, "examples": record.n}
     if record.decoding:
         arguments["decoding"] = dict(record.decoding)
     if record.ci95:

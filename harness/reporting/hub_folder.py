@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError, require
 from harness.files.memory import require_memory
 from harness.reporting.hub_card import MARK, CardOptions, card, check_text
@@ -137,7 +137,7 @@ def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
     parquet.write_table(table, path)
 
 
-def _result_row(record: ResultRecord) -> dict[str, Any]:
+def _result_row(record: ResultRecord) -> Values:
     """Return a record as a flat row; mappings are JSON texts."""
     row = {
         name: getattr(record, name) for name in (*_TEXTS, "value", "p_value", "seconds", *_COUNTS, "higher_is_better")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from typing import cast
 
 from harness.contracts import Parameters
+from harness.contracts.parameters import Values
 from harness.errors import InputError
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, number
@@ -57,7 +58,7 @@ class LeagueSet:
         statistic = str(next(iter(self.headlines.values())).statistic)
         if statistic.endswith("_system") or statistic.startswith("soft"):
             return "systems"
-        form = str(cast("Mapping[str, Any]", self.spec.get("judgments") or {}).get("form"))
+        form = str(cast("Parameters", self.spec.get("judgments") or {}).get("form"))
         if form == "foil":
             return form
         if statistic in ("auc", "average_precision"):
@@ -68,7 +69,7 @@ class LeagueSet:
         """Return the published rows of the headline: those of the spec, also for metrics that this run does not have."""
         head = next(iter(self.headlines.values()))
         rows: list[PublishedValues] = []
-        for table in cast("list[dict[str, Any]]", self.spec.get("published") or []):
+        for table in cast("list[Values]", self.spec.get("published") or []):
             statistic = table.get("statistic") or head.statistic
             group = table.get("group") or head.group
             if (statistic, group) == (head.statistic, head.group):
@@ -81,7 +82,7 @@ class PublishedValues:
     """Published values of one source, times 100."""
 
     reference: str
-    values: Mapping[str, Any]
+    values: Parameters
     note: str = ""
 
     def text(self, metric: str) -> str:

@@ -1,4 +1,4 @@
-"""What a run has at hand while it is executed: its directory, its workers, and the results so far."""
+"""The state of a run while it is executed: its directory, its workers, and the results so far."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Distance, Embedding, ForgetsTexts
+from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 
 T = TypeVar("T")
@@ -218,11 +219,11 @@ class FeatureCache:
                 state[key] = value
         return state
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Values:
         """Return the corpus state, for another process: no texts, and references that cannot be read there."""
         return {"memo": self.corpus_state(), "kept": self._kept, "embeddings": self._embeddings}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Values) -> None:
         self.__init__(NoReferences())
         self._memo, self._kept, self._embeddings = state["memo"], state["kept"], state["embeddings"]
 

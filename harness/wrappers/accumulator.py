@@ -7,18 +7,19 @@ joined in their order give the same number as one pass, to the digit.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from harness.contracts import CaptionSet, Metric, Parameters, TokenScoreMetric, TokenScores
+from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
 from harness.run.text_scores import MetricResult, caption_sets, score_captions
 
-MetricName = str | Mapping[str, Any] | object
+MetricName = str | Parameters | object
 """``name``, ``name:parameter=value``, ``{name: parameters}``, or an instance."""
 
 
@@ -152,14 +153,14 @@ def _json(value: object) -> str:
         raise InputError(f"the metadata of an example cannot be stored as JSON: {error}", parameter="meta") from error
 
 
-def _caption_set(index: int, row: dict[str, Any]) -> CaptionSet:
+def _caption_set(index: int, row: Values) -> CaptionSet:
     item = CaptionSet(
         str(index), tuple(row["candidates"]), tuple(row["references"]), row.get("media"), row.get("source")
     )
     return replace(item, meta=row["meta"]) if "meta" in row else item
 
 
-def _token_values(entry: TokenScores) -> dict[str, Any]:
+def _token_values(entry: TokenScores) -> Values:
     return {
         "log_probs": np.asarray(entry.log_probs, dtype=np.float64).tolist(),
         "ranks": np.asarray(entry.ranks).tolist(),
@@ -168,6 +169,6 @@ def _token_values(entry: TokenScores) -> dict[str, Any]:
     }
 
 
-def _token_scores(row: dict[str, Any]) -> TokenScores:
+def _token_scores(row: Values) -> TokenScores:
     ranks = np.asarray(row["ranks"], dtype=np.int64)
     return TokenScores(np.asarray(row["log_probs"], dtype=np.float64), ranks, tuple(row["tokens"]), row["likelihood"])

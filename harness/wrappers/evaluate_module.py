@@ -8,11 +8,12 @@ from typing import Any
 
 from harness import __version__
 from harness.contracts import TokenScores
+from harness.contracts.parameters import Values
 from harness.errors import require
 from harness.wrappers.accumulator import MetricName, WrappedMetric
 
 
-def as_evaluate(metric: MetricName, /, *, module: dict[str, Any] | None = None, **params: Any) -> Any:
+def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params: Any) -> Any:
     """Return a metric as an :class:`evaluate.Metric`.
 
     ``compute(predictions=..., references=...)`` returns ``{label: number}``. A prediction is a text or a list of texts, the

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from harness.contracts import Parameters, TokenScores
+from harness.contracts.parameters import Values
 from harness.errors import require
 from harness.run.text_scores import MetricResult
 from harness.wrappers.accumulator import MetricName, WrappedMetric
@@ -15,7 +16,7 @@ from harness.wrappers.accumulator import MetricName, WrappedMetric
 _STATES = ("bytes", "lengths")
 
 
-def as_torchmetric(metric: MetricName, /, *, sync: Mapping[str, Any] | None = None, **params: Any) -> Any:
+def as_torchmetric(metric: MetricName, /, *, sync: Parameters | None = None, **params: Any) -> Any:
     """Return a metric as a :class:`torchmetrics.Metric`.
 
     ``update(predictions, references, media=None, sources=None, meta=None)`` adds examples: per example one text or a list of texts,
@@ -60,7 +61,7 @@ def as_torchmetric(metric: MetricName, /, *, sync: Mapping[str, Any] | None = No
     return _class_of(wrapped.higher_is_better)(wrapped, dict(sync or {}))
 
 
-def _again(source: MetricName, params: Parameters, sync: Mapping[str, Any]) -> Any:
+def _again(source: MetricName, params: Parameters, sync: Parameters) -> Any:
     """Return a new metric, for copies and other processes."""
     return as_torchmetric(source, sync=sync, **params)
 
@@ -77,7 +78,7 @@ def _class_of(direction: bool | None) -> Any:
         higher_is_better = direction
         full_state_update = False
 
-        def __init__(self, wrapped: WrappedMetric, sync: dict[str, Any]) -> None:
+        def __init__(self, wrapped: WrappedMetric, sync: Values) -> None:
             super().__init__(**sync)
             self.wrapped, self._sync_arguments = wrapped, sync
             for name in _STATES:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
+from harness.contracts.parameters import Values
 from harness.reporting.charts.build import finish_chart, pad_ends, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
@@ -34,9 +34,9 @@ def agreement(sets: Sequence[LeagueSet]) -> list[Chart]:
     return [Chart("agreement", "Agreement of metrics with people", caption, "agreement", partial(_build, rows))]
 
 
-def _rows(judged: LeagueSet, league: League) -> list[dict[str, Any]]:
+def _rows(judged: LeagueSet, league: League) -> list[Values]:
     """Return a row per metric of a set, and one per published value of these metrics."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for metric in league.metrics:
         record = judged.headlines.get(metric)
         if record is None or not math.isfinite(record.value):
@@ -62,7 +62,7 @@ def _numbers(source: PublishedValues, metric: str) -> list[float]:
     return [float(item) for item in values if isinstance(item, (int, float))]
 
 
-def _build(rows: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+def _build(rows: Sequence[Values], layout: Layout) -> Spec:
     metrics, sets = (list(dict.fromkeys(row[name] for row in rows)) for name in ("metric", "set"))
     columns = layout.columns(len(sets), layout.label_space(metrics))
     width = layout.panel_width(columns, layout.label_space(metrics))
@@ -73,7 +73,7 @@ def _build(rows: Sequence[dict[str, Any]], layout: Layout) -> Spec:
     return finish_chart(panels(charts, columns), rows=rows)
 
 
-def _panel(rows: Sequence[dict[str, Any]], metrics: Sequence[str], layout: Layout, width: float, first: bool) -> Spec:
+def _panel(rows: Sequence[Values], metrics: Sequence[str], layout: Layout, width: float, first: bool) -> Spec:
     ends = pad_ends(row[end] for row in rows for end in ("value", "low", "high"))
     ticks = max(2, min(5, int(width // (4 * layout.font))))
     across = {

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harness.contracts.parameters import Parameters, Values
 from harness.reporting.charts.chart import Spec
 from harness.reporting.charts.layout import Layout
 from harness.reporting.charts.style import DASHES, SEQUENTIAL, SHAPES
 from harness.reporting.charts.vega import SCHEMA, quantitative
 from harness.rundir.records import ResultRecord, decoding_text
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Parameters]
 
 
 def finish_chart(chart: Spec, **data: Rows) -> Spec:
@@ -25,7 +26,7 @@ def finish_chart(chart: Spec, **data: Rows) -> Spec:
     }
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(row: Parameters) -> Values:
     """Return a row for JSON: NaN and infinities become null."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from harness.contracts.parameters import Values
 from harness.errors import require
 from harness.reporting.charts.layout import PAGE, Layout
 from harness.reporting.charts.style import config
 
-Spec = dict[str, Any]
+Spec = Values
 """Vega-Lite JSON: a whole specification, with its data in ``datasets``, or a part of one."""
 
 

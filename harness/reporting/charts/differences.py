@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from harness.analysis.compare import DRAWS
 from harness.analysis.comparisons import LEVEL, Comparison
+from harness.contracts.parameters import Values
 from harness.reporting.charts.build import finish_chart, pad_ends, panels
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.comparisons import compared_systems
@@ -70,7 +70,7 @@ def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
     return Chart("differences", title, caption, "differences", partial(_build, lines))
 
 
-def _line(row: Comparison, base: str) -> dict[str, Any] | None:
+def _line(row: Comparison, base: str) -> Values | None:
     """Return the row of the chart; None without a comparable difference. ``base`` becomes the second system."""
     if row.difference is None or row.sizes_differ:
         return None
@@ -90,7 +90,7 @@ def _line(row: Comparison, base: str) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _build(lines: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+def _build(lines: Sequence[Values], layout: Layout) -> Spec:
     metrics = list(dict.fromkeys(line["metric"] for line in lines))
     names = list(dict.fromkeys(line["pair"] for line in lines))
     stacked = layout.label_space(names) > 0.45 * layout.width  # names of the two systems below each other
@@ -109,7 +109,7 @@ def _build(lines: Sequence[dict[str, Any]], layout: Layout) -> Spec:
 
 
 def _panel(
-    lines: Sequence[dict[str, Any]], names: Sequence[str], layout: Layout, width: float, first: bool, stacked: bool
+    lines: Sequence[Values], names: Sequence[str], layout: Layout, width: float, first: bool, stacked: bool
 ) -> Spec:
     metric, direction = lines[0]["metric"], lines[0]["direction"]
     ends = pad_ends([0.0, *(line[end] for line in lines for end in ("low", "high", "difference"))])

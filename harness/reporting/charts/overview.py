@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
+from harness.contracts.parameters import Values
 from harness.reporting.charts.build import finish_chart, position_color, system_names
 from harness.reporting.charts.chart import Chart, Spec
 from harness.reporting.charts.layout import Layout
@@ -35,12 +35,12 @@ def overview(run: Run) -> list[Chart]:
     return [Chart("overview", "All results", caption, "overview", partial(build, cells))]
 
 
-def oriented_cells(records: Sequence[ResultRecord]) -> list[dict[str, Any]]:
+def oriented_cells(records: Sequence[ResultRecord]) -> list[Values]:
     """Return a row per record with ``position``: 0 for the worst and 1 for the best value of its metric (and set size)."""
     names = system_names(records)
     groups = group_records(records)
     divided = divided_metrics(groups)
-    cells: list[dict[str, Any]] = []
+    cells: list[Values] = []
     for group in groups:
         values = [record.value for record in group if math.isfinite(record.value)]
         low, high = (min(values), max(values)) if values else (0.0, 0.0)
@@ -58,7 +58,7 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[dict[str, Any]]:
     return sorted(cells, key=lambda cell: order[cell["system"]])
 
 
-def build(cells: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+def build(cells: Sequence[Values], layout: Layout) -> Spec:
     """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows where the columns would be too narrow."""
     metrics, systems = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("metric", "system"))
     widest = max(len(cell["text"]) for cell in cells)

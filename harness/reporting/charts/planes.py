@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.reporting.charts.build import (
@@ -83,11 +83,11 @@ def _plane(run: Run, across: str, up: str, label_count: str, question: str) -> C
     return Chart("plane", f"{across} against {up}", caption, "trade-offs", build)
 
 
-def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[dict[str, Any]]:
+def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[Values]:
     """Return a row per system with both values, their intervals, and ``frontier``: its place on the frontier, or None."""
     names = system_names(records)
     values = {metric: {(r.model, r.decoding_key): r for r in records if r.metric == metric} for metric in (across, up)}
-    points: list[dict[str, Any]] = []
+    points: list[Values] = []
     for key, name in names.items():
         x, y = values[across].get(key), values[up].get(key)
         if x is None or y is None or not (math.isfinite(x.value) and math.isfinite(y.value)):
@@ -110,7 +110,7 @@ def _sign(record: ResultRecord) -> float:
 
 
 def build_plane(
-    points: Sequence[dict[str, Any]], titles: tuple[str, str], directions: tuple[bool | None, bool | None], layout: Layout
+    points: Sequence[Values], titles: tuple[str, str], directions: tuple[bool | None, bool | None], layout: Layout
 ) -> Spec:  # fmt: skip
     """Return the plane; axes of metrics of which less is better are reversed."""
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
@@ -154,9 +154,9 @@ def build_plane(
 
 
 def _labels(
-    points: Sequence[dict[str, Any]], ends: Sequence[Sequence[float]], directions: Sequence[bool | None],
+    points: Sequence[Values], ends: Sequence[Sequence[float]], directions: Sequence[bool | None],
     size: tuple[float, float], layout: Layout,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[Values]:  # fmt: skip
     """Return the centre of the name of each point in the units of the axes; points without room for their name have none."""
     positions = np.array([[point["x"], point["y"]] for point in points])
     low, high = np.array(ends).T
@@ -166,7 +166,7 @@ def _labels(
     boxes = label_places(
         share * size, [layout.text_width(point["system"]) for point in points], 1.1 * layout.font, size
     )
-    labels: list[dict[str, Any]] = []
+    labels: list[Values] = []
     for point, centre in zip(points, boxes):
         if centre is not None:
             back = np.asarray(centre) / size

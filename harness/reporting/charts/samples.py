@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from harness.contracts.parameters import Values
 from harness.reporting.captions import system_heads
 from harness.reporting.charts.build import directions, finish_chart, label_list, pad_ends, panels
 from harness.reporting.charts.chart import Chart, Spec
@@ -56,8 +56,8 @@ def distributions(
         Sentence at the end of the caption, with a blank before it.
     """
     names = list(next(iter(scores.values()), {}))
-    curves: list[dict[str, Any]] = []
-    marks: list[dict[str, Any]] = []
+    curves: list[Values] = []
+    marks: list[Values] = []
     for metric, by_system in scores.items():
         defined = [values[np.isfinite(values)] for values in by_system.values()]
         lines = _curves(metric, defined) if any(len(values) >= LEAST for values in defined) else []
@@ -78,7 +78,7 @@ def distributions(
     return Chart("scores", "Scores per example", caption, "scores", build)
 
 
-def _quartiles(metric: str, row: int, name: str, values: np.ndarray) -> dict[str, Any]:
+def _quartiles(metric: str, row: int, name: str, values: np.ndarray) -> Values:
     low, middle, high = (float(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
     mean = float(values.mean())
     return {
@@ -95,7 +95,7 @@ def _systems(run: Run) -> tuple[list[System], list[str], str]:
     return all_systems[:MOST_SYSTEMS], names[:MOST_SYSTEMS], note
 
 
-def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[dict[str, Any]]:
+def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[Values]:
     """Return points of the densities of one metric, as heights above and below the row of their system."""
     drawn = [(row, values) for row, values in enumerate(scores) if len(values) >= LEAST]
     low, high = min(values.min() for _, values in drawn), max(values.max() for _, values in drawn)
@@ -130,8 +130,8 @@ def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.n
 
 
 def _build_scores(
-    curves: Sequence[dict[str, Any]],
-    marks: Sequence[dict[str, Any]],
+    curves: Sequence[Values],
+    marks: Sequence[Values],
     names: Sequence[str],
     direction: dict[str, bool | None],
     layout: Layout,
@@ -196,7 +196,7 @@ def _score_panel(
 def p_histograms(run: Run) -> list[Chart]:
     """Return histograms of the p-values per example beside the uniform distribution: a row per system, a column per metric."""
     systems, names, note = _systems(run)
-    bars: list[dict[str, Any]] = []
+    bars: list[Values] = []
     for metric in directions(run.records):
         for name, system in zip(names, systems):
             p = system.p_values(metric)
@@ -223,7 +223,7 @@ def p_histograms(run: Run) -> list[Chart]:
     return [Chart("p-values", "P-values per example", caption, "p-values", partial(_build_histograms, bars))]
 
 
-def _build_histograms(bars: Sequence[dict[str, Any]], layout: Layout) -> Spec:
+def _build_histograms(bars: Sequence[Values], layout: Layout) -> Spec:
     metrics, systems = (list(dict.fromkeys(bar[name] for bar in bars)) for name in ("metric", "system"))
     labels = layout.label_space(systems) + 3 * layout.font
     head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
@@ -334,7 +334,7 @@ def leaf_order(matrix: np.ndarray) -> list[int]:
     return [int(k) for k in leaves_list(linkage(condensed, "average", optimal_ordering=True))]
 
 
-def _build_matrix(cells: Sequence[dict[str, Any]], labels: Sequence[str], layout: Layout) -> Spec:
+def _build_matrix(cells: Sequence[Values], labels: Sequence[str], layout: Layout) -> Spec:
     room = layout.panel_width(1, layout.label_space(labels))
     side = min(room, 3.4 * layout.font * len(labels))
     show_text = side / len(labels) >= 2.2 * layout.font

@@ -6,8 +6,9 @@ deuteranopia (Machado, Oliveira & Fernandes 2009). Shapes and dashes repeat what
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
+from harness.contracts.parameters import Values
 from harness.reporting.charts.layout import PAGE, Layout
 
 Name = Literal["light", "dark", "paper"]
@@ -39,7 +40,7 @@ _INK = {
 """Style -> colours of titles, labels and grid lines."""
 
 
-def config(name: Name = "light", layout: Layout = PAGE) -> dict[str, Any]:
+def config(name: Name = "light", layout: Layout = PAGE) -> Values:
     """Return the Vega-Lite configuration of a style, for a layout's font size."""
     strong, soft, grid = _INK[name]
     size = layout.font

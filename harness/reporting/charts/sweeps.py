@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
+from harness.contracts.parameters import Values
 from harness.reporting.charts.build import (
     color_scale,
     dash_scale,
@@ -41,14 +41,14 @@ def sweeps(run: Run) -> list[Chart]:
     return charts
 
 
-def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[dict[str, Any]]:
+def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
     """Return a row per record with the field as ``x``; the other fields that vary belong to the name of the line."""
     values = {_number(record, axis) for record in records} - {None}
     if len(values) < 2:
         return []
     others = {name for record in records for name in record.decoding if name != axis}
     varying = {name for name in others if len({repr(record.decoding.get(name)) for record in records}) > 1}
-    rows: list[dict[str, Any]] = []
+    rows: list[Values] = []
     for record in records:
         x = _number(record, axis)
         if x is None or not math.isfinite(record.value):
@@ -67,9 +67,7 @@ def _number(record: ResultRecord, axis: str) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def build_lines(
-    rows: Sequence[dict[str, Any]], direction: dict[str, bool | None], x_title: str, layout: Layout
-) -> Spec:
+def build_lines(rows: Sequence[Values], direction: dict[str, bool | None], x_title: str, layout: Layout) -> Spec:
     """Return a panel per metric with a line per system; each metric has a scale of its own."""
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     lines = list(dict.fromkeys(row["line"] for row in rows))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from harness.contracts.parameters import Values
 from harness.reporting.charts.build import (
     color_scale,
     dash_scale,
@@ -80,7 +81,7 @@ def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool |
     return {"line": _lines, "scatter": _points, "bar": _bars}[view.plot](view, rows, layout)
 
 
-def _rows(group: Series) -> list[dict[str, Any]]:
+def _rows(group: Series) -> list[Values]:
     low, high = (group.low, group.high) if group.low else ((None,) * len(group.x),) * 2
     return [
         {"series": group.label, "x": x if _is_number(x) else str(x), "y": y, "low": a, "high": b, "text": number(y)}
@@ -104,7 +105,7 @@ def _titles(view: ViewSpec) -> tuple[str, str | None]:
     return x, next(iter(quantities - {"value"}), None) if len(quantities) == 1 else None
 
 
-def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) -> Spec:
+def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
     """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
     title = _titles(view)[0] or None
     if all(_is_number(row["x"]) for row in rows):
@@ -114,7 +115,7 @@ def _x(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout, **axis: Any) 
     return nominal("x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis})
 
 
-def _legend(rows: list[dict[str, Any]], layout: Layout) -> tuple[list[str], Spec | None]:
+def _legend(rows: list[Values], layout: Layout) -> tuple[list[str], Spec | None]:
     names = list(dict.fromkeys(row["series"] for row in rows))
     if len(names) == 1:
         return names, None
@@ -126,7 +127,7 @@ def _size(layout: Layout) -> Spec:
     return {"width": width, "height": min(0.62 * width, 26 * layout.font)}
 
 
-def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
+def _lines(view: ViewSpec, rows: list[Values], layout: Layout) -> Spec:
     names, legend = _legend(rows, layout)
     x, up = _x(view, rows, layout, grid=False), _up(view, {"zero": False, "nice": True})
     y = quantitative("y", **up)
@@ -145,7 +146,7 @@ def _lines(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     return finish_chart(layer(*layers, data="rows", **_size(layout)), rows=rows)
 
 
-def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
+def _points(view: ViewSpec, rows: list[Values], layout: Layout) -> Spec:
     names, legend = _legend(rows, layout)
     x, up = _x(view, rows, layout), _up(view, {"zero": False, "nice": True})
     color, shape = (nominal("series", scale=scale(names), legend=legend) for scale in (color_scale, shape_scale))
@@ -160,7 +161,7 @@ def _points(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
     return finish_chart(layer(*layers, data="rows", **_size(layout)), rows=rows)
 
 
-def _bars(view: ViewSpec, rows: list[dict[str, Any]], layout: Layout) -> Spec:
+def _bars(view: ViewSpec, rows: list[Values], layout: Layout) -> Spec:
     names, legend = _legend(rows, layout)
     for row in rows:
         row["x"] = str(row["x"])
@@ -184,7 +185,7 @@ def _up(view: ViewSpec, scale: Spec) -> Spec:
     return {"scale": scale, "axis": {"title": _titles(view)[1], "format": ".6~g", "tickCount": 5}}
 
 
-def _bar_ends(rows: list[dict[str, Any]]) -> list[float]:
+def _bar_ends(rows: list[Values]) -> list[float]:
     """Return the ends of an axis that holds zero, all bars and their intervals, with a margin beyond the last interval."""
     values = [0.0, *(row[name] for row in rows for name in ("y", "low", "high") if row[name] is not None)]
     finite = [value for value in values if math.isfinite(value)]
@@ -193,7 +194,7 @@ def _bar_ends(rows: list[dict[str, Any]]) -> list[float]:
     return [low - margin if low < 0 else 0.0, high + margin if high > 0 or low == 0 else 0.0]
 
 
-def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None], layout: Layout) -> Spec:
+def _heatmap(view: ViewSpec, rows: list[Values], direction: dict[str, bool | None], layout: Layout) -> Spec:
     """Return a heat map whose colours run from worst to best of each metric; of all values where there is one metric."""
     _orient(view, rows, direction)
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
@@ -210,9 +211,9 @@ def _heatmap(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bo
     return finish_chart(layer(squares, texts, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
 
 
-def _orient(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, bool | None]) -> None:
+def _orient(view: ViewSpec, rows: list[Values], direction: dict[str, bool | None]) -> None:
     """Add ``position`` to the rows: 0 for the worst and 1 for the best value of the same metric."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[Values]] = {}
     for row in rows:
         groups.setdefault(_metric_of(view, row, direction), []).append(row)
     for metric, group in groups.items():
@@ -223,7 +224,7 @@ def _orient(view: ViewSpec, rows: list[dict[str, Any]], direction: dict[str, boo
             row["position"] = 1 - share if direction.get(metric) is False else share
 
 
-def _metric_of(view: ViewSpec, row: dict[str, Any], direction: dict[str, bool | None]) -> str:
+def _metric_of(view: ViewSpec, row: Values, direction: dict[str, bool | None]) -> str:
     if view.x == "metric":
         return str(row["x"])
     if view.metrics != ["*"] and len(view.metrics) == 1:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from harness.analysis.comparison_budget import BUDGET
+from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError, require
 from harness.registry import current
 from harness.registry.hooks import Plugins
@@ -115,7 +115,7 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
     """Return specifications and styles of the charts for the script: those of narrow screens without the data of the others."""
     # A chart is laid out twice, for wide and for narrow screens, because Vega-Lite cannot wrap its panels to the width of the window.
     # The rows of data are most of a specification and the same in both: the narrow one goes without them.
-    narrow: dict[str, dict[str, Any]] = {}
+    narrow: dict[str, Values] = {}
     for chart in charts:
         spec = chart.build(PHONE)
         same = spec.get("datasets") == chart.spec.get("datasets")
@@ -179,7 +179,7 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
 
     from harness.reporting.page.captions_stream import stream
 
-    examples: dict[str, dict[str, Any]] = {}
+    examples: dict[str, Values] = {}
     for side, system in group.systems:
         for item in islice(stream(side.run, system), STATIC_EXAMPLES):
             entry = examples.setdefault(

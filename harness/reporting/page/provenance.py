@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from harness.contracts.parameters import Values
 from harness.files.json_text import parse_json
 from harness.reporting.numbers import number
 from harness.reporting.table import Table
@@ -84,11 +85,11 @@ def _times(run: Run) -> list[tuple[str, str]]:
     return rows
 
 
-def _events(path: Path | None) -> list[dict[str, Any]]:
+def _events(path: Path | None) -> list[Values]:
     """Return the events of a run's log; torn or foreign lines are left out."""
     if path is None or not (path / LOG).is_file():
         return []
-    events: list[dict[str, Any]] = []
+    events: list[Values] = []
     for line in (path / LOG).read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             event = parse_json(line)
