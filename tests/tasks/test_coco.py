@@ -53,7 +53,7 @@ def test_without_the_embeddings_the_task_has_its_text_metrics_and_says_so(root, 
     from harness.spec import conditions
 
     monkeypatch.delenv("HARNESS_DATA", raising=False)
-    monkeypatch.setattr(conditions, "_installed", lambda name: False)
+    monkeypatch.setattr(conditions, "_is_installed", lambda name: False)
     (plan,) = plans(root / "tasks" / "harness_tasks" / "coco.yaml")
     assert [metric.label for metric in plan.metrics] == [
         "bleu4",
