@@ -84,7 +84,7 @@ def _before_line(tokenizer: Tokenizer, text: str, line: str, following: str) -> 
 class Group(NamedTuple):
     """Examples with the same number of references."""
 
-    places: np.ndarray
+    positions: np.ndarray
     """(B,) positions in the order of the images."""
     hyp: np.ndarray
     """(B, 1) rows of the candidates."""
