@@ -131,7 +131,7 @@ def number(metric: Any, sets: Sequence[CaptionSet], features: FeatureCache) -> t
 def p_values(metric: Any, sets: Sequence[CaptionSet], features: FeatureCache) -> float:
     """Return the seconds of the exact p-values of all sets."""
     start = time.perf_counter()
-    state = scoring.fitted(metric, features)
+    state = scoring.fit_once(metric, features)
     for part in scoring.batches(sets, features):
         scores = metric.per_example(metric.stats(part.batch, features, state))
         metric_p_values(metric, part.batch, features, state, scores, method="exact")

@@ -76,12 +76,12 @@ def evaluate(
     HarnessError
         A mistake in the spec or its data.
     """
-    from harness.run.finished import merged
+    from harness.run.finished import merge_runs
 
     runs = evaluate_all(
         spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace
     )
-    return merged(runs)
+    return merge_runs(runs)
 
 
 def plans(spec: SpecSource, overrides: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:

@@ -102,17 +102,17 @@ def rescore(run: str | Path, metrics: Sequence[str], *, show: bool = False, opti
     from harness.errors import InputError
     from harness.judgments.task_kinds import execute_task, plan_task
     from harness.run.finished import Run
-    from harness.spec.loading import load_written
+    from harness.spec.loading import load_written_spec
     from harness.spec.metric_text import parse_metric, split_metrics
 
     finished = Run.open(run)
     spec = dict(finished.provenance.spec)
     present: list[object] = list(spec.get("metrics", []))
-    names = [part for text in metrics for part in split_metrics(text)]
+    names = [name for text in metrics for name in split_metrics(text)]
     added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
     if not added:
         raise InputError(f"has all of these metrics: {', '.join(names)}", str(run))
-    plan = plan_task(load_written({**spec, "metrics": [*present, *added]}))
+    plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
     return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
 
 

@@ -26,11 +26,11 @@ def run(args: argparse.Namespace) -> int:
     """Join the parts and print the table of results; return 1 when examples failed."""
     from harness.reporting.console import print_run
     from harness.run.merge import merge
-    from harness.rundir.rundir import bugs_logged
+    from harness.rundir.rundir import log_bugs
 
     use_registry(args)
     output = Path(args.output)
-    with bugs_logged(output):
+    with log_bugs(output):
         merged = merge(
             [Path(folder) for folder in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json
         )

@@ -51,7 +51,7 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
     kinds, name = ([kind], bare_name) if kind in KINDS and bare_name else (list(KINDS), text)
     entries: list[Entry] = []
     for kind in kinds:
-        if registry.called(kind, name):
+        if registry.match_entries(kind, name):
             entries.append(registry.get(kind, name))
     if not entries:
         names = [registry.bare_name(entry) for entry in registry.entries()]

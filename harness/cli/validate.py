@@ -43,4 +43,4 @@ def run(args: argparse.Namespace) -> int:
 def _row(plan: TaskPlan) -> Values:
     """Return the printed values of a plan."""
     row: Values = {"task": plan.spec.task, "variant": plan.spec.variant}
-    return {**row, **plan.described(), "metrics": [metric.label for metric in plan.metrics]}
+    return {**row, **plan.describe(), "metrics": [metric.label for metric in plan.metrics]}

@@ -17,7 +17,7 @@ from harness.files.yaml_source import YamlValue
 class _Group:
     """References of one id, collected over rows."""
 
-    where: str
+    location: str
     references: list[str]
     single: bool
     """True when each row holds one caption, so that more rows of the id may follow."""
@@ -86,7 +86,7 @@ class RowReader:
         elif group.single and single:
             group.references.extend(references)
         else:
-            raise InputError(f"the id '{key}' occurs twice (first in {group.where})", row.where)
+            raise InputError(f"the id '{key}' occurs twice (first in {group.location})", row.where)
 
     def _references(self, row: Record) -> tuple[list[str], bool]:
         """Return the references of a row, and True when the row holds one caption of an example that may have more."""
@@ -118,7 +118,7 @@ class RowReader:
         """Yield the examples of complete groups."""
         for key, group in groups.items():
             if not group.references:
-                raise InputError(f"the example '{key}' has no references", group.where)
+                raise InputError(f"the example '{key}' has no references", group.location)
             references = tuple(group.references[: self.limit_references])
             yield Example(key, references, group.media, group.source, group.meta)
 

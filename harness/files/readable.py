@@ -21,7 +21,7 @@ DAMAGED = (
 
 
 @contextlib.contextmanager
-def readable(path: Path, what: str) -> Generator[None]:
+def readable(path: Path, noun: str) -> Generator[None]:
     """Context in which a library reads a file: its errors are raised as :class:`InputError` with the path.
 
     Parameters
@@ -41,11 +41,11 @@ def readable(path: Path, what: str) -> Generator[None]:
     except MemoryError as error:
         size = path.stat().st_size if path.is_file() else 0
         text = (
-            f"asks for more memory than there is ({size:,} bytes on disk{_first_line(error)}); not a complete {what}?"
+            f"asks for more memory than there is ({size:,} bytes on disk{_first_line(error)}); not a complete {noun}?"
         )
         raise InputError(text, str(path)) from error
     except DAMAGED as error:
-        raise InputError(f"not a complete {what}{_reason(error)}", str(path)) from error
+        raise InputError(f"not a complete {noun}{_reason(error)}", str(path)) from error
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ class Located:
 
     data: YamlValue
     """Mappings, lists and scalars."""
-    places: dict[Key, tuple[str, int]] = field(default_factory=dict)
+    locations: dict[Key, tuple[str, int]] = field(default_factory=dict)
     """Path of keys and list indices -> (file, line counted from 1)."""
     replaced: frozenset[str] = frozenset()
     """Top-level keys whose value is another than that of the file that holds the other keys."""
@@ -45,7 +45,7 @@ class Located:
     def place(self, key: Key) -> tuple[str, int]:
         """Return file and line of a path, or of its nearest ancestor that has one; line 0 means that there is none."""
         for length in range(len(key), -1, -1):
-            location = self.places.get(tuple(key[:length]))
+            location = self.locations.get(tuple(key[:length]))
             if location is not None:
                 return location
         return "spec", 0
@@ -54,12 +54,12 @@ class Located:
         """Replace the top-level entry ``key[0]`` and its places; ``locations`` are relative to ``key``."""
         assert len(key) == 1
         self.data[key[0]] = value
-        self.places = {path: location for path, location in self.places.items() if path[:1] != key}
-        self.places.update({key + path: location for path, location in locations.items()})
+        self.locations = {path: location for path, location in self.locations.items() if path[:1] != key}
+        self.locations.update({key + path: location for path, location in locations.items()})
 
     def part(self, key: Key) -> dict[Key, tuple[str, int]]:
         """Return the places at and below ``key``, relative to it."""
-        return {path[len(key) :]: location for path, location in self.places.items() if path[: len(key)] == key}
+        return {path[len(key) :]: location for path, location in self.locations.items() if path[: len(key)] == key}
 
 
 def load(path: Path, display_name: str | None = None, *, compiled: bool = False) -> Located:
@@ -122,7 +122,7 @@ def _locate(text: str, name: str, kind: Any) -> Located:
         if node is not None and _size(node, {}) > MAX_NODES:
             raise InputError(f"aliases (*name) make more than {MAX_NODES:,} values", name)
         located = Located(None)
-        located.data = _build(loader, node, (), name, located.places) if node is not None else {}
+        located.data = _build(loader, node, (), name, located.locations) if node is not None else {}
         return located
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

@@ -30,23 +30,23 @@ def agreements(rows: JudgmentRows, metric: MetricScores, statistic: str) -> dict
         return {ALL: system_agreement(rows, metric, statistic)}
     if statistic in PAIR_STATISTICS:
         credit = PairCredit.of(rows, metric)
-        parts = {name: credit.agreement(credit.mask(name)) for name in _single_groups(rows)}
+        agreement_of_group = {name: credit.agreement(credit.mask(name)) for name in _single_groups(rows)}
     else:
-        parts = {name: _rate_agreement(rows, metric, statistic, name) for name in _single_groups(rows)}
+        agreement_of_group = {name: _rate_agreement(rows, metric, statistic, name) for name in _single_groups(rows)}
     if MEAN in rows.group_names:
-        parts[MEAN] = _mean([part for name, part in parts.items() if name != ALL])
-    return parts
+        agreement_of_group[MEAN] = _mean([agreement for name, agreement in agreement_of_group.items() if name != ALL])
+    return agreement_of_group
 
 
 def _single_groups(rows: JudgmentRows) -> list[str]:
     return [name for name in rows.group_names if name != MEAN]
 
 
-def _mean(parts: list[Agreement]) -> Agreement:
+def _mean(group_agreements: list[Agreement]) -> Agreement:
     return Agreement(
-        _mean_of([part.reduce for part in parts]),
-        sum(part.n for part in parts),
-        sum(part.skipped for part in parts),
+        _mean_of([agreement.reduce for agreement in group_agreements]),
+        sum(agreement.n for agreement in group_agreements),
+        sum(agreement.skipped for agreement in group_agreements),
     )
 
 
@@ -115,13 +115,15 @@ class PairCredit:
 def _rate_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str, group: str) -> Agreement:
     rated = rows.rated
     in_group = np.ones(len(rated.caption), dtype=bool) if group == ALL else rated.groups == group
-    parts: list[Agreement] = []
+    of_draws: list[Agreement] = []
     for draw in range(metric.scores.shape[1]):
         scores = metric.scores[rated.caption, draw]
         usable = in_group & ~np.isnan(scores)
-        one = _one_draw(statistic, scores[usable], rated.human[usable], rated.item[usable], rows)
-        parts.append(replace(one, skipped=int((in_group & ~usable).sum())))
-    return parts[0] if len(parts) == 1 else replace(parts[0], reduce=_mean_of([part.reduce for part in parts]))
+        of_draw = _one_draw(statistic, scores[usable], rated.human[usable], rated.item[usable], rows)
+        of_draws.append(replace(of_draw, skipped=int((in_group & ~usable).sum())))
+    return (
+        of_draws[0] if len(of_draws) == 1 else replace(of_draws[0], reduce=_mean_of([draw.reduce for draw in of_draws]))
+    )
 
 
 def _one_draw(statistic: str, scores: np.ndarray, human: np.ndarray, item: np.ndarray, rows: JudgmentRows) -> Agreement:

@@ -101,8 +101,10 @@ def _of_scores(
     if group == MEAN:
         names = [name for name in rows.group_names if name not in (ALL, MEAN)]
         groups = rows.rated.groups[usable]
-        parts = [(groups == name, _one_group(rows, statistic, usable & (rows.rated.groups == name))) for name in names]
-        return lambda scores: np.mean([part(scores[:, mask]) for mask, part in parts], axis=0)
+        by_group = [
+            (groups == name, _one_group(rows, statistic, usable & (rows.rated.groups == name))) for name in names
+        ]
+        return lambda scores: np.mean([statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0)
     return _one_group(rows, statistic, usable)
 
 

@@ -13,7 +13,7 @@ from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 from harness.judgments.own_references import equal_references, marked_reference, similar_reference
 from harness.judgments.tables import column, lookup, rows
-from harness.judgments.values import marked, same
+from harness.judgments.values import is_marked, same
 from harness.spec.judgment_models import JudgmentSource
 
 ITEM_COLUMNS = (
@@ -120,17 +120,17 @@ class Collection:
             out[key] = out.get(key, ()) + texts
         return out
 
-    def texts(self, value: YamlValue, where: str, role: str) -> tuple[str, ...]:
+    def texts(self, value: YamlValue, location: str, role: str) -> tuple[str, ...]:
         """Return a caption, or the captions of a set that is judged as a whole."""
         if value is None:
-            raise InputError(f"'{role}' is missing; expected a caption", where)
-        texts = captions(value, where, allow_empty=True)
+            raise InputError(f"'{role}' is missing; expected a caption", location)
+        texts = captions(value, location, allow_empty=True)
         if not texts:
-            raise InputError(f"'{role}' is an empty list; expected a caption", where)
+            raise InputError(f"'{role}' is an empty list; expected a caption", location)
         return texts
 
     def own(
-        self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, where: str
+        self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, location: str
     ) -> tuple[int, ...]:
         """Return the positions of the item's references that the caption is.
 
@@ -139,13 +139,13 @@ class Collection:
         references = self.items[item].references
         if mark == MATCH:
             return equal_references(texts[0], references)
-        if not marked(fields, mark):
+        if not is_marked(fields, mark):
             return ()
         if not isinstance(mark, str):  # {column: value} says that a person wrote it, not that it is in the file
             position = similar_reference(texts[0], references)
             self.strangers += position is None
             return () if position is None else (position,)
-        return (marked_reference(texts[0], references, where),)
+        return (marked_reference(texts[0], references, location),)
 
     def add(self, caption: JudgedCaption) -> int:
         """Add a caption and return its position."""

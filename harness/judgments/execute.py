@@ -29,7 +29,7 @@ from harness.judgments.scoring import ScoredMetric, score_metrics
 from harness.judgments.systems import system_names
 from harness.registry import current
 from harness.registry.hooks import Plugins
-from harness.run.execution import Execution, Options, connected
+from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
 from harness.rundir.format import SAMPLES, JsonObject, plain
 from harness.rundir.provenance import Provenance
@@ -54,7 +54,7 @@ def execute(
     if options.part is not None:
         raise InputError("a task of judgments has no parts; run it without --shard", plan.spec.task)
     plugins = Plugins().load(current())
-    with connected(options.executor) as cluster:
+    with connect_cluster(options.executor) as cluster:
         # Read the judgments, and the references that each caption is scored with.
         judgments = plan.read()
         rows = JudgmentRows(judgments, plan.spec)
@@ -101,13 +101,13 @@ def _check_headline(results: Sequence[_Judged], plan: JudgmentPlan, judgments: J
 def _same(stored: JsonObject, content: JsonObject) -> bool:
     """Return True for equal manifests; descriptions of the task do not count."""
 
-    def compared(manifest: JsonObject) -> JsonObject:
+    def select_compared_fields(manifest: JsonObject) -> JsonObject:
         out = dict(json.loads(json.dumps(plain(manifest))))
         for name in ("description", "notice", "published"):
             out["spec"].pop(name, None)
         return {**out, "notice": ""}
 
-    return compared(stored) == compared(content)
+    return select_compared_fields(stored) == select_compared_fields(content)
 
 
 # --------------------------------------------------------------------------- values
@@ -142,13 +142,13 @@ def _values(rows: JudgmentRows, metric: ScoredMetric, spec: JudgmentSpec) -> dic
 def _tests_of(k: int, tests: MetricTests, labels: Sequence[str]) -> Values:
     """Return the cluster of a metric and its tests against every other one."""
     against: Values = {}
-    for other, name in enumerate(labels):
-        if other == k or math.isnan(tests.raw[k, other]):
+    for rival, name in enumerate(labels):
+        if rival == k or math.isnan(tests.raw[k, rival]):
             continue
-        entry: Values = {"perm_both": float(tests.raw[k, other]), "perm_both_holm": float(tests.p_values[k, other])}
-        williams = tests.williams.get((min(k, other), max(k, other)))
+        entry: Values = {"perm_both": float(tests.raw[k, rival]), "perm_both_holm": float(tests.p_values[k, rival])}
+        williams = tests.williams.get((min(k, rival), max(k, rival)))
         if williams is not None:
-            t = williams["t"] if k < other else -williams["t"]
+            t = williams["t"] if k < rival else -williams["t"]
             entry.update({"williams_t": t, "williams": williams["p"], "williams_holm": williams["p_holm"]})
         against[name] = entry
     return {"cluster": tests.ranks[k], "against": against}
@@ -163,7 +163,7 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
         if (statistic, group) == spec.headline:
             details.update(headline=True, **tests)
         details.update(captions=len(sets.sets), captions_per_second=item.metric.rate)
-        details.update(_published(spec, metric.label, statistic, group))
+        details.update(_find_published_value(spec, metric.label, statistic, group))
         records.append(
             ResultRecord(
                 model="", task=spec.task, metric=metric.label,
@@ -179,15 +179,15 @@ def _records(spec: JudgmentSpec, item: _Judged, sets: ScoringSets, tests: Values
 
 
 def _signature(spec: JudgmentSpec, metric: str, statistic: str) -> str:
-    parts = [metric, statistic, spec.references.describe()]
+    fields = [metric, statistic, spec.references.describe()]
     if statistic in PAIR_STATISTICS:
-        parts.append(f"ties:{spec.ties}")
+        fields.append(f"ties:{spec.ties}")
     if spec.judgments.raters != "mean":
-        parts.append(f"raters:{spec.judgments.raters}")
-    return "|".join(parts)
+        fields.append(f"raters:{spec.judgments.raters}")
+    return "|".join(fields)
 
 
-def _published(spec: JudgmentSpec, label: str, statistic: str, group: str) -> Values:
+def _find_published_value(spec: JudgmentSpec, label: str, statistic: str, group: str) -> Values:
     """Return the published value of a metric with its source: a number, or the range over papers."""
     for table in spec.published:
         key = (table.statistic or spec.statistics[0], table.group or spec.headline[1])
@@ -204,9 +204,9 @@ def _note(item: _Judged, spec: JudgmentSpec, judgments: Judgments, tests: Metric
     if metric.metric.spec.level == "item" or any(len(caption.texts) > 1 for caption in judgments.captions):
         return ""
     value = item.values[spec.headline].value
-    place = "it is undefined" if rank is None else f"cluster {rank} of {max(filter(None, tests.ranks))}"
+    standing = "it is undefined" if rank is None else f"cluster {rank} of {max(filter(None, tests.ranks))}"
     number = "" if math.isnan(value) else f"{spec.headline[0]} {value:.3f}, "
-    return f"{metric.label} compares sets, and a single caption is a set of one: {number}{place} (docs/judgments.md)"
+    return f"{metric.label} compares sets, and a single caption is a set of one: {number}{standing} (docs/judgments.md)"
 
 
 # --------------------------------------------------------------------------- samples

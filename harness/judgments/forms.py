@@ -102,7 +102,7 @@ def read_pairs(collection: Collection) -> None:
         item = collection.item(record, number_of)
         if item is None:
             continue
-        fields, where = record.fields, record.where
+        fields, location = record.fields, record.where
         shared = columns.own_reference
         pair = [
             _side(collection, record, item, str(name), system, shared or mark)
@@ -112,7 +112,7 @@ def read_pairs(collection: Collection) -> None:
             )
         ]
         meta = scalars(fields, [first, second, votes, columns.item])
-        collection.prefer(pair[0], pair[1], preference(lookup(fields, str(votes)), where, str(votes)), meta)
+        collection.prefer(pair[0], pair[1], preference(lookup(fields, str(votes)), location, str(votes)), meta)
 
 
 def read_foils(collection: Collection) -> None:
@@ -156,26 +156,26 @@ def read_keyed_pairs(collection: Collection) -> None:
             for name, value in record.fields.items():
                 if value is None or not _matches(name, pattern):
                     continue
-                parts = _parts(value, name, record.where)
+                cells = _parts(value, name, record.where)
                 first, second = (
                     JudgedCaption(
                         item, texts := collection.texts(text, record.where, name), str(system), (),
                         collection.own(texts, item, record.fields, mark, record.where),
                     )
-                    for text, system in ((parts[0], parts[2]), (parts[1], parts[3]))
+                    for text, system in ((cells[0], cells[2]), (cells[1], cells[3]))
                 )  # fmt: skip
                 meta = {"key": name, "category": pattern.removesuffix("*").rstrip("_-")}
-                collection.prefer(first, second, preference(parts[-1], record.where, name), meta)
+                collection.prefer(first, second, preference(cells[-1], record.where, name), meta)
 
 
 def _matches(name: str, pattern: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-def _parts(value: YamlValue, name: str, where: str) -> Sequence[YamlValue]:
+def _parts(value: YamlValue, name: str, location: str) -> Sequence[YamlValue]:
     if not isinstance(value, (list, tuple)) or len(cast("Sequence[YamlValue]", value)) < 5:
         raise InputError(
-            f"'{name}' is {kind(value)}; expected [caption 1, caption 2, source 1, source 2, votes]", where
+            f"'{name}' is {kind(value)}; expected [caption 1, caption 2, source 1, source 2, votes]", location
         )
     return cast("Sequence[YamlValue]", value)
 

@@ -20,7 +20,7 @@ def plain(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
-def marked_reference(caption: str, references: Sequence[str], where: str) -> int:
+def marked_reference(caption: str, references: Sequence[str], location: str) -> int:
     """Return the position of the reference most similar to a caption that is marked as a reference.
 
     Raises :class:`InputError` when no reference has a similarity of at least :data:`SIMILAR`.
@@ -28,7 +28,7 @@ def marked_reference(caption: str, references: Sequence[str], where: str) -> int
     position = similar_reference(caption, references)
     if position is None:
         raise InputError(
-            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", where
+            f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", location
         )
     return position
 

@@ -42,7 +42,7 @@ class JudgmentPlan:
         get = " ".join(self.spec.judgments.get.split())
         return f"{self.spec.task}: not there: {', '.join(self.missing)}" + (f"; how to get it: {get}" if get else "")
 
-    def described(self) -> Values:
+    def describe(self) -> Values:
         """Return the form of the judgments, the statistics, and the line of missing files."""
         reader = f"judgments ({self.spec.judgments.form})"
         return {"reader": reader, "statistics": list(self.spec.statistics), "missing": self.absence}
@@ -105,19 +105,19 @@ def manifest(plan: JudgmentPlan, judgments: Judgments, failures: Sequence[Plugin
 def digest(plan: JudgmentPlan) -> str:
     """Return a hash of the data, the reference policy, the limit, the seed and the version."""
     spec = plan.spec
-    parts = [
+    contents = [
         __version__, source_fingerprint(spec.judgments), spec.references.model_dump(mode="json"), spec.limit, spec.seed,
         spec.task,
     ]  # fmt: skip
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
 
 
 def signature(plan: JudgmentPlan) -> str:
     """Return a short identity of the run: ``judgments/thumb|kendall_c|own:item|seed:0|harness:0.1.0``."""
     spec = plan.spec
-    parts = [spec.task, "+".join(spec.statistics), spec.references.describe()]
+    fields = [spec.task, "+".join(spec.statistics), spec.references.describe()]
     if any(name in PAIR_STATISTICS for name in spec.statistics):
-        parts.append(f"ties:{spec.ties}")
+        fields.append(f"ties:{spec.ties}")
     if spec.limit is not None:
-        parts.append(f"limit:{spec.limit}")
-    return "|".join([*parts, f"seed:{spec.seed}", f"harness:{__version__}"])
+        fields.append(f"limit:{spec.limit}")
+    return "|".join([*fields, f"seed:{spec.seed}", f"harness:{__version__}"])

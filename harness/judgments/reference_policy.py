@@ -66,7 +66,7 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
     InputError
         No reference is left for a caption, or a category has no entry in ``policy.own``.
     """
-    removed = list(_removed(judgments, policy, by))
+    removed = list(_list_removed_references(judgments, policy, by))
     ordinals = _ordinals(judgments) if policy.sample is not None else [0] * len(removed)
     corpus_of = _corpus_numbers(judgments, policy, by)
     positions: dict[tuple[int, int, tuple[str, ...], tuple[int, ...]], int] = {}
@@ -83,19 +83,21 @@ def scoring_sets(judgments: Judgments, policy: ReferencePolicy, seed: int, by: s
             )
         draws: list[list[int]] = []
         for draw in range(policy.draws):
-            positions_of_draw = _sampled(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
+            positions_of_draw = _sample_positions(
+                remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal)
+            )
             rotations: list[int] = []
-            for part in _rotations(positions_of_draw, policy.rotate):
-                key = (corpus, caption.item, caption.texts, part)
+            for rotation in _rotations(positions_of_draw, policy.rotate):
+                key = (corpus, caption.item, caption.texts, rotation)
                 if key not in positions:
                     positions[key] = len(sets)
-                    references = tuple(item.references[k] for k in part)
+                    references = tuple(item.references[k] for k in rotation)
                     name = f"{item.id}/{caption.system}" if caption.system else item.id
                     sets.append(CaptionSet(name, caption.texts, references, item.media, item.source, caption.meta))
                 rotations.append(positions[key])
             draws.append(rotations)
         index.append(draws)
-    array = _padded(index)
+    array = _pad_rotations(index)
     # The sets of a corpus stand together, in the order of their captions.
     order = np.argsort([corpus for corpus, *_ in positions], kind="stable")
     rank = np.append(np.argsort(order), -1)  # the last one stands for no set, -1
@@ -125,7 +127,7 @@ def _corpus_numbers(judgments: Judgments, policy: ReferencePolicy, by: str) -> l
     out = [0] * len(judgments.captions)
     if isinstance(policy.corpus, str):
         return out
-    numbers = {category: 2 * k for k, part in enumerate(policy.corpus) for category in part}
+    numbers = {category: 2 * k for k, names in enumerate(policy.corpus) for category in names}
     for pair in judgments.pairs:
         category = str(pair.meta.get(by, ""))
         if category not in numbers:
@@ -137,7 +139,7 @@ def _corpus_numbers(judgments: Judgments, policy: ReferencePolicy, by: str) -> l
     return out
 
 
-def _padded(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
+def _pad_rotations(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
     width = max((len(rotations) for draws in index for rotations in draws), default=1)
     if width == 1:
         return np.asarray(index, dtype=np.int64)
@@ -145,7 +147,7 @@ def _padded(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
     return np.asarray(padded, dtype=np.int64)
 
 
-def _sampled(positions: tuple[int, ...], count: int | None, key: Sequence[int]) -> tuple[int, ...]:
+def _sample_positions(positions: tuple[int, ...], count: int | None, key: Sequence[int]) -> tuple[int, ...]:
     if count is None or count >= len(positions):
         return positions
     sample = np.random.default_rng(list(key)).choice(len(positions), size=count, replace=False)
@@ -172,7 +174,7 @@ def _rotations(positions: tuple[int, ...], count: int | None) -> Iterator[tuple[
 
 
 # --------------------------------------------------------------------------- own references
-def _removed(judgments: Judgments, policy: ReferencePolicy, by: str) -> Iterator[frozenset[int]]:
+def _list_removed_references(judgments: Judgments, policy: ReferencePolicy, by: str) -> Iterator[frozenset[int]]:
     """Yield for each caption the positions of the references that are removed."""
     of_item: list[set[int]] = [set() for _ in judgments.items]
     for caption in judgments.captions:
@@ -193,19 +195,21 @@ def _of_pairs(judgments: Judgments) -> tuple[list[set[int]], list[Parameters]]:
     references = [set(caption.own_references) for caption in judgments.captions]
     meta: list[Parameters] = [caption.meta for caption in judgments.captions]
     for pair in judgments.pairs:
-        both = {*judgments.captions[pair.first].own_references, *judgments.captions[pair.second].own_references}
+        positions = {*judgments.captions[pair.first].own_references, *judgments.captions[pair.second].own_references}
         for position in (pair.first, pair.second):
-            references[position] |= both
+            references[position] |= positions
             meta[position] = pair.meta
     return references, meta
 
 
-def _choice(policy: ReferencePolicy, meta: Parameters, by: str, where: str) -> Own:
+def _choice(policy: ReferencePolicy, meta: Parameters, by: str, location: str) -> Own:
     assert not isinstance(policy.own, str)
     category = str(meta.get(by, ""))
     if category not in policy.own:
         raise InputError(
-            f"references.own has no entry for {by} '{category}'; found {', '.join(policy.own)}", where, value=category
+            f"references.own has no entry for {by} '{category}'; found {', '.join(policy.own)}",
+            location,
+            value=category,
         )
     return policy.own[category]
 

@@ -70,12 +70,12 @@ class JudgmentRows:
                 f"the captions have no ratings, which {self.spec.statistics[0]} needs; pairs have the statistic accuracy",
                 self.judgments.source,
             )
-        each = self.spec.judgments.raters == "each"
+        per_rater = self.spec.judgments.raters == "each"
         sign = 1.0 if self.spec.judgments.higher_is_better else -1.0
         rows = [
             (position, sign * rating)
             for position, caption in enumerate(captions)
-            for rating in (caption.ratings if each else (float(np.mean(caption.ratings)),))
+            for rating in (caption.ratings if per_rater else (float(np.mean(caption.ratings)),))
         ]
         caption = np.array([position for position, _ in rows], dtype=np.int64)
         items = np.array([item.item for item in captions], dtype=np.int64)[caption]
@@ -148,20 +148,20 @@ class JudgmentRows:
                 )
 
 
-def _label(value: object, groups: GroupsSpec, where: str) -> str:
+def _label(value: object, groups: GroupsSpec, location: str) -> str:
     """Return the name of a group; raise :class:`InputError` for a number without a name and for a label without an entry."""
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     if groups.labels:
         if text not in groups.labels:
             raise InputError(
                 f"groups.labels has no name for {groups.by} '{text}'; found {', '.join(groups.labels)}",
-                where,
+                location,
                 value=text,
             )
         return groups.labels[text]
     if looks_like_number(text):
         raise InputError(
             f"the groups of '{groups.by}' are numbers ('{text}'); name them with groups: {{by: {groups.by}, labels: {{{text}: NAME}}}}",
-            where, value=text,
+            location, value=text,
         )  # fmt: skip
     return text

@@ -73,7 +73,7 @@ def _scored_metric(
     metric: MetricPlan, statistics: Sequence[tuple[Scored, str]], sets: ScoringSets, execution: Execution
 ) -> ScoredMetric:
     """Return the scores of a metric from its statistics of each corpus and their names."""
-    scored, names = Scored.joined([scored for scored, _ in statistics]), [name for _, name in statistics]
+    scored, names = Scored.join([scored for scored, _ in statistics]), [name for _, name in statistics]
     name = names[0]
     if len(names) > 1:
         name = PieceKey.of(metric.label, names).stem

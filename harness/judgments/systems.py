@@ -48,10 +48,10 @@ def system_agreement(rows: JudgmentRows, metric: MetricScores, statistic: str) -
     def reduce(weights: np.ndarray) -> np.ndarray:
         values: list[np.ndarray] = []
         human: list[np.ndarray] = []
-        for k, part in enumerate(members):
-            of_rows = weights[:, rated.item[part]]
-            values.append(_value(metric, rated.caption[part], mean[part], of_rows))
-            human.append(_mean(rated.human[part], of_rows) if fixed is None else np.full(len(weights), fixed[k]))
+        for k, system_rows in enumerate(members):
+            of_rows = weights[:, rated.item[system_rows]]
+            values.append(_value(metric, rated.caption[system_rows], mean[system_rows], of_rows))
+            human.append(_mean(rated.human[system_rows], of_rows) if fixed is None else np.full(len(weights), fixed[k]))
         return across_systems(np.stack(human, axis=1), np.stack(values, axis=1), statistic.removesuffix("_system"))
 
     return Agreement(reduce, len(names), int(np.isnan(mean).sum()))

@@ -48,10 +48,10 @@ def lookup(fields: Parameters, path: str) -> YamlValue:
         if step == "*":
             if not isinstance(here, (list, tuple)):
                 return None
-            rest = ".".join(steps[depth + 1 :])
+            tail = ".".join(steps[depth + 1 :])
             items = cast("Sequence[YamlValue]", here)
             return [
-                lookup(cast("Parameters", item), rest) if rest and isinstance(item, Mapping) else item for item in items
+                lookup(cast("Parameters", item), tail) if tail and isinstance(item, Mapping) else item for item in items
             ]
         if isinstance(here, Mapping):
             here = cast("Mapping[str, YamlValue]", here).get(step)
@@ -62,19 +62,19 @@ def lookup(fields: Parameters, path: str) -> YamlValue:
     return here
 
 
-def column(given: str | None, usual: Sequence[str], first: Record, role: str, *, needed: bool = True) -> str | None:
+def column(path: str | None, usual: Sequence[str], first: Record, role: str, *, needed: bool = True) -> str | None:
     """Return the column of a role: the given one, else the first usual name that the first record has.
 
     Raises :class:`InputError` with the nearest column when the given one is missing, or when none is found and one is needed.
     """
     present = list(first.fields)
-    if given is not None:
-        if given not in present and given.split(".")[0] not in present:
+    if path is not None:
+        if path not in present and path.split(".")[0] not in present:
             raise InputError(
-                f"no column '{given}'{did_you_mean(given, present)}; the record has {', '.join(present)}",
-                first.where, value=given, expected=present, nearest=nearest_name(given, present),
+                f"no column '{path}'{did_you_mean(path, present)}; the record has {', '.join(present)}",
+                first.where, value=path, expected=present, nearest=nearest_name(path, present),
             )  # fmt: skip
-        return given
+        return path
     name = next((name for name in usual if name in present), None)
     if name is None and needed:
         raise InputError(

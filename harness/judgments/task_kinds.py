@@ -12,7 +12,7 @@ from harness.run.finished import Run
 from harness.run.plan import make_plan
 from harness.run.task_plan import Plan
 from harness.rundir.format import MANIFEST
-from harness.rundir.rundir import Mode, bugs_logged
+from harness.rundir.rundir import Mode, log_bugs
 from harness.rundir.suite import write_suite
 from harness.spec.loading import LoadedJudgments, LoadedSpec
 
@@ -35,7 +35,7 @@ def execute_task(
     plan: TaskPlan, *, output: Path | None, mode: Mode = "auto", show: bool = False, options: Options | None = None
 ) -> Run:
     """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
-    with bugs_logged(output):
+    with log_bugs(output):
         if isinstance(plan, Plan):
             return execute(plan, output=output, mode=mode, show=show, options=options)
         from harness.judgments.execute import execute as judge

@@ -33,7 +33,7 @@ def number(value: YamlValue) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def ratings(value: YamlValue, where: str, name: str) -> tuple[float, ...]:
+def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
     """Return the ratings of a score: one number, or one per rater of a list without its gaps.
 
     Raises :class:`InputError` when there is no rating, or a value is no number.
@@ -41,15 +41,17 @@ def ratings(value: YamlValue, where: str, name: str) -> tuple[float, ...]:
     values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
     present = [item for item in values if item is not None and item != ""]
     if not present:
-        raise InputError(f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", where)
+        raise InputError(
+            f"'{name}' is {_found(value)}; expected a human score or a list of the raters' scores", location
+        )
     numbers = [number(item) for item in present]
     if None in numbers:
         wrong = present[numbers.index(None)]
-        raise InputError(f"'{name}' holds {wrong!r:.40}; expected a finite number, true or false", where)
+        raise InputError(f"'{name}' holds {wrong!r:.40}; expected a finite number, true or false", location)
     return tuple(cast("list[float]", numbers))
 
 
-def votes_of_mean(mean: Sequence[float], raters: int, where: str, name: str) -> tuple[float, ...]:
+def votes_of_mean(mean: Sequence[float], raters: int, location: str, name: str) -> tuple[float, ...]:
     """Return the whole-number votes, as close to each other as possible, that have the given mean.
 
     Raises :class:`InputError` when the mean of so many whole numbers cannot be that value (up to its printed digits).
@@ -60,22 +62,22 @@ def votes_of_mean(mean: Sequence[float], raters: int, where: str, name: str) -> 
     total = round(mean[0] * raters)
     if len(mean) != 1 or abs(total - mean[0] * raters) > 0.01 * raters:
         raise InputError(
-            f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", where
+            f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", location
         )
     low, higher = divmod(total, raters)
     return (float(low),) * (raters - higher) + (float(low + 1),) * higher
 
 
-def preference(value: YamlValue, where: str, name: str) -> float:
+def preference(value: YamlValue, location: str, name: str) -> float:
     """Return the sum of votes: a number or a list of numbers, +1 for the first caption and -1 for the second."""
-    return math.fsum(ratings(value, where, name))
+    return math.fsum(ratings(value, location, name))
 
 
 def _found(value: YamlValue) -> str:
     return "missing" if value is None else "an empty text" if value == "" else kind(value)
 
 
-def marked(fields: Parameters, mark: str | Parameters | None) -> bool:
+def is_marked(fields: Parameters, mark: str | Parameters | None) -> bool:
     """Return True for a record with a true value in the column ``mark``, or with every ``{column: value}`` of it."""
     if mark is None:
         return False
@@ -84,15 +86,15 @@ def marked(fields: Parameters, mark: str | Parameters | None) -> bool:
     return all(same(lookup(fields, name), value) for name, value in mark.items())
 
 
-def same(found: YamlValue, expected: YamlValue) -> bool:
+def same(value: YamlValue, expected: YamlValue) -> bool:
     """Return True for equal values, and for a number and the text of the same number.
 
     >>> same("6", 6), same("6.0", 6), same("en-de", "en-de")
     (True, True, True)
     """
-    if found == expected or str(found) == str(expected):
+    if value == expected or str(value) == str(expected):
         return True
-    a, b = number(found), number(expected)
+    a, b = number(value), number(expected)
     return a is not None and a == b
 
 

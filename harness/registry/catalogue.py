@@ -96,10 +96,10 @@ class Registry:
         precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name, :class:`HarnessError`
         with both owners when two plugins share the name.
         """
-        entries, matches = self.entries(kind), self.called(kind, name)
+        entries, matches = self.entries(kind), self.match_entries(kind, name)
         built_in = [entry for entry in matches if entry.provider == BUILT_IN]
         if built_in and len(built_in) < len(matches):
-            _note_shadowed(kind, name, [entry for entry in matches if entry.provider != BUILT_IN])
+            _note_shadowed_plugins(kind, name, [entry for entry in matches if entry.provider != BUILT_IN])
         matches = built_in or matches
         if not matches:
             names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
@@ -121,10 +121,10 @@ class Registry:
             )
         return matches[0]
 
-    def called(self, kind: str, name: str) -> list[Entry]:
+    def match_entries(self, kind: str, name: str) -> list[Entry]:
         """Return all entries that ``name`` may stand for: those of exactly this name, or else of one of its spellings."""
         entries = self.entries(kind)
-        return _called(entries, name, str) or _called(entries, name, spelling)
+        return _filter_entries(entries, name, str) or _filter_entries(entries, name, spelling)
 
     def with_role(self, kind: str, role: str) -> Entry:
         """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``.
@@ -138,7 +138,7 @@ class Registry:
 
     def is_built_in(self, kind: str, name: str) -> bool:
         """Return True when ``name`` stands for a component that ships with the harness."""
-        return any(entry.provider == BUILT_IN for entry in self.called(kind, name))
+        return any(entry.provider == BUILT_IN for entry in self.match_entries(kind, name))
 
     def all_with_role(self, kind: str, role: str) -> list[Entry]:
         """Return the built-in entries that the engine uses for a role, in the order of the manifest."""
@@ -187,8 +187,8 @@ class Registry:
 
     def _declares(self, entry: Entry) -> bool:
         """Return True when a manifest that is not local declares the target of an entry."""
-        entries = (other for manifest in self.manifests if not manifest.local for other in manifest.entries)
-        return any((other.kind, other.target) == (entry.kind, entry.target) for other in entries)
+        entries = (candidate for manifest in self.manifests if not manifest.local for candidate in manifest.entries)
+        return any((candidate.kind, candidate.target) == (entry.kind, entry.target) for candidate in entries)
 
     def component(self, kind: str, name: str, params: Parameters | None = None) -> Component:
         """Create a component: ``Class(**params)``, checked against the contract of its kind.
@@ -216,7 +216,7 @@ def _warn_once(text: str) -> None:
     _log.warning("note: %s", text)
 
 
-def _note_shadowed(kind: str, name: str, entries: Sequence[Entry]) -> None:
+def _note_shadowed_plugins(kind: str, name: str, entries: Sequence[Entry]) -> None:
     """Log once per process that a bare name is the built-in component and not that of a plugin."""
     owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in entries[:3])
     _warn_once(f"the {SINGULAR[kind]} '{name}' is the built-in one, not {owners}, which needs its full name")
@@ -231,7 +231,7 @@ def spelling(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "")
 
 
-def _called(entries: Sequence[Entry], name: str, form: Callable[[str], str]) -> list[Entry]:
+def _filter_entries(entries: Sequence[Entry], name: str, form: Callable[[str], str]) -> list[Entry]:
     """Return the entries whose full name, or else whose name or alias, equals ``name`` under ``form``."""
     text = form(name)
     return [entry for entry in entries if text == form(entry.full_name)] or [

@@ -124,7 +124,7 @@ def distance_function(function: Any = None, /, *, name: str = "", symmetric: boo
     """
 
     def decorate(function: Function) -> Function:
-        texts = _required(function)
+        texts = _list_required_arguments(function)
         if len(texts) != 2:
             raise HarnessError(
                 f"distance_function: {function.__name__} has {len(texts)} arguments without default; expected 2"
@@ -151,7 +151,7 @@ def embedding_function(function: Any = None, /, *, name: str = "") -> Any:
     """
 
     def decorate(function: Function) -> Function:
-        texts = _required(function)
+        texts = _list_required_arguments(function)
         if len(texts) != 1:
             raise HarnessError(
                 f"embedding_function: {function.__name__} has {len(texts)} arguments without default; expected 1"
@@ -166,7 +166,7 @@ def _name(function: PlainFunction) -> str:
     return function.__name__.replace("_", "-")
 
 
-def _required(function: PlainFunction) -> tuple[str, ...]:
+def _list_required_arguments(function: PlainFunction) -> tuple[str, ...]:
     """Return the names of the positional arguments without default."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     values = inspect.signature(function).parameters.values()
@@ -175,7 +175,7 @@ def _required(function: PlainFunction) -> tuple[str, ...]:
 
 def _text_arguments(function: PlainFunction) -> dict[str, str]:
     """Return argument -> role (one of :data:`TEXT_ARGUMENTS`) of the arguments that a metric fills from an example."""
-    names = _required(function)
+    names = _list_required_arguments(function)
     free = [role for role in ("candidates", "references") if role not in names]
     roles: dict[str, str] = {}
     for name in names:
@@ -248,30 +248,30 @@ class FunctionPlugin(Parameterised):
         """Return how a worker process creates the component again: by the name of its function."""
         return _create, (type(self).__module__, type(self).__qualname__, self.parameters)
 
-    def call(self, place: str, *arguments: Any, **named: Any) -> Any:
+    def call(self, scored_item: str, *arguments: Any, **keywords: Any) -> Any:
         """Call the function; raise :class:`HarnessError` with ``place`` for what it raises."""
         try:
-            return type(self).function(*arguments, **named, **self.parameters)
+            return type(self).function(*arguments, **keywords, **self.parameters)
         except HarnessError:
             raise
         except Exception as error:
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise HarnessError(f"{self.kind} '{self.label}' raised {text} for {place}") from error
+            raise HarnessError(f"{self.kind} '{self.label}' raised {text} for {scored_item}") from error
 
-    def number(self, value: Any, place: str) -> float:
+    def number(self, value: Any, scored_item: str) -> float:
         """Return a result of the function as a number; raise :class:`HarnessError` for anything else."""
         try:
             if np.ndim(value) == 0 and not isinstance(value, (str, bytes)):
                 return float(value)
         except (TypeError, ValueError):
             pass
-        raise HarnessError(f"{self.kind} '{self.label}' returned {value!r:.80} for {place}; expected one number")
+        raise HarnessError(f"{self.kind} '{self.label}' returned {value!r:.80} for {scored_item}; expected one number")
 
 
 def _create(module: str, name: str, parameters: Values) -> Any:
     value: Any = importlib.import_module(module)
-    for part in name.split("."):
-        value = getattr(value, part)
+    for attribute in name.split("."):
+        value = getattr(value, attribute)
     return component_of(value)(**parameters)
 
 
@@ -293,7 +293,7 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
         return np.array([self._score(item) for item in batch.sets], dtype=np.float64)
 
     def _score(self, item: CaptionSet) -> float:
-        place = f"example '{item.id}'"
+        scored_item = f"example '{item.id}'"
         values = {
             "candidates": list(item.candidates), "references": list(item.references), "source": item.source, "media": item.media,
             "meta": dict(item.meta),
@@ -306,10 +306,10 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
             for name, role in self.texts.items()
             if name == role and role not in ("candidates", "references")
         }
-        score = self.number(self.call(place, *positional, **extra), place)
+        score = self.number(self.call(scored_item, *positional, **extra), scored_item)
         if np.isinf(score):
             raise HarnessError(
-                f"metric '{self.label}' returned {score} for {place}; expected a finite number, or NaN where undefined"
+                f"metric '{self.label}' returned {score} for {scored_item}; expected a finite number, or NaN where undefined"
             )
         return score
 
@@ -327,8 +327,8 @@ class FunctionDistance(FunctionPlugin, TextDistance):
         matrix = np.zeros((size, size))
         for i in range(size):
             for j in range(i if self.symmetric else 0, size):
-                place = f"the pair {distinct[i]!r:.60}, {distinct[j]!r:.60}"
-                matrix[i, j] = self.number(self.call(place, distinct[i], distinct[j]), place)
+                scored_item = f"the pair {distinct[i]!r:.60}, {distinct[j]!r:.60}"
+                matrix[i, j] = self.number(self.call(scored_item, distinct[i], distinct[j]), scored_item)
                 if self.symmetric:
                     matrix[j, i] = matrix[i, j]
         rows = [distinct.index(text) for text in texts]

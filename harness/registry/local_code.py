@@ -40,14 +40,14 @@ def module_file(folder: Path, module: str) -> Path | None:
 
     A link that leads out of the folder does not count.
     """
-    place, spec = str(folder), None
+    search_path, spec = str(folder), None
     for name in module.split("."):
         if not name.isidentifier():
             return None
-        spec = FileFinder(place, *_LOADERS).find_spec(name)
+        spec = FileFinder(search_path, *_LOADERS).find_spec(name)
         if spec is None:
             return None
-        place = str(Path(place, name))
+        search_path = str(Path(search_path, name))
     file = Path(spec.origin) if spec and spec.origin else None
     return file if file and is_below(file, folder) else None
 

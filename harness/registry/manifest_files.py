@@ -59,7 +59,7 @@ def find_manifests(
     """
     manifests: list[Manifest] = []
     failures: list[PluginFailure] = []
-    installed = list(_find_installed(only))
+    installed = list(_find_installed_manifests(only))
     for provider, built_in, path, error in sorted(installed, key=lambda item: not item[1]):
         try:
             if error is not None:
@@ -97,7 +97,7 @@ def kept_providers(names: str | None) -> set[str] | None:
     return None if names is None else {name.strip() for name in names.split(",") if name.strip()}
 
 
-def _find_installed(only: str | None) -> Iterator[tuple[str, bool, Path | None, HarnessError | None]]:
+def _find_installed_manifests(only: str | None) -> Iterator[tuple[str, bool, Path | None, HarnessError | None]]:
     """Yield name, whether it ships with the harness, and file or error, for each entry point; ``only`` keeps some plugins."""
     keep = kept_providers(only)
     for point in sorted(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda p: (p.name, p.value)):
@@ -114,12 +114,12 @@ def _find_installed(only: str | None) -> Iterator[tuple[str, bool, Path | None, 
 def locate(value: str) -> Path:
     """The manifest of ``package`` or ``package:file.yaml``, found without importing the package."""
     package, _, file = value.partition(":")
-    top, *rest = package.split(".")
+    top, *subpackages = package.split(".")
     spec = importlib.util.find_spec(top)
     if spec is None or not spec.submodule_search_locations:
         raise HarnessError(f"entry point {ENTRY_POINT_GROUP} names the package '{package}', which is not installed")
     for location in spec.submodule_search_locations:
-        path = Path(location, *rest, file or FILE_NAME)
+        path = Path(location, *subpackages, file or FILE_NAME)
         if path.is_file():
             return path
     raise HarnessError(f"the package '{package}' holds no {file or FILE_NAME}")

@@ -89,10 +89,10 @@ class Entry:
         package, colon, name = self.path.partition(":")
         if not colon:
             return self.folder / self.path
-        top, *rest = package.split(".") if self.local else [package]
+        top, *subpackages = package.split(".") if self.local else [package]
         spec = importlib.util.find_spec(top) if top else None
         folders = list(spec.submodule_search_locations or ()) if spec else []
-        return Path(folders[0], *rest, name) if folders else self.folder / name
+        return Path(folders[0], *subpackages, name) if folders else self.folder / name
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ def plugin_failure(error: BaseException) -> str | None:
         provider = owners.get(str(name)) or owners.get(str(name).partition(".")[0])
         if provider is not None:
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            place = f"{Path(frame.f_code.co_filename).name}, line {line}"
-            return f"the plugin '{provider}' failed: {text} ({place}; --debug shows the traceback)"
+            location = f"{Path(frame.f_code.co_filename).name}, line {line}"
+            return f"the plugin '{provider}' failed: {text} ({location}; --debug shows the traceback)"
     return None
 
 

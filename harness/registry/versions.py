@@ -18,8 +18,8 @@ _OPERATORS = {
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    parts = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
-    return parts + (0,) * (3 - len(parts))
+    numbers = tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
+    return numbers + (0,) * (3 - len(numbers))
 
 
 def satisfies(version: str, specifier: str) -> bool:

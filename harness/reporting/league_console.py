@@ -48,7 +48,7 @@ def set_table(judged: LeagueSet) -> Table:
     bars: dict[tuple[int, int], Bar] = {}
     for statistic, records in by_statistic.items():
         starts.append(len(rows))
-        place = interval_scale(records)
+        scale = interval_scale(records)
         for record in sorted(records, key=lambda r: math.inf if math.isnan(r.value) else -r.value):
             details, rank = record.details or {}, cluster(record)
             headline = bool(details.get("headline"))
@@ -68,7 +68,7 @@ def set_table(judged: LeagueSet) -> Table:
             }
             bold += [len(rows)] if rank == 1 else []
             if record.ci95 is not None and not math.isnan(record.value):
-                bars[len(rows), list(alignment).index("95 % interval")] = Bar(*map(place, (*record.ci95, record.value)))
+                bars[len(rows), list(alignment).index("95 % interval")] = Bar(*map(scale, (*record.ci95, record.value)))
             rows.append([cells[header] for header in alignment])
     data = judged.run.provenance.data
     counts = f"{data.get('examples')} items, {data.get('captions')} captions" + (

@@ -23,7 +23,7 @@ class CorpusFit:
     features: FeatureCache
     streaming: list[int] = field(default_factory=list[int])
     """Indices of the metrics that are scored shard by shard."""
-    whole: list[int] = field(default_factory=list[int])
+    in_memory: list[int] = field(default_factory=list[int])
     """Indices of the metrics that need all texts of a system in memory."""
 
 
@@ -60,7 +60,7 @@ def fit(
                 "note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)",
                 plan.label,
             )
-            out.whole.append(index)
+            out.in_memory.append(index)
         else:
             out.streaming.append(index)
     if merged:
@@ -93,7 +93,7 @@ def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable
             except OnePassFit:  # a composed metric with a part that is fitted in one pass
                 del metrics[index]
                 out.streaming.remove(index)
-                out.whole.append(index)
+                out.in_memory.append(index)
         out.features.next_shard()
         advance(len(references))
     for index, metric in metrics.items():
@@ -105,9 +105,9 @@ def prime(fit: CorpusFit, metrics: Sequence[MetricPlan], sets: Sequence[CaptionS
 
     Embeddings are fitted and document frequencies of distances counted here, once.
     """
-    for part in scoring.batches(sets[:1], fit.features):
+    for positioned_batch in scoring.batches(sets[:1], fit.features):
         for index in fit.streaming:
             metric = metrics[index].metric
-            if scoring.can_score(metric, part.batch):
-                scoring.score(metric, [part], fit.features, None, 0)
+            if scoring.can_score(metric, positioned_batch.batch):
+                scoring.score(metric, [positioned_batch], fit.features, None, 0)
     fit.features.next_shard()

@@ -41,8 +41,8 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
     'sizes: equal cuts all sets to 1 candidate (the fewest, of b) and 1 reference (the fewest, of a)'
     """
     entries = [(label, sizes) for label, *sizes in counts if len(sizes[0])]
-    parts: list[str] = []
-    least: list[int] = []
+    phrases: list[str] = []
+    smallest_sizes: list[int] = []
     for axis, noun in enumerate(("candidate", "reference")):
         smallest: dict[str, int] = {}
         for label, sizes in entries:
@@ -50,8 +50,8 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
             smallest[label] = min(smallest.get(label, least_here), least_here)
         label = min(smallest, key=lambda name: smallest[name])
         size = int(smallest[label])
-        least.append(size)
+        smallest_sizes.append(size)
         if any((sizes[axis] > size).any() for _, sizes in entries):
-            parts.append(f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {label})")
-    n, m = least
-    return CommonSize(n, m, f"sizes: equal cuts all sets to {' and '.join(parts)}" if parts else "")
+            phrases.append(f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {label})")
+    n, m = smallest_sizes
+    return CommonSize(n, m, f"sizes: equal cuts all sets to {' and '.join(phrases)}" if phrases else "")

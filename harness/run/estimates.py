@@ -87,7 +87,7 @@ class Estimates:
         if not moments:
             return ""
         system = max(moments, key=lambda key: (moments[key].count, -key[0]))[0]
-        values = [self._value(metric, item) for (other, metric), item in moments.items() if other == system]
+        values = [self._value(metric, item) for (row, metric), item in moments.items() if row == system]
         texts = [text for text in values if text][:MAX_METRICS]
         return f"{self.labels[system]}: {', '.join(texts)} so far" if texts else ""
 

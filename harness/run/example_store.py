@@ -51,7 +51,7 @@ class ExampleStore(Sequence[Example]):
     """
 
     def __init__(
-        self, examples: Iterable[Example], where: str = "examples", advance: Callable[[int], None] = lambda n: None
+        self, examples: Iterable[Example], location: str = "examples", advance: Callable[[int], None] = lambda n: None
     ) -> None:
         self._blocks: list[list[Example]] = []
         self._file: IO[bytes] | None = None
@@ -66,7 +66,7 @@ class ExampleStore(Sequence[Example]):
         ids: set[int] = set()
         iterator = iter(examples)
         while block := list(islice(iterator, BLOCK)):
-            self._check_ids(block, ids, where)
+            self._check_ids(block, ids, location)
             keys.append(b"".join(example_key(example) for example in block))
             self.reference_counts.update(len(example.references) for example in block)
             self.has_meta = self.has_meta or any(example.meta for example in block)
@@ -116,15 +116,15 @@ class ExampleStore(Sequence[Example]):
             return self.slice(start, stop) if step == 1 else [self[i] for i in range(start, stop, step)]
         if not -self._length <= index < self._length:
             raise IndexError(index)
-        number, place = divmod(index % self._length, BLOCK)
-        return self._block(number)[place]
+        number, offset = divmod(index % self._length, BLOCK)
+        return self._block(number)[offset]
 
     # ------------------------------------------------------------------ storage
-    def _check_ids(self, block: Sequence[Example], ids: set[int], where: str) -> None:
+    def _check_ids(self, block: Sequence[Example], ids: set[int], location: str) -> None:
         for example in block:
             number = hash(example.id)
             if number in ids and self._occurs(example.id, block):
-                raise InputError(f"the id '{example.id}' occurs twice", where, value=example.id)
+                raise InputError(f"the id '{example.id}' occurs twice", location, value=example.id)
             ids.add(number)
 
     def _occurs(self, name: str, block: Sequence[Example]) -> bool:

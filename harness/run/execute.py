@@ -29,7 +29,7 @@ from harness.registry.hooks import Plugins
 from harness.run import warmup
 from harness.run.equal_sizes import common_size
 from harness.run.example_store import ExampleStore
-from harness.run.execution import Execution, Options, connected
+from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
 from harness.run.generate import Asks, Captions, generate, prepare
 from harness.run.progress import Stages, bar
@@ -52,13 +52,13 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     Raises :class:`InputError` when there are none or two share an id.
     """
     limit = plan.spec.limit
-    where = f"reader '{plan.spec.dataset.reader}'"
+    location = f"reader '{plan.spec.dataset.reader}'"
     with bar("reading examples", limit or 0, show=show) as advance:
         reader = islice(iter(plan.reader), limit) if limit is not None else plan.reader
-        examples = ExampleStore(reader, where, advance)
+        examples = ExampleStore(reader, location, advance)
     if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""
-        raise InputError(f"the data set has no examples{cut}", where)
+        raise InputError(f"the data set has no examples{cut}", location)
     return examples
 
 
@@ -82,11 +82,11 @@ def execute(
     """
     options, identity = options or Options(), digest(plan)
     # A finished run of this plan is opened without reading its data set.
-    finished = _finished(identity, output, mode)
+    finished = _open_finished_run(identity, output, mode)
     if finished is not None:
         return finished
     plugins = Plugins().load(current())
-    with connected(options.executor) as cluster:
+    with connect_cluster(options.executor) as cluster:
         # Read the task. What cannot work is reported before anything is written.
         examples = read_examples(plan, show=show)
         if plan.caption_metrics:
@@ -129,7 +129,7 @@ def _stages(plan: Plan) -> list[str]:
     return [*names, *(["scores", "results"] if plan.caption_metrics else [])]
 
 
-def _finished(identity: str, output: Path | None, mode: Mode) -> Run | None:
+def _open_finished_run(identity: str, output: Path | None, mode: Mode) -> Run | None:
     """Return the finished run of the plan in a directory, without reading the data set; None where there is none."""
     if output is None or mode == "fresh" or not RunDir(output).finished:
         return None
@@ -159,9 +159,9 @@ class ModelExecution(Execution):
         """Finish a part of the run, which has no results, and return it."""
         assert self.rundir is not None
         self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
-        part = str(self.options.part)
-        self.rundir.write_shards(self.size.size, examples=len(self.examples), part=part, finished=True)
-        self.log("finished part", part=part)
+        part_name = str(self.options.part)
+        self.rundir.write_shards(self.size.size, examples=len(self.examples), part=part_name, finished=True)
+        self.log("finished part", part=part_name)
         return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
 
     # ------------------------------------------------------------------ captions
@@ -248,11 +248,11 @@ class ModelExecution(Execution):
         if not len(sizes[0]):
             return False
         n, m = (int(values.max()) for values in sizes)
-        for what, size, most, sizes_of_grid in (
+        for noun, size, available, sizes_of_grid in (
             ("candidates", decoding.candidates, n, grid),
             ("references", references, m, self.plan.reference_counts),
         ):
-            note = size_note(captions.label, what, size, most, sizes_of_grid)
+            note = size_note(captions.label, noun, size, available, sizes_of_grid)
             if note is None:
                 continue
             if note.text not in self.notes:

@@ -77,8 +77,8 @@ class Execution:
         size, options = self.options.shard_size, self.options
         if size is None and self.rundir is not None:
             size = self.rundir.shard_size()
-        parts = options.part.count if options.part else 1
-        grid = grid_of(examples, texts, size=size, workers=options.executor.count, parts=parts)
+        part_count = options.part.count if options.part else 1
+        grid = grid_of(examples, texts, size=size, workers=options.executor.count, parts=part_count)
         if self.rundir is not None:
             self.rundir.write_shards(grid.size, examples=examples)
         return grid
@@ -99,7 +99,7 @@ class Execution:
 
 
 @contextmanager
-def connected(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
+def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
     """Context of a connection to the Ray cluster, which is made while the examples are read; the value waits for it.
 
     The value returns None for the other executors, and raises as :class:`~harness.run.ray_executor.RayCluster`.

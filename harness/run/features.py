@@ -169,9 +169,9 @@ class FeatureCache:
         cache = self._per_batch[key]
         value = cache.get(batch)
         if value is None and batch.parent is not None:
-            whole = self.peek(key, batch.parent, cut)
-            if whole is not None:
-                value = cache[batch] = _read_only((cut or _cut_pairs)(whole, batch))
+            parent_value = self.peek(key, batch.parent, cut)
+            if parent_value is not None:
+                value = cache[batch] = _read_only((cut or _cut_pairs)(parent_value, batch))
         return value
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
@@ -180,9 +180,9 @@ class FeatureCache:
         Raises :class:`HarnessError` with the pair of texts for which the distance breaks one of these.
         """
 
-        def build(whole: Batch) -> np.ndarray:
-            matrices = np.ascontiguousarray(distance.matrices(whole, self), dtype=np.float64)
-            _check_distances(distance.name, matrices, whole)
+        def build(full_batch: Batch) -> np.ndarray:
+            matrices = np.ascontiguousarray(distance.matrices(full_batch, self), dtype=np.float64)
+            _check_distances(distance.name, matrices, full_batch)
             return matrices
 
         return self.per_batch(("distance", distance.signature()), batch, build)
@@ -239,8 +239,8 @@ def _forget_texts(value: object) -> None:
     if isinstance(value, ForgetsTexts):
         value.forget_texts()
     elif isinstance(value, (list, tuple)):
-        for part in cast("Sequence[object]", value):
-            _forget_texts(part)
+        for element in cast("Sequence[object]", value):
+            _forget_texts(element)
 
 
 class NoReferences(Sequence[Sequence[str]]):
@@ -266,10 +266,10 @@ def _read_only(value: np.ndarray) -> np.ndarray:
     return value
 
 
-def _cut_pairs(whole: np.ndarray, batch: Batch) -> np.ndarray:
+def _cut_pairs(full_matrices: np.ndarray, batch: Batch) -> np.ndarray:
     """Return the rows and columns (axes 1 and 2) of a batch from the array of its parent."""
     assert batch.columns is not None
-    return whole[:, batch.columns[:, None], batch.columns]
+    return full_matrices[:, batch.columns[:, None], batch.columns]
 
 
 def _checked_vectors(name: str, vectors: object, texts: Sequence[str]) -> np.ndarray:

@@ -65,9 +65,9 @@ def _from_names(files: Sequence[str]) -> list[str]:
     paths = [user_path(file).absolute() for file in files]
     labels = [_name(path, 0) for path in paths]
     for folders in range(1, max(len(path.parts) for path in paths)):
-        parents = {label: {path.parent for path, other in zip(paths, labels) if other == label} for label in labels}
+        parents = {label: {path.parent for path, name in zip(paths, labels) if name == label} for label in labels}
         labels = [_name(path, folders) if len(parents[label]) > 1 else label for path, label in zip(paths, labels)]
-    names = {label: {path.name for path, other in zip(paths, labels) if other == label} for label in labels}
+    names = {label: {path.name for path, name in zip(paths, labels) if name == label} for label in labels}
     return unique([path.name if len(names[label]) > 1 else label for path, label in zip(paths, labels)])
 
 

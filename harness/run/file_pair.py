@@ -87,11 +87,11 @@ def score_spec(
         "seed": seed,
         "limit": limit,
     }
-    places: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
-    places |= {("models", index): f"--candidates {file}" for index, (file, _) in enumerate(pairs)}
-    places |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
-    places |= {("seed",): "--seed", ("limit",): "--limit"}
-    return Located(spec, {key: (option, 0) for key, option in places.items()})
+    option_of_key: dict[Key, str] = {("metrics", index): f"-m {text}" for index, text in enumerate(texts)}
+    option_of_key |= {("models", index): f"--candidates {file}" for index, (file, _) in enumerate(pairs)}
+    option_of_key |= {(): "harness score", ("dataset",): "--references", ("models",): "--candidates"}
+    option_of_key |= {("seed",): "--seed", ("limit",): "--limit"}
+    return Located(spec, {key: (option, 0) for key, option in option_of_key.items()})
 
 
 def _paths(references: str | Path | Sequence[str | Path]) -> str | list[str]:

@@ -80,9 +80,9 @@ class Run:
         """Return the sufficient statistics of a record, rows as its examples in the samples; None when they are missing."""
         if record.statistics is None:
             return None
-        parts = [self.pieces.read_arrays(name) for name in self.pieces.shards_of(record.statistics)]
-        stats = [read_statistics(part) for part in parts if part is not None]
-        return join_statistics(stats) if stats and len(stats) == len(parts) else None
+        shard_arrays = [self.pieces.read_arrays(name) for name in self.pieces.shards_of(record.statistics)]
+        stats = [read_statistics(arrays) for arrays in shard_arrays if arrays is not None]
+        return join_statistics(stats) if stats and len(stats) == len(shard_arrays) else None
 
     @property
     def manifest(self) -> JsonObject:
@@ -121,7 +121,7 @@ class Run:
         return module.Dataset(self.samples.to_arrow()).cast(features)
 
 
-def merged(runs: Sequence[Run]) -> Run:
+def merge_runs(runs: Sequence[Run]) -> Run:
     """Return several runs (a suite) as one."""
     if len(runs) == 1:
         return runs[0]

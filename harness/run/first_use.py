@@ -42,14 +42,14 @@ def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     warmup.warm(plan.metric for plan in plans)
     sets = [CaptionSet(str(k), texts[:2], texts[1:], None, texts[0]) for k, texts in enumerate(TEXTS)]
     features = FeatureCache([item.references for item in sets])
-    parts = scoring.batches(sets, features)
+    batches = scoring.batches(sets, features)
     significance = SignificanceSpec.model_validate({"method": "exact"})
     for plan in sorted(
         plans, key=lambda item: hasattr(item.metric, "warm")
     ):  # what is built in the background comes last
         started, reason = time.perf_counter(), ""
         try:
-            scored = scoring.score(plan.metric, parts, features, significance, 0)
+            scored = scoring.score(plan.metric, batches, features, significance, 0)
             scored.per_example(plan.metric)
         except HarnessError as error:
             reason = str(error)

@@ -163,20 +163,20 @@ def generate(
     store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
     work = _Work(model, task.decoding, store, seed, pieces or MemoryPieces(), ask or _asking(model), advance)
     start, stop = span or (0, len(store))
-    parts = [work.block(first, last) for first, last in blocks(start, stop)]
-    failures = {name: reason for part in parts for name, reason in part.failures.items()}
+    block_summaries = [work.block(first, last) for first, last in blocks(start, stop)]
+    failures = {name: reason for summary in block_summaries for name, reason in summary.failures.items()}
     if failures and len(failures) == stop - start:
         work.drop(start, stop)  # nothing to continue from: the next run asks the model again
     return Captions(
         model.label,
         store,
         start,
-        np.concatenate([np.zeros(0, dtype=np.int32), *(part.candidates for part in parts)]),
-        np.concatenate([np.zeros(0, dtype=np.int32), *(part.references for part in parts)]),
-        np.concatenate([np.zeros((0, KEY_BYTES), dtype=np.uint8), *(part.keys for part in parts)]),
+        np.concatenate([np.zeros(0, dtype=np.int32), *(summary.candidates for summary in block_summaries)]),
+        np.concatenate([np.zeros(0, dtype=np.int32), *(summary.references for summary in block_summaries)]),
+        np.concatenate([np.zeros((0, KEY_BYTES), dtype=np.uint8), *(summary.keys for summary in block_summaries)]),
         work.rows,
         failures,
-        [name for part in parts for name in part.missing],
+        [name for summary in block_summaries for name in summary.missing],
     )
 
 
@@ -248,9 +248,9 @@ class _Work:
         if missing:
             with answers.writer() as writer:
                 missing = self._from_other_runs(missing, rows, writer)
-                for index, item in zip(missing, self._asked(missing) if missing else ()):
+                for index, item in zip(missing, self._ask_model(missing) if missing else ()):
                     key = self.store.key(index)
-                    row = rows[key] = _to_row(self._cut(item))
+                    row = rows[key] = _to_row(self._cut_candidates(item))
                     writer.append(key, row)
                     shared = self._shared_keys.get(index)
                     if self._shared is not None and shared is not None and not isinstance(item, Failure):
@@ -287,11 +287,11 @@ class _Work:
             out.extend(stored[self.store.key(index)] for index in range(first, last))
         return out
 
-    def _asked(self, part: Sequence[int]) -> Iterator[Generation | Failure]:
-        examples = [self.store[index] for index in part]
+    def _ask_model(self, indices: Sequence[int]) -> Iterator[Generation | Failure]:
+        examples = [self.store[index] for index in indices]
         return self.ask(examples, self.decoding, [derive(self.seed, example.id) for example in examples])
 
-    def _cut(self, item: Generation | Failure) -> Generation | Failure:
+    def _cut_candidates(self, item: Generation | Failure) -> Generation | Failure:
         n = self.decoding.candidates
         return replace(item, candidates=item.candidates[:n]) if isinstance(item, Generation) and n else item
 
@@ -328,12 +328,12 @@ def caption_identity(model: ModelPlan, decoding: Decoding, store: ExampleStore, 
     An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples. The code of an adapter
     counts, or the earlier code that its manifest declares to give the same captions.
     """
-    whole = store.digest() if needs_whole_task(model.adapter) else ""
-    entries = current().called("adapters", model.name)
+    task_digest = store.digest() if needs_whole_task(model.adapter) else ""
+    entries = current().match_entries("adapters", model.name)
     code = (entries[0].captions_of if len(entries) == 1 else None) or code_of([model.adapter])
     return [
         __version__, model.name, dict(model.params), model.adapter.fingerprint(), code,
-        {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, whole,
+        {name.name: getattr(decoding, name.name) for name in fields(decoding)}, seed, task_digest,
     ]  # fmt: skip
 
 

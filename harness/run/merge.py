@@ -24,7 +24,7 @@ from harness.run.task_plan import Plan
 from harness.rundir.answers import join_answers
 from harness.rundir.format import LOG, MANIFEST, SHARDS, JsonObject, read_json_object
 from harness.rundir.rundir import Mode, RunDir
-from harness.spec.loading import LoadedSpec, load_written
+from harness.spec.loading import LoadedSpec, load_written_spec
 
 _log = logging.getLogger(__name__)
 
@@ -63,24 +63,24 @@ def merge(folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: b
         A folder is no finished part, the parts are of different runs or divided differently, one is missing or occurs twice, or
         data, models, metrics or code are not those that the parts were computed with.
     """
-    parts = [_opened(folder) for folder in folders]
-    _check(parts)
-    first = parts[0]
-    if any(output.resolve() == item.path.resolve() for item in parts):
+    part_folders = [_open_part(folder) for folder in folders]
+    _check(part_folders)
+    first = part_folders[0]
+    if any(output.resolve() == item.path.resolve() for item in part_folders):
         raise InputError("is a part of the run; give another --output for the whole", str(output))
     plan = _plan(first)
     manifest = {name: value for name, value in first.manifest.items() if name != "part"} | {"digest": digest(plan)}
     rundir = RunDir.create(output, manifest, mode)
     try:
         if not rundir.finished:
-            _copy(parts, output)
+            _copy(part_folders, output)
             rundir.write_shards(int(cast(int, first.shards["size"])))
     finally:
         rundir.close()
     return execute(plan, output=output, show=show, options=Options(shard_size=int(cast(int, first.shards["size"]))))
 
 
-def _opened(folder: Path) -> PartFolder:
+def _open_part(folder: Path) -> PartFolder:
     if not (folder / MANIFEST).is_file():
         raise InputError("no run here; expected a part that harness run --shard I/N wrote", str(folder))
     manifest = read_json_object(folder / MANIFEST)
@@ -92,9 +92,9 @@ def _opened(folder: Path) -> PartFolder:
     return PartFolder(folder, manifest, shards)
 
 
-def _check(parts: Sequence[PartFolder]) -> None:
-    first = parts[0]
-    for item in parts[1:]:
+def _check(part_folders: Sequence[PartFolder]) -> None:
+    first = part_folders[0]
+    for item in part_folders[1:]:
         if item.manifest.get("digest") != first.manifest.get("digest"):
             raise InputError(
                 f"is part of another run than {first.path}: spec, data, models, metrics or code differ", str(item.path)
@@ -108,36 +108,37 @@ def _check(parts: Sequence[PartFolder]) -> None:
                 str(item.path),
             )
     by_index: dict[int, PartFolder] = {}
-    for item in parts:
-        other = by_index.setdefault(item.part.index, item)
-        if other is not item:
-            raise InputError(f"is part {item.part}, as {other.path} is", str(item.path))
+    for item in part_folders:
+        earlier_folder = by_index.setdefault(item.part.index, item)
+        if earlier_folder is not item:
+            raise InputError(f"is part {item.part}, as {earlier_folder.path} is", str(item.path))
     missing = [f"{k}/{first.part.count}" for k in range(1, first.part.count + 1) if k not in by_index]
     if missing:
-        what = "part" if len(missing) == 1 else "parts"
+        noun = "part" if len(missing) == 1 else "parts"
         more = ", ..." if len(missing) > 5 else ""
         raise InputError(
-            f"{what} {', '.join(missing[:5])}{more} of {first.part.count} {'is' if len(missing) == 1 else 'are'} missing",
+            f"{noun} {', '.join(missing[:5])}{more} of {first.part.count} {'is' if len(missing) == 1 else 'are'} missing",
             str(first.path),
         )
 
 
-def _plan(part: PartFolder) -> Plan:
+def _plan(part_folder: PartFolder) -> Plan:
     """Return the plan of the spec in the manifest; raise :class:`InputError` when data, models or metrics are not those of the parts.
 
     Parts of another version of the harness, or of other code, are merged too: their statistics have other names and are computed again.
     """
-    plan = make_plan(cast(LoadedSpec, load_written(cast(Parameters, part.manifest["spec"]))))
-    if digest(plan) != part.manifest.get("digest"):
-        if changed := _changed(plan, part.manifest):
+    plan = make_plan(cast(LoadedSpec, load_written_spec(cast(Parameters, part_folder.manifest["spec"]))))
+    if digest(plan) != part_folder.manifest.get("digest"):
+        if changed := _list_changes(plan, part_folder.manifest):
             raise InputError(
-                f"the parts were computed with other {' and '.join(changed)} than are installed here", str(part.path)
+                f"the parts were computed with other {' and '.join(changed)} than are installed here",
+                str(part_folder.path),
             )
         _log.warning("note: the parts were computed with another version or other code: statistics are computed again")
     return plan
 
 
-def _changed(plan: Plan, manifest: JsonObject) -> list[str]:
+def _list_changes(plan: Plan, manifest: JsonObject) -> list[str]:
     """Return what of data, models and metrics differs between a plan and the manifest of a part."""
 
     def by_label(name: str, field: str) -> dict[object, object]:
@@ -152,13 +153,15 @@ def _changed(plan: Plan, manifest: JsonObject) -> list[str]:
     return [name for name, equal in same.items() if not equal]
 
 
-def _copy(parts: Sequence[PartFolder], output: Path) -> None:
+def _copy(part_folders: Sequence[PartFolder], output: Path) -> None:
     """Bring the pieces of all parts into the folder of the run; answers of one block are joined."""
     for folder in ("candidates", "scores"):
-        names = sorted({file.name for item in parts for file in (item.path / folder).glob("*") if file.name[0] != "."})
+        names = sorted(
+            {file.name for item in part_folders for file in (item.path / folder).glob("*") if file.name[0] != "."}
+        )
         (output / folder).mkdir(exist_ok=True)
         for name in names:
-            sources = [file for item in parts if (file := item.path / folder / name).is_file()]
+            sources = [file for item in part_folders if (file := item.path / folder / name).is_file()]
             target = output / folder / name
             if folder == "candidates":
                 join_answers(sources, target)
@@ -167,6 +170,6 @@ def _copy(parts: Sequence[PartFolder], output: Path) -> None:
                 shutil.copyfile(sources[0], temporary)
                 temporary.replace(target)
     with (output / LOG).open("ab") as log:
-        for item in parts:
+        for item in part_folders:
             if (item.path / LOG).is_file():
                 log.write((item.path / LOG).read_bytes())

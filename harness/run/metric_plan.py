@@ -71,7 +71,7 @@ def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
     for item in _single(metrics):
         if isinstance(item, (str, Mapping)):
             name, params = split_spec(parse_metric(item) if isinstance(item, str) else cast(object, item), "metric")
-            for choice in expanded(name, params):
+            for choice in expand_metric_params(name, params):
                 plans.append(metric_plan(name, choice, current().create("metrics", name, choice)))
         else:
             instance = cast(Metric, resolve("metrics", item))
@@ -95,7 +95,7 @@ def with_unique_labels(plans: Sequence[AnyMetricPlan]) -> list[AnyMetricPlan]:
     return [replace(plan, label=label) for label, plan in zip(metric_labels(plans), plans)]
 
 
-def expanded(name: str, params: Parameters) -> Iterator[Values]:
+def expand_metric_params(name: str, params: Parameters) -> Iterator[Values]:
     """Yield every combination of the list-valued parameters of a registered metric."""
     yield from expand_params(params, list_parameters(current().load("metrics", name)))
 

@@ -14,14 +14,14 @@ from harness.files.yaml_source import Key
 from harness.registry import current, split_spec
 from harness.run.metric_plan import (
     AnyMetricPlan,
-    expanded,
+    expand_metric_params,
     metric_plan,
     unique,
     with_unique_labels,
 )
 from harness.run.task_plan import ModelPlan, Plan
 from harness.run.view_checks import DECODING_AXES, check_cells, check_views
-from harness.run.view_cover import without_uncovered
+from harness.run.view_cover import drop_uncovered_views
 from harness.spec.loading import LoadedJudgments, LoadedSpec
 from harness.spec.models import DecodingSpec
 
@@ -35,7 +35,7 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     counts = spec.references if isinstance(spec.references, list) else [spec.references]
     models, metrics = _models(loaded), planned_metrics(loaded)
     plan = Plan(spec, reader, models, decoding_grid(spec.decoding), metrics, tuple(dict.fromkeys(counts)))
-    loaded, plan = without_uncovered(loaded, plan)
+    loaded, plan = drop_uncovered_views(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)
     return plan
@@ -77,9 +77,9 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
         key: Key = ("metrics", index)
 
         def choices(name: str = name, params: Parameters = params) -> list[Values]:
-            return list(expanded(name, params))
+            return list(expand_metric_params(name, params))
 
-        for choice in _located(loaded, key, choices):
+        for choice in _call_with_location(loaded, key, choices):
             metric = cast("Metric | TokenScoreMetric", _create(loaded, key, "metrics", name, choice))
             plans.append(metric_plan(name, choice, metric))
     return tuple(with_unique_labels(plans))
@@ -95,10 +95,10 @@ def _create(loaded: LoadedSpec | LoadedJudgments, key: Key, kind: str, name: str
             if not loaded.in_file(*key):  # the command line or a mapping: the error's own place says more
                 raise
             below = key if kind == "readers" else (*key, name)
-            where = loaded.where(*below, *_parameter_at_fault(params, error))
-            raise InputError(str(error), where, parameter=error.parameter, value=error.value) from error
+            location = loaded.where(*below, *_parameter_at_fault(params, error))
+            raise InputError(str(error), location, parameter=error.parameter, value=error.value) from error
 
-    return _located(loaded, key, create)
+    return _call_with_location(loaded, key, create)
 
 
 def _parameter_at_fault(params: Parameters, error: HarnessError) -> list[str]:
@@ -113,11 +113,11 @@ def _parameter_at_fault(params: Parameters, error: HarnessError) -> list[str]:
 
 
 def _is_place(value: str, error: HarnessError) -> bool:
-    place = error.where or ""
-    return error.value == value or place == value or place.startswith(f"{value}:")
+    location = error.where or ""
+    return error.value == value or location == value or location.startswith(f"{value}:")
 
 
-def _located(loaded: LoadedSpec | LoadedJudgments, key: Key, create: Callable[[], T]) -> T:
+def _call_with_location(loaded: LoadedSpec | LoadedJudgments, key: Key, create: Callable[[], T]) -> T:
     """Return ``create()``; raise its errors with the spec's line."""
     try:
         return create()

@@ -49,9 +49,9 @@ def duration(seconds: float) -> str:
     """
     if seconds < 9.95:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remaining_seconds = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+        return f"{minutes} min {remaining_seconds:02d} s" if minutes else f"{remaining_seconds} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 

@@ -132,7 +132,7 @@ def digest(plan: Plan) -> str:
 
     Called before the components are used: some hold further objects afterwards.
     """
-    parts = {
+    contents = {
         "version": __version__,
         "kernels": kernels_build(),
         "spec": plan.spec.model_dump(mode="json", exclude={"views", "description", "notice"}),
@@ -141,7 +141,7 @@ def digest(plan: Plan) -> str:
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
         "code": code_of([component for *_, component in _components(plan)]),
     }
-    return hashlib.sha256(json.dumps(redact_values(parts), sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(redact_values(contents), sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _components(plan: Plan) -> list[Component]:
@@ -170,13 +170,13 @@ def local_code(components: Sequence[object]) -> list[Mapping[str, object]]:
 
 def code_of(components: Sequence[object]) -> dict[str, str]:
     """Return module -> hash of its source, for the components and the objects they hold (a metric's distance)."""
-    parts = list(components)
-    parts += [part for item in components if hasattr(item, "__dict__") for part in vars(item).values()]
+    values = list(components)
+    values += [value for item in components if hasattr(item, "__dict__") for value in vars(item).values()]
     hashes: dict[str, str] = {}
-    for part in parts:
-        name = type(part).__module__
+    for value in values:
+        name = type(value).__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        if name not in hashes and file and file.endswith(".py") and hasattr(part, "__dict__"):
+        if name not in hashes and file and file.endswith(".py") and hasattr(value, "__dict__"):
             hashes[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
     return hashes
 
@@ -185,13 +185,13 @@ def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
     """Return a short identity of the run: ``coco|n:10|m:5|limit:200|seed:0|harness:0.1.0``."""
     sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
     cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
-    parts = [plan.spec.task]
+    fields = [plan.spec.task]
     if sizes:
-        parts.append(f"n:{_span(sizes)}")
-    parts.append(f"m:{_span(cut)}")
+        fields.append(f"n:{_span(sizes)}")
+    fields.append(f"m:{_span(cut)}")
     if plan.spec.limit is not None:
-        parts.append(f"limit:{plan.spec.limit}")
-    return "|".join([*parts, f"seed:{plan.spec.seed}", f"harness:{__version__}"])
+        fields.append(f"limit:{plan.spec.limit}")
+    return "|".join([*fields, f"seed:{plan.spec.seed}", f"harness:{__version__}"])
 
 
 def _span(values: Sequence[int]) -> str:

@@ -169,7 +169,7 @@ class RayCluster:
         if self._leaving is not None:
             self._leaving.join(CONNECT_SECONDS)
 
-    def finished(self, references: Sequence[RayObject]) -> list[RayObject]:
+    def wait_for_results(self, references: Sequence[RayObject]) -> list[RayObject]:
         """Wait for at least one of the references and return those that are done.
 
         Raises :class:`HarnessError` when the head of the cluster is lost.
@@ -188,7 +188,7 @@ class RayCluster:
 
     def result(self, reference: RayObject) -> RayObject:
         """Return the value of a reference; raise :class:`HarnessError` with the cause where a task or an actor failed."""
-        self.finished([reference])
+        self.wait_for_results([reference])
         try:
             return self.ray.get(reference)
         except Exception as error:
@@ -218,7 +218,7 @@ class RayExecutor:
                 pending[self._task.remote(self._payload, job)] = job_steps(job)
             if not pending:
                 return
-            for reference in self._cluster.finished(list(pending)):
+            for reference in self._cluster.wait_for_results(list(pending)):
                 steps = pending.pop(reference)
                 scores = cast(ShardScores, self._cluster.result(reference))
                 advance(steps)

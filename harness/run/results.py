@@ -15,7 +15,7 @@ from harness.run.execution import Execution
 from harness.run.intervals import estimate, token_intervals
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, TokenMetricPlan
 from harness.run.progress import bar
-from harness.run.score import Scored, combined, is_tested
+from harness.run.score import Scored, combine_p_values, is_tested
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
 from harness.run.task_plan import ModelPlan, Plan
@@ -84,7 +84,7 @@ def _write_samples(
         shard_scores, shard_p_values = (
             {name: values[rows] for name, values in columns.items()} for columns in (scores, p_values)
         )
-        writer.write(system.label, system.described(), sets, shard_scores, shard_p_values)
+        writer.write(system.label, system.describe(), sets, shard_scores, shard_p_values)
 
 
 def caption_record(
@@ -95,13 +95,13 @@ def caption_record(
     defined = scored.defined
     stats = scored.stats if defined.all() else scored.stats[defined]  # no copy of millions of rows
     value, interval = estimate(plan.metric, stats, spec.bootstrap.samples, spec.seed)
-    aggregate = combined(scored.p_values, scored.p_floors, spec.significance.fdr)
+    aggregate = combine_p_values(scored.p_values, scored.p_floors, spec.significance.fdr)
     rows = stats
     if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
         rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
     details = plan.details(rows) if len(rows) else None
     return ResultRecord(
-        **_common(spec, model, system.described(), plan),
+        **_common(spec, model, system.describe(), plan),
         metric=plan.label,
         params=cast("Parameters", redact_values(dict(plan.params))),
         value=value,

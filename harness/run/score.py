@@ -86,19 +86,19 @@ class Scored:
         return {**arrays, "p_values": self.p_values, "p_floors": self.p_floors}
 
     @classmethod
-    def joined(cls, parts: Sequence[Scored]) -> Scored:
+    def join(cls, shards: Sequence[Scored]) -> Scored:
         """Return the results of shards as one; statistics are padded with NaN to the widest."""
-        if len(parts) == 1:
-            return parts[0]
-        tested = any(part.p_values is not None for part in parts)
-        methods = sorted({name for part in parts for name in part.p_method.split(" + ") if name})
+        if len(shards) == 1:
+            return shards[0]
+        tested = any(shard.p_values is not None for shard in shards)
+        methods = sorted({name for shard in shards for name in shard.p_method.split(" + ") if name})
         return cls(
-            join_statistics([part.stats for part in parts]),
-            np.concatenate([_or_nan(part.p_values, len(part.stats)) for part in parts]) if tested else None,
-            np.concatenate([_or_nan(part.p_floors, len(part.stats)) for part in parts]) if tested else None,
+            join_statistics([shard.stats for shard in shards]),
+            np.concatenate([_or_nan(shard.p_values, len(shard.stats)) for shard in shards]) if tested else None,
+            np.concatenate([_or_nan(shard.p_floors, len(shard.stats)) for shard in shards]) if tested else None,
             " + ".join(methods),
-            sum(part.seconds for part in parts),
-            next((part.p_note for part in parts if part.p_note), ""),
+            sum(shard.seconds for shard in shards),
+            next((shard.p_note for shard in shards if shard.p_note), ""),
         )
 
     @classmethod
@@ -144,16 +144,16 @@ def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = B
         positions = by_shape[shape]
         step = size or max(BATCH, _MAX_PAIRS // sum(shape) ** 2)
         for start in range(0, len(positions), step):
-            part = positions[start : start + step]
-            out.append(PositionedBatch(np.asarray(part), features.batch([sets[i] for i in part])))
+            chunk = positions[start : start + step]
+            out.append(PositionedBatch(np.asarray(chunk), features.batch([sets[i] for i in chunk])))
     return out
 
 
-def nested(whole: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None) -> list[PositionedBatch]:
+def nested(full: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None) -> list[PositionedBatch]:
     """Return the batches cut to the first n candidates and m references (None: all)."""
     return [
         PositionedBatch(positions, features.sub_batch(batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)))
-        for positions, batch in whole
+        for positions, batch in full
     ]
 
 
@@ -186,14 +186,14 @@ def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
     return not untestable_reason(metric)
 
 
-def fitted(metric: Metric, features: Features) -> State:
+def fit_once(metric: Metric, features: Features) -> State:
     """Return the corpus state of a metric, fitted once per run."""
     return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
 
 
 def score(
     metric: Metric,
-    parts: Sequence[PositionedBatch],
+    positioned_batches: Sequence[PositionedBatch],
     features: Features,
     significance: SignificanceSpec | None,
     seed: int,
@@ -229,16 +229,16 @@ def score(
         The metric returns statistics of a wrong shape.
     """
     started = time.perf_counter()
-    total = sum(len(batch) for _, batch in parts)
-    state = fitted(metric, features)
+    total = sum(len(batch) for _, batch in positioned_batches)
+    state = fit_once(metric, features)
     blocks: list[tuple[np.ndarray, Statistics]] = []
     if examples is None:
-        examples = sum(len(batch) for _, batch in parts if can_score(metric, batch))
+        examples = sum(len(batch) for _, batch in positioned_batches if can_score(metric, batch))
     tested, p_note = _test(metric, examples, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
     methods: set[str] = set()
-    for positions, batch in parts:
+    for positions, batch in positioned_batches:
         if can_score(metric, batch):
             stats = _checked_stats(metric, batch, features, state)
             blocks.append((positions, stats))
@@ -266,8 +266,8 @@ def score_sets(
     ``references`` are those on which the metrics fit their corpus state, one sequence per example; None: those of the sets.
     """
     features = FeatureCache([item.references for item in sets] if references is None else references)
-    parts = batches(sets, features, BATCH if significance else None)
-    return [score(metric, parts, features, significance, seed) for metric in metrics]
+    positioned_batches = batches(sets, features, BATCH if significance else None)
+    return [score(metric, positioned_batches, features, significance, seed) for metric in metrics]
 
 
 def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
@@ -285,9 +285,9 @@ def _test(metric: Metric, examples: int, significance: SignificanceSpec | None) 
         return None, reason
     if not has_generic_null(metric):
         return significance, ""
-    most = max(MIN_DRAWS, significance.scorings // max(1, examples))
-    budget = significance.budget if hasattr(metric, "exact_p_values") else min(significance.budget, most)
-    return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, most)}), ""
+    max_draws = max(MIN_DRAWS, significance.scorings // max(1, examples))
+    budget = significance.budget if hasattr(metric, "exact_p_values") else min(significance.budget, max_draws)
+    return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, max_draws)}), ""
 
 
 def _method_text(tested: SignificanceSpec, significance: SignificanceSpec | None, outcome: ExamplePValues) -> str:
@@ -323,7 +323,7 @@ def _p_values(
     )  # fmt: skip
 
 
-def combined(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:
+def combine_p_values(p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float) -> dict[str, float | int]:
     """Return per-example p-values combined, and the number of discoveries at a false discovery rate.
 
     Parameters

@@ -100,7 +100,7 @@ class ScoringPass:
         }
 
     @cached_property
-    def _counted(self) -> list[bool]:
+    def _needs_all_examples(self) -> list[bool]:
         """True for the metrics whose p-values depend on the number of examples of the run."""
         return [scoring.depends_on_all_examples(plan.metric, self.significance) for plan in self.metrics]
 
@@ -108,7 +108,7 @@ class ScoringPass:
         return int(np.count_nonzero(captions.present[shard[0] - captions.start : shard[1] - captions.start]))
 
     def _key(self, system: int, metric: int, shard: Shard) -> PieceKey:
-        examples = self._examples[system, metric] if self._counted[metric] else None
+        examples = self._examples[system, metric] if self._needs_all_examples[metric] else None
         return self.keys.of(self.systems[system], self.metrics[metric], *shard, examples)
 
     def _jobs(self) -> dict[int, dict[int, list[int]]]:
@@ -118,7 +118,7 @@ class ScoringPass:
             missing: dict[int, list[int]] = defaultdict(list)
             for system in range(len(self.systems)):
                 for metric in range(len(self.metrics)):
-                    if self.partial and self._counted[metric]:
+                    if self.partial and self._needs_all_examples[metric]:
                         continue
                     if self.pieces.read_arrays(self._key(system, metric, shard).stem) is None:
                         missing[system].append(metric)
@@ -193,7 +193,7 @@ class ScoringPass:
         key = self._key(system, metric, self.whole)
         stored = self.pieces.read_arrays(key.stem)
         if stored is not None:
-            scoring.fitted(plan.metric, self._whole_features)  # its reduction may read corpus state
+            scoring.fit_once(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
         scorer = self._scorer(self._whole_features)
         sets = self._uncut_sets(item, self.whole)
@@ -205,12 +205,12 @@ class ScoringPass:
     def statistics(self, system: int, metric: int) -> tuple[Scored, str]:
         """Return the statistics of a metric on all examples of a system, and the name of their pieces."""
         keys = [self._key(system, metric, shard) for shard in self.shards]
-        parts = [self.pieces.read_arrays(key.stem) for key in keys]
-        present = [Scored.from_arrays(part) for part in parts if part is not None]
-        if len(present) < len(parts):
+        shard_arrays = [self.pieces.read_arrays(key.stem) for key in keys]
+        present = [Scored.from_arrays(arrays) for arrays in shard_arrays if arrays is not None]
+        if len(present) < len(shard_arrays):
             scored, key = self._whole(system, metric)
             return scored, key.stem
-        whole = self._key(system, metric, self.whole)
+        run_key = self._key(system, metric, self.whole)
         if len(keys) > 1:
-            self.pieces.write_shards(whole.stem, [key.stem for key in keys])
-        return Scored.joined(present), whole.stem
+            self.pieces.write_shards(run_key.stem, [key.stem for key in keys])
+        return Scored.join(present), run_key.stem

@@ -35,12 +35,12 @@ class ShardGrid:
         """Yield the first example of each shard and its end."""
         return ((start, min(start + self.size, self.examples)) for start in range(0, self.examples, self.size))
 
-    def of_part(self, part: Part | None) -> list[tuple[int, int]]:
+    def of_part(self, run_part: Part | None) -> list[tuple[int, int]]:
         """Return the shards of a part of the run, in order; all for None."""
         shards = list(self)
-        if part is None:
+        if run_part is None:
             return shards
-        first, last = ((k * len(shards)) // part.count for k in (part.index - 1, part.index))
+        first, last = ((k * len(shards)) // run_part.count for k in (run_part.index - 1, run_part.index))
         return shards[first:last]
 
 
@@ -63,10 +63,10 @@ class Part:
         index, slash, count = text.partition("/")
         if not slash or not index.strip().isdecimal() or not count.strip().isdecimal():
             raise InputError(f"--shard is {text!r}; expected i/N, such as 1/3", value=text)
-        part = cls(int(index), int(count))
-        if not 1 <= part.index <= part.count:
-            raise InputError(f"--shard is {text!r}; expected i from 1 to {max(1, part.count)} in i/N", value=text)
-        return part
+        run_part = cls(int(index), int(count))
+        if not 1 <= run_part.index <= run_part.count:
+            raise InputError(f"--shard is {text!r}; expected i from 1 to {max(1, run_part.count)} in i/N", value=text)
+        return run_part
 
     @classmethod
     def from_environment(cls) -> Part:

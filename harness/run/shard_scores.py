@@ -76,20 +76,22 @@ class ShardScorer:
         scored: dict[tuple[int, int], scoring.Scored] = {}
         for unit, sets in enumerate(job.sets):
             requests = [request for request in job.requests if request.unit == unit]
-            whole = scoring.batches(sets, self.features, self.batch) if requests else []
+            full_batches = scoring.batches(sets, self.features, self.batch) if requests else []
             for request in requests:
-                parts = scoring.nested(whole, self.features, request.candidates, request.references)
+                nested_batches = scoring.nested(full_batches, self.features, request.candidates, request.references)
                 for metric, examples in request.metrics:
-                    scored[request.system, metric] = self._scored(request, metric, parts, examples, advance)
-            for _, batch in whole:
+                    scored[request.system, metric] = self._score_request(
+                        request, metric, nested_batches, examples, advance
+                    )
+            for _, batch in full_batches:
                 self.features.forget(batch)
         return ShardScores(job.index, scored)
 
-    def _scored(
+    def _score_request(
         self,
         request: Request,
         metric: int,
-        parts: Sequence[PositionedBatch],
+        positioned_batches: Sequence[PositionedBatch],
         examples: int,
         advance: Callable[[int], None],
     ) -> scoring.Scored:
@@ -98,12 +100,12 @@ class ShardScorer:
         observe = partial(self.observe, request.system, metric) if self.observe is not None else None
         try:
             return scoring.score(
-                plan.metric, parts, self.features, self.significance, self.seed, advance, examples, observe
+                plan.metric, positioned_batches, self.features, self.significance, self.seed, advance, examples, observe
             )
         except HarnessError:
             raise
         except MemoryError:
-            return self._in_halves(request, metric, parts, examples, advance)
+            return self._in_halves(request, metric, positioned_batches, examples, advance)
         except Exception as error:
             if current().is_built_in("metrics", plan.name):
                 raise  # a bug of the harness shows its traceback
@@ -120,23 +122,24 @@ class ShardScorer:
         self,
         request: Request,
         metric: int,
-        parts: Sequence[PositionedBatch],
+        positioned_batches: Sequence[PositionedBatch],
         examples: int,
         advance: Callable[[int], None],
     ) -> scoring.Scored:
         """Return the statistics of batches of half the size, after a batch did not fit into memory."""
         from harness.run.halves import halve_batches
 
-        for _, batch in parts:
+        for _, batch in positioned_batches:
             self.features.forget(batch)
-        smaller = halve_batches(parts, self.features)
+        smaller = halve_batches(positioned_batches, self.features)
         if smaller is None:
             worst = max(
-                (item for _, batch in parts for item in batch.sets), key=lambda item: sum(map(len, item.candidates))
+                (item for _, batch in positioned_batches for item in batch.sets),
+                key=lambda item: sum(map(len, item.candidates)),
             )
             raise HarnessError(
                 f"metric '{self.metrics[metric].label}'{self._model_text(request)} needs more memory than there is for one example, "
                 f"such as '{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
                 "shorten its texts or run where there is more memory"
             )
-        return self._scored(request, metric, smaller, examples, advance)
+        return self._score_request(request, metric, smaller, examples, advance)

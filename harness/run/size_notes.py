@@ -14,7 +14,7 @@ class SizeNote(NamedTuple):
     """True when a smaller size of the grid already uses all the data, so that this size is left out."""
 
 
-def size_note(model: str, what: str, size: int | None, most: int, grid: Sequence[int | None]) -> SizeNote | None:
+def size_note(model: str, noun: str, size: int | None, largest: int, grid: Sequence[int | None]) -> SizeNote | None:
     """Return a note for a size beyond the data, None for a size within it.
 
     Parameters
@@ -30,8 +30,8 @@ def size_note(model: str, what: str, size: int | None, most: int, grid: Sequence
     grid : sequence of int or None
         All sizes of the grid.
     """
-    if size is None or size <= most:
+    if size is None or size <= largest:
         return None
-    covered = any(other is not None and most <= other < size for other in grid)
+    covered = any(grid_size is not None and largest <= grid_size < size for grid_size in grid)
     effect = "left out, a smaller size shows all of them" if covered else "scored with what there is"
-    return SizeNote(f"{model} has at most {most} {what}, not {size}: {effect}", covered)
+    return SizeNote(f"{model} has at most {largest} {noun}, not {size}: {effect}", covered)

@@ -43,7 +43,7 @@ class PlannedSystem:
         """Number of candidates that the sets are cut to."""
         return self.decoding.candidates
 
-    def described(self) -> Values:
+    def describe(self) -> Values:
         """Return the decoding as in result records."""
         cut = {} if self.references is None else {"references": self.references}
         return {**changed_fields(self.decoding), **cut}
@@ -105,10 +105,10 @@ def is_corpus_free(metric: Metric) -> bool:
     """Return True for a metric whose statistics depend on the scored example alone: no corpus state, no fitted embedding."""
     if not has_trivial_fit(metric) or metric.spec.held_fixed:
         return False
-    parts: list[object] = [metric]
+    components: list[object] = [metric]
     for _ in range(MAX_DEPTH):
-        parts = [part for item in parts for part in _parts(item) if not isinstance(part, (str, bytes))]
-        if any(hasattr(part, "encode") or getattr(part, "held_fixed", "") for part in parts):
+        components = [value for item in components for value in _parts(item) if not isinstance(value, (str, bytes))]
+        if any(hasattr(value, "encode") or getattr(value, "held_fixed", "") for value in components):
             return False
     return True
 
@@ -124,8 +124,8 @@ def has_trivial_fit(metric: Metric) -> bool:
 def _parts(value: object) -> Iterator[object]:
     """Yield the objects that a component holds."""
     if hasattr(value, "__dict__"):
-        for part in vars(value).values():
-            if isinstance(part, (list, tuple)):
-                yield from cast("Sequence[object]", part)
+        for attribute in vars(value).values():
+            if isinstance(attribute, (list, tuple)):
+                yield from cast("Sequence[object]", attribute)
             else:
-                yield part
+                yield attribute

@@ -36,7 +36,7 @@ class Plan:
     metrics: tuple[AnyMetricPlan, ...]
     reference_counts: tuple[int | None, ...]
 
-    def described(self) -> Values:
+    def describe(self) -> Values:
         """Return the reader, the labels of the models and the number of decodings."""
         models = [model.label for model in self.models]
         return {"reader": self.spec.dataset.reader, "models": models, "decodings": len(self.decodings)}

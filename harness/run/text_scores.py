@@ -140,7 +140,9 @@ def _result(
     """Return the number of a metric with its interval and p-value from the results of the examples."""
     defined = scored.defined
     value, interval = estimate(metric, scored.stats[defined], samples, seed)
-    combined = scoring.combined(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
+    combined = (
+        scoring.combine_p_values(scored.p_values, scored.p_floors, significance.fdr) if significance is not None else {}
+    )
     return MetricResult(
         value,
         scored.per_example(metric),
@@ -159,14 +161,14 @@ def _result(
 
 def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     """Return lists of texts, or lists of lists, as caption sets with ids ``0, 1, ...``; raise :class:`InputError` for a mistake."""
-    ours, theirs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
-    if len(ours) != len(theirs):
-        streams = all(len(texts) == len(ours) for texts in theirs)
+    hyps, refs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
+    if len(hyps) != len(refs):
+        streams = all(len(texts) == len(hyps) for texts in refs)
         hint = "; of lists with one reference of every example each, pass list(zip(*references))" if streams else ""
-        raise InputError(f"{len(ours)} examples have candidates but {len(theirs)} have references{hint}")
-    if not ours:
+        raise InputError(f"{len(hyps)} examples have candidates but {len(refs)} have references{hint}")
+    if not hyps:
         raise InputError("there are no examples")
-    return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(ours, theirs))]
+    return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(hyps, refs))]
 
 
 def _are_paths(value: object) -> bool:
@@ -193,13 +195,13 @@ def sets_of(
             allow = [name for name, accepted in faults.items() if accepted]
             return read_file_pair(candidates, cast("str | list[str]", references), allow=allow, options=options)
         if isinstance(candidates, Mapping) and isinstance(references, Mapping):
-            ours = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
-            theirs = by_text_id(cast("Mapping[object, object]", references), "references")
-            keys = matched_ids(ours, theirs, allow_missing=allow_missing, allow_unknown=allow_unknown)
+            hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
+            refs = by_text_id(cast("Mapping[object, object]", references), "references")
+            keys = matched_ids(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
             if not keys:
                 raise InputError("there are no examples")
             return [
-                CaptionSet(key, texts_of(ours[key], f"candidates: '{key}'"), texts_of(theirs[key], f"references: '{key}'"))
+                CaptionSet(key, texts_of(hyps[key], f"candidates: '{key}'"), texts_of(refs[key], f"references: '{key}'"))
                 for key in keys
             ]  # fmt: skip
     except InputError as error:

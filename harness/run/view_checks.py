@@ -31,19 +31,19 @@ def check_views(loaded: LoadedSpec, plan: Plan) -> None:
         return
     labels, models = [item.label for item in plan.metrics], [item.label for item in plan.models]
     for index, view in enumerate(loaded.spec.views):
-        where = loaded.where("views", index)
+        location = loaded.where("views", index)
         for axis in (view.x, view.by):
-            _check_axis(axis, where)
+            _check_axis(axis, location)
         if view.against is not None and view.against not in models:
             hint = did_you_mean(view.against, models)
             text = f"the view compares with the model '{view.against}'{hint}; there are {', '.join(models)}"
-            raise InputError(text, where, value=view.against, expected=models)
+            raise InputError(text, location, value=view.against, expected=models)
         for item in (*view.metrics, *([view.x] if view.x.startswith("metric:") else [])):
-            _check_metric(view, item, labels, where)
-        _check_published(view, plan.spec.task, labels, models, loaded.where("views", index, "reference"))
+            _check_metric(view, item, labels, location)
+        _check_published_rows(view, plan.spec.task, labels, models, loaded.where("views", index, "reference"))
 
 
-def _check_published(view: ViewSpec, task: str, metrics: list[str], models: list[str], where: str) -> None:
+def _check_published_rows(view: ViewSpec, task: str, metrics: list[str], models: list[str], location: str) -> None:
     """Raise :class:`InputError` for published values of a model or metric that the run does not have."""
     if not isinstance(view.reference, PublishedTable):
         return
@@ -52,33 +52,37 @@ def _check_published(view: ViewSpec, task: str, metrics: list[str], models: list
             raise InputError(
                 f"published values of the row '{row.label}'{did_you_mean(str(row.label), models)}; rows of the view are "
                 f"{', '.join(models)} (a row of one part of a suite has the key task)",
-                where, value=row.label, expected=models,
+                location, value=row.label, expected=models,
             )  # fmt: skip
         unknown = [name for name in row.values if view.x == "metric" and name not in metrics]
         if unknown:
             text = f"published values of the metric '{unknown[0]}'{did_you_mean(unknown[0], metrics)}; there are {', '.join(metrics)}"
-            raise InputError(text, where, value=unknown[0], expected=metrics)
+            raise InputError(text, location, value=unknown[0], expected=metrics)
 
 
-def _check_metric(view: ViewSpec, item: str, labels: list[str], where: str) -> None:
+def _check_metric(view: ViewSpec, item: str, labels: list[str], location: str) -> None:
     if view.plot == "texts" and ":" in item and not item.startswith("p:"):
-        raise InputError(f"a view of texts is ordered by a metric or by p:METRIC; found '{item}'", where, value=item)
+        raise InputError(f"a view of texts is ordered by a metric or by p:METRIC; found '{item}'", location, value=item)
     name = item.rpartition(":")[2]
     if name != "*" and name not in labels and item not in labels:
         hint = did_you_mean(name, labels)
         text = f"the view asks for the metric '{name}'{hint}; there are {', '.join(labels)}"
-        raise InputError(text, where, value=name, expected=labels)
+        raise InputError(text, location, value=name, expected=labels)
 
 
-def _check_axis(axis: str | None, where: str) -> None:
-    root, _, rest = (axis or "model").partition(".")
+def _check_axis(axis: str | None, location: str) -> None:
+    root, _, field_path = (axis or "model").partition(".")
     if root.startswith("metric:"):
         return
     if root not in RECORD_FIELDS:
-        raise InputError(f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", where)
+        raise InputError(
+            f"the view's axis '{axis}' is no field of a record{did_you_mean(root, RECORD_FIELDS)}", location
+        )
     names = (*DECODING_AXES, "references", "options")
-    if root == "decoding" and rest.split(".")[0] not in names:
-        raise InputError(f"the view's axis '{axis}': decoding has no '{rest}'{did_you_mean(rest, names)}", where)
+    if root == "decoding" and field_path.split(".")[0] not in names:
+        raise InputError(
+            f"the view's axis '{axis}': decoding has no '{field_path}'{did_you_mean(field_path, names)}", location
+        )
 
 
 def check_cells(loaded: LoadedSpec, plan: Plan) -> None:
@@ -110,11 +114,11 @@ def shared_cell(plan: Plan, view: ViewSpec) -> tuple[str, str] | None:
     seen: dict[tuple[str, ...], ResultRecord] = {}
     for record in _records(plan, view):
         cell = tuple(str(lookup(record, axis)) for axis in (view.x, view.by, "metric") if axis)
-        other = seen.setdefault(cell, record)
-        axes = dict.fromkeys((*other.decoding, *record.decoding))
+        first_record = seen.setdefault(cell, record)
+        axes = dict.fromkeys((*first_record.decoding, *record.decoding))
         for name in ("model", *(f"decoding.{axis}" for axis in axes)):
-            if lookup(other, name) != lookup(record, name):
-                return name, f"{lookup(other, name)}, {lookup(record, name)}"
+            if lookup(first_record, name) != lookup(record, name):
+                return name, f"{lookup(first_record, name)}, {lookup(record, name)}"
     return None
 
 

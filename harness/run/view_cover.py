@@ -23,7 +23,7 @@ CELLS = frozenset({"models", "decoding", "references"})
 """Keys that change how many results a view has in a cell."""
 
 
-def without_uncovered(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Plan]:
+def drop_uncovered_views(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Plan]:
     """Return a loaded spec and its plan without the views and parts of views that have nothing to show; the notice names them.
 
     Both are returned as they are where nothing but the file determines them, and where the labels of metrics are known only after scoring
@@ -37,12 +37,12 @@ def without_uncovered(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Plan]
     absent: list[str] = []
     partial: list[str] = []
     for index, view in enumerate(loaded.spec.views):
-        rest, reason = _cover_view(view, plan, changed)
-        if rest is None:
+        covered_view, reason = _cover_view(view, plan, changed)
+        if covered_view is None:
             absent.append(f"'{view.heading}' ({reason})")
             continue
-        views.append((index, rest))
-        if rest != view:
+        views.append((index, covered_view))
+        if covered_view != view:
             partial.append(f"'{view.heading}'")
     if not absent and not partial:
         return loaded, plan
@@ -70,7 +70,7 @@ def _cover_view(view: ViewSpec, plan: Plan, changed: frozenset[str]) -> tuple[Vi
     if "models" in changed and view.against is not None and view.against not in models:
         return None, f"no {view.against}"
     if changed & {"metrics", "models"}:
-        view = _with_published(view, metrics, models)
+        view = _keep_published_cells(view, metrics, models)
     difference = shared_cell(plan, view) if changed & CELLS else None
     if difference is not None:
         return None, f"several results in a cell, by {difference[0]}"
@@ -82,7 +82,7 @@ def _has(item: str, metrics: list[str]) -> bool:
     return name == "*" or name in metrics or item in metrics
 
 
-def _with_published(view: ViewSpec, metrics: list[str], models: list[str]) -> ViewSpec:
+def _keep_published_cells(view: ViewSpec, metrics: list[str], models: list[str]) -> ViewSpec:
     """Return a view with the published values of the rows and columns that it has."""
     if not isinstance(view.reference, PublishedTable) or view.x != "metric":
         return view
@@ -98,10 +98,10 @@ def _with_published(view: ViewSpec, metrics: list[str], models: list[str]) -> Vi
 def _renumber_views(tree: Located, views: list[int]) -> Located:
     """Return the content with the places of the remaining views."""
     number = {old: new for new, old in enumerate(views)}
-    places: dict[Key, tuple[str, int]] = {}
-    for key, place in tree.places.items():
+    locations: dict[Key, tuple[str, int]] = {}
+    for key, location in tree.locations.items():
         if key[:1] != ("views",) or len(key) == 1:
-            places[key] = place
+            locations[key] = location
         elif isinstance(key[1], int) and key[1] in number:
-            places["views", number[key[1]], *key[2:]] = place
-    return replace(tree, places=places)
+            locations["views", number[key[1]], *key[2:]] = location
+    return replace(tree, locations=locations)

@@ -123,9 +123,9 @@ class _FileWriter:
 
     def _write(self, data: bytes) -> None:
         assert self._file is not None
-        rest = memoryview(data)
-        while rest:  # a disk that is nearly full takes a part
-            rest = rest[self._file.write(rest) :]
+        unwritten = memoryview(data)
+        while unwritten:  # a disk that is nearly full takes a part
+            unwritten = unwritten[self._file.write(unwritten) :]
 
 
 Answers = MemoryAnswers | AnswerFile
@@ -151,10 +151,10 @@ def _line(key: str, row: Row) -> bytes:
 
 
 def _parse_line(line: bytes) -> tuple[str, Row] | None:
-    parts = line.split(b" ", 2)
-    if len(parts) != 3:
+    fields = line.split(b" ", 2)
+    if len(fields) != 3:
         return None
-    key, checksum, text = parts
+    key, checksum, text = fields
     if checksum != b"%08x" % zlib.crc32(text):
         return None
     try:

@@ -37,7 +37,7 @@ class PieceKey:
     digest: str
 
     @classmethod
-    def of(cls, label: str, *parts: object) -> PieceKey:
+    def of(cls, label: str, *values: object) -> PieceKey:
         """Return the key of a piece.
 
         Parameters
@@ -47,7 +47,7 @@ class PieceKey:
         parts : object
             JSON-compatible values: data content, model fingerprint, decoding, metric signature, code, version.
         """
-        return cls(label, content_digest(parts))
+        return cls(label, content_digest(values))
 
     @property
     def stem(self) -> str:
@@ -128,8 +128,8 @@ class PieceStore:
                 arrays = {name: stored[name] for name in stored.files}
             checksum = str(arrays.pop("sha256"))
         except DAMAGED:
-            return self._damaged(file)
-        return arrays if checksum == _checksum(arrays) else self._damaged(file)
+            return self._warn_of_damage(file)
+        return arrays if checksum == _checksum(arrays) else self._warn_of_damage(file)
 
     def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a statistics piece: arrays of any shape, by name; large ones are compressed."""
@@ -171,7 +171,7 @@ class PieceStore:
     def _file(self, stem: str, ending: str) -> Path:
         return self.folder / "scores" / f"{Path(stem).name}.{ending}"
 
-    def _damaged(self, file: Path) -> None:
+    def _warn_of_damage(self, file: Path) -> None:
         _log.warning("%s is damaged; it is computed again", file)
 
 

@@ -56,7 +56,7 @@ class ResultRecord:
     seconds: float = 0.0
     details: Parameters | None = None
     p: Parameters | None = None
-    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combined`), and ``floor``, the
+    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combine_p_values`), and ``floor``, the
     smallest p-value that one example can have."""
     p_note: str | None = None
     """Reason why there is no p-value although one was requested, to follow the metric's name."""
@@ -134,12 +134,12 @@ def lookup(record: ResultRecord, path: str) -> Any:
     >>> lookup(ResultRecord(model="a", metric="cider", decoding={"temperature": 0.5}), "decoding.temperature")
     0.5
     """
-    root, *rest = path.split(".")
+    root, *steps = path.split(".")
     here: Any = getattr(record, root, None)
-    for part in rest:
-        if not isinstance(here, Mapping) or part not in here:
-            return getattr(Decoding(), part, None) if path == f"decoding.{part}" else None
-        here = cast("Parameters", here)[part]
+    for step in steps:
+        if not isinstance(here, Mapping) or step not in here:
+            return getattr(Decoding(), step, None) if path == f"decoding.{step}" else None
+        here = cast("Parameters", here)[step]
     return here
 
 
@@ -173,9 +173,9 @@ def decoding_text(decoding: Parameters) -> str:
     >>> decoding_text({"strategy": "nucleus", "temperature": 0.7, "candidates": 10})
     'nucleus T=0.7 n=10'
     """
-    parts: list[str] = []
+    settings: list[str] = []
     for name, value in decoding.items():
         label = _SHORT.get(name, name)
         text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
-        parts.append(f"{label}={text}" if label else text)
-    return " ".join(parts)
+        settings.append(f"{label}={text}" if label else text)
+    return " ".join(settings)

@@ -73,9 +73,9 @@ class RunDir:
             if not (run.path / name).is_file():
                 unfinished = (run.path / MANIFEST).is_file()
                 state = "the run has not finished; continue it with --resume" if unfinished else "no run here"
-                part = (run.held_manifest() or {}).get("part")
-                if part:
-                    state = f"it is part {part} of a run; join the parts with harness merge"
+                part_name = (run.held_manifest() or {}).get("part")
+                if part_name:
+                    state = f"it is part {part_name} of a run; join the parts with harness merge"
                 raise InputError(f"has no {name}: {state}", str(run.path))
         _ = run.provenance, run._results
         return run
@@ -102,7 +102,7 @@ class RunDir:
             Another process writes the run.
         """
         run = cls(path)
-        run._check(run._held(mode), manifest, mode)  # before anything is written
+        run._check(run._read_stored_manifest(mode), manifest, mode)  # before anything is written
         try:
             if run._take(manifest, mode):
                 run._begin(manifest, mode)
@@ -122,26 +122,26 @@ class RunDir:
                 if attempt == ATTEMPTS - 1:
                     raise
             except OSError as error:
-                held = self._held(mode)
+                previous = self._read_stored_manifest(mode)
                 readable = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and mode != "fresh"
-                if readable and held is not None and self.finished:
+                if readable and previous is not None and self.finished:
                     return False
                 raise
         raise AssertionError("the last attempt returns or raises")
 
     def _begin(self, manifest: Mapping[str, object], mode: Mode) -> None:
         """Bring the locked directory into the state of a run that begins or goes on."""
-        held = self._held(mode)  # another process may have written it before the lock was free
-        self._check(held, manifest, mode)
+        previous = self._read_stored_manifest(mode)  # another process may have written it before the lock was free
+        self._check(previous, manifest, mode)
         if mode == "fresh":
             self._clear()
         self._remove_temporary()
         self._drop_damaged_results()
-        if held is not None and mode == "extend" and held.get("digest") != manifest["digest"]:
+        if previous is not None and mode == "extend" and previous.get("digest") != manifest["digest"]:
             for name in (RESULTS, COMPARISONS, SAMPLES, SHARDS, "report.html"):
                 (self.path / name).unlink(missing_ok=True)
-            held = None
-        if held is None or mode == "fresh":
+            previous = None
+        if previous is None or mode == "fresh":
             write_atomically(self.path / MANIFEST, to_json(manifest))
 
     def begin_again(self, manifest: Mapping[str, object]) -> None:
@@ -157,38 +157,38 @@ class RunDir:
         except (OSError, InputError):
             return None
 
-    def _held(self, mode: Mode) -> JsonObject | None:
+    def _read_stored_manifest(self, mode: Mode) -> JsonObject | None:
         """Return the manifest in the directory, None without one, an empty one that ``fresh`` replaces."""
         file = self.path / MANIFEST
         if not file.is_file():
             return None
         try:
-            held = read_json_object(file)
+            previous = read_json_object(file)
         except InputError:
-            held = {}
-        if "digest" in held or mode == "fresh":
-            return held
+            previous = {}
+        if "digest" in previous or mode == "fresh":
+            return previous
         raise InputError("is no manifest of a run; give another --output or --fresh", str(file))
 
-    def _check(self, held: JsonObject | None, manifest: Mapping[str, object], mode: Mode) -> None:
+    def _check(self, previous: JsonObject | None, manifest: Mapping[str, object], mode: Mode) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise InputError("is a file; expected a folder for the run", str(self.path))
-        same = held is not None and held.get("digest") == manifest["digest"]
-        if held is not None and mode not in ("fresh", "extend") and not same:
+        same = previous is not None and previous.get("digest") == manifest["digest"]
+        if previous is not None and mode not in ("fresh", "extend") and not same:
             raise InputError(
-                f"holds another run ({_name(held)}); this one is {_name(manifest)}. Give another --output, --extend to keep what "
+                f"holds another run ({_name(previous)}); this one is {_name(manifest)}. Give another --output, --extend to keep what "
                 "both share, or --fresh to replace it",
                 str(self.path),
             )
-        if held is not None and same and mode != "fresh" and held.get("part") != manifest.get("part"):
-            parts = [f"part {item['part']}" if item.get("part") else "the whole run" for item in (held, manifest)]
+        if previous is not None and same and mode != "fresh" and previous.get("part") != manifest.get("part"):
+            names = [f"part {item['part']}" if item.get("part") else "the whole run" for item in (previous, manifest)]
             raise InputError(
-                f"holds {parts[0]}, and this is {parts[1]}; give another --output, or --fresh to replace it",
+                f"holds {names[0]}, and this is {names[1]}; give another --output, or --fresh to replace it",
                 str(self.path),
             )
-        if held is None and mode in ("resume", "extend"):
+        if previous is None and mode in ("resume", "extend"):
             raise InputError("holds no run to resume", str(self.path))
-        if held is None and mode == "auto" and self.path.is_dir():
+        if previous is None and mode == "auto" and self.path.is_dir():
             foreign = [p.name for p in self.path.iterdir() if p.name not in RUN_FILES and not _is_temporary(p.name)]
             if foreign:
                 raise InputError("is not empty and is no run directory; give another --output", str(self.path))
@@ -308,8 +308,8 @@ class RunDir:
             return None
         checksum = content.pop(CHECKSUM, None)
         size = content.get("size")
-        whole = checksum == content_digest(content) and isinstance(size, int) and size > 0
-        return cast("int", size) if whole else None
+        is_intact = checksum == content_digest(content) and isinstance(size, int) and size > 0
+        return cast("int", size) if is_intact else None
 
     def write_shards(self, size: int, **values: object) -> None:
         """Write the number of examples per shard, so that a resumed run has the same shards."""
@@ -349,7 +349,7 @@ class RunDir:
 
 
 @contextmanager
-def bugs_logged(folder: Path | None) -> Generator[None]:
+def log_bugs(folder: Path | None) -> Generator[None]:
     """Context of a run in ``folder``: the traceback of a bug goes into its log, whose path becomes an attribute of the exception."""
     try:
         yield

@@ -217,8 +217,8 @@ class SampleTable:
         keys, numbers = self._system_keys()
         order = np.argsort(numbers, kind="stable")
         counts = np.bincount(numbers, minlength=len(keys))
-        places = np.split(order, np.cumsum(counts)[:-1]) if len(keys) else []
-        return tuple(System(*key, rows, self) for key, rows in zip(keys, places))
+        row_groups = np.split(order, np.cumsum(counts)[:-1]) if len(keys) else []
+        return tuple(System(*key, rows, self) for key, rows in zip(keys, row_groups))
 
     def _system_keys(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """Return the distinct pairs of model and decoding by first occurrence, and the number of each row's pair (rows,)."""
@@ -226,8 +226,8 @@ class SampleTable:
             codes = [read_codes(self._path, name) for name in ("model", "decoding")]
             (models, first), (decodings, second) = codes
             pairs = first.astype(np.int64) * len(decodings) + second
-            distinct, places, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-            order = np.argsort(places)
+            distinct, first_rows, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+            order = np.argsort(first_rows)
             rank = np.empty(len(order), dtype=np.int64)
             rank[order] = np.arange(len(order))
             names = [(models[int(p) // len(decodings)], decodings[int(p) % len(decodings)]) for p in distinct[order]]

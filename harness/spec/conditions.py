@@ -26,7 +26,7 @@ CONDITIONAL = ("models", "metrics")
 """Keys of a spec whose items may have a condition."""
 
 
-def holds(when: YamlValue, folder: Path, where: str) -> bool:
+def holds(when: YamlValue, folder: Path, location: str) -> bool:
     """Return True when every part of a condition holds; None is no condition.
 
     Parameters
@@ -44,7 +44,7 @@ def holds(when: YamlValue, folder: Path, where: str) -> bool:
     InputError
         Anything else.
     """
-    return when is None or not _unmet(when, folder, where)
+    return when is None or not _unmet(when, folder, location)
 
 
 def drop_unmet(tree: Located, folder: Path) -> list[str]:
@@ -79,7 +79,7 @@ def extend_notice(tree: Located, notes: Sequence[str]) -> None:
     """Add sentences to the notice of a spec."""
     if notes:
         notice = " ".join([str(tree.data.get("notice", "")), *notes]).strip()
-        tree.put(("notice",), notice, {(): tree.places.get(("notice",), ("spec", 0))})
+        tree.put(("notice",), notice, {(): tree.locations.get(("notice",), ("spec", 0))})
 
 
 def _has_condition(item: YamlValue) -> bool:
@@ -88,10 +88,10 @@ def _has_condition(item: YamlValue) -> bool:
 
 def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> list[str]:
     """Replace the list of a key by the items whose condition holds, with their places; return what to say of the others."""
-    places = tree.part((key,))
+    locations = tree.part((key,))
     left: list[tuple[str, list[str]]] = []
     remaining: list[YamlValue] = []
-    new_places = {(): places[()]} if () in places else {}
+    new_locations = {(): locations[()]} if () in locations else {}
     for index, item in enumerate(items):
         if _has_condition(item):
             component = dict(cast("Values", item))
@@ -100,11 +100,13 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> li
                 left.append((", ".join(starmap(_name, component.items())), unmet))
                 continue
             item = component
-        new_places |= {(len(remaining), *path[1:]): place for path, place in places.items() if path[:1] == (index,)}
+        new_locations |= {
+            (len(remaining), *path[1:]): address for path, address in locations.items() if path[:1] == (index,)
+        }
         remaining.append(item)
     if not remaining:
         raise InputError(f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,)))
-    tree.put((key,), remaining, new_places)
+    tree.put((key,), remaining, new_locations)
     if not left:
         return []
     tree.dropped |= {key}
@@ -128,26 +130,26 @@ def _note(key: str, left: Sequence[tuple[str, list[str]]]) -> str:
     return " ".join(f"Left out of the {key}: {', '.join(names)} ({reason})." for reason, names in groups.items())
 
 
-def _unmet(when: YamlValue, folder: Path, where: str) -> list[str]:
+def _unmet(when: YamlValue, folder: Path, location: str) -> list[str]:
     """Return one phrase for each part of a condition that does not hold."""
     if not isinstance(when, dict) or not when:
-        raise InputError("when is a mapping 'exists: PATH' or 'installed: PACKAGE'", where)
+        raise InputError("when is a mapping 'exists: PATH' or 'installed: PACKAGE'", location)
     conditions = cast("Values", when)
     for name in conditions:
         if name not in KEYS:
             hint = did_you_mean(str(name), KEYS)
-            raise InputError(f"when has no key '{name}'{hint}; keys are {', '.join(KEYS)}", where)
-    out = [f"{value} does not exist" for value in _texts(conditions, "exists", where) if not _exists(value, folder)]
-    packages = [name for name in _texts(conditions, "installed", where) if not _is_installed(name)]
+            raise InputError(f"when has no key '{name}'{hint}; keys are {', '.join(KEYS)}", location)
+    out = [f"{value} does not exist" for value in _texts(conditions, "exists", location) if not _exists(value, folder)]
+    packages = [name for name in _texts(conditions, "installed", location) if not _is_installed(name)]
     return out + ([f"not installed: pip install {' '.join(packages)}"] if packages else [])
 
 
-def _texts(conditions: Values, key: str, where: str) -> Iterator[str]:
+def _texts(conditions: Values, key: str, location: str) -> Iterator[str]:
     """Yield the texts of one key of a condition."""
     value: YamlValue = conditions.get(key, [])
     for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
         if not isinstance(item, str):
-            raise InputError(f"when: {key} is a text or a list of texts; found {item!r:.80}", where)
+            raise InputError(f"when: {key} is a text or a list of texts; found {item!r:.80}", location)
         yield item
 
 

@@ -178,15 +178,15 @@ class ReferencePolicy(Strict):
         'own:item,sample:5x3'
         """
         rule = self.own if isinstance(self.own, str) else "+".join(f"{k}={v}" for k, v in sorted(self.own.items()))
-        parts = [f"own:{rule}"]
+        settings = [f"own:{rule}"]
         if self.sample is not None:
-            parts.append(f"sample:{self.sample}x{self.draws}")
+            settings.append(f"sample:{self.sample}x{self.draws}")
         if self.rotate is not None:
-            parts.append(f"rotate:{self.rotate}")
+            settings.append(f"rotate:{self.rotate}")
         if self.corpus != "items":
-            text = self.corpus if isinstance(self.corpus, str) else "/".join("+".join(part) for part in self.corpus)
-            parts.append(f"corpus:{text}")
-        return ",".join(parts)
+            text = self.corpus if isinstance(self.corpus, str) else "/".join("+".join(names) for names in self.corpus)
+            settings.append(f"corpus:{text}")
+        return ",".join(settings)
 
 
 class GroupsSpec(Strict):

@@ -102,7 +102,7 @@ def load_specs(
     return [_finish(tree, overrides, replace) for tree in trees]
 
 
-def load_written(content: Parameters) -> LoadedSpec | LoadedJudgments:
+def load_written_spec(content: Parameters) -> LoadedSpec | LoadedJudgments:
     """Return the spec that a run has written into its manifest; paths in it are kept as they are.
 
     Raises :class:`InputError` for a secret whose environment variable is not set.
@@ -153,18 +153,18 @@ def _with_includes(path: Path, name: str, stack: tuple[Path, ...]) -> list[Locat
     includes: YamlValue = tree.data.pop("include", None)
     if includes is None:
         return [tree]
-    places = Located(None, tree.part(("include",)))
+    include_tree = Located(None, tree.part(("include",)))
     names: YamlValue = [includes] if isinstance(includes, str) else includes
     if not isinstance(names, list) or not all(isinstance(item, str) for item in cast("list[YamlValue]", names)):
-        raise InputError("include is a file name or a list of file names", places.where(()))
+        raise InputError("include is a file name or a list of file names", include_tree.where(()))
     bases: list[Located] = []
     for index, item in enumerate(cast("list[str]", names)):
         target = Path(item) if Path(item).is_absolute() or os.path.exists(item) else path.parent / item
         if not os.path.isfile(target):  # False, not an error, for a name that no file can have
-            raise InputError(f"included file {_short(item)} does not exist", places.where((index,)))
+            raise InputError(f"included file {_short(item)} does not exist", include_tree.where((index,)))
         if target.resolve() in (*stack, resolved):
             chain = " -> ".join(p.name for p in (*stack, resolved, target.resolve()))
-            raise InputError(f"the spec includes itself: {chain}", places.where((index,)))
+            raise InputError(f"the spec includes itself: {chain}", include_tree.where((index,)))
         bases.extend(_with_includes(target, str(target), (*stack, resolved)))
     full = [base for base in bases if _is_task(base)]
     fragments = [base for base in bases if not _is_task(base)]
@@ -186,7 +186,7 @@ def _merge(trees: Iterable[Located]) -> Located:
     """Return the trees merged by their top-level keys; later trees override earlier ones."""
     merged = Located({}, {})
     for tree in trees:
-        merged.places[()] = tree.places.get((), ("spec", 0))
+        merged.locations[()] = tree.locations.get((), ("spec", 0))
         merged.replaced |= tree.replaced | (merged.data.keys() & tree.data.keys())
         merged.dropped |= tree.dropped
         if VIEWS in tree.data:  # views of the later file are for its keys
@@ -201,20 +201,20 @@ def _variant(tree: Located, folder: Path) -> Located:
     """Return the tree with its variant merged in, environment variables expanded and paths resolved beside ``folder``."""
     variants: YamlValue = tree.data.pop("variants", None)
     if variants is not None:
-        places = Located(None, tree.part(("variants",)))
+        variants_tree = Located(None, tree.part(("variants",)))
         if not isinstance(variants, list) or not all(
             isinstance(item, dict) for item in cast("list[YamlValue]", variants)
         ):
-            raise InputError("variants is a list of mappings", places.where(()))
+            raise InputError("variants is a list of mappings", variants_tree.where(()))
         for index, item in enumerate(cast("list[Values]", variants)):
-            if not holds(item.pop("when", None), folder, places.where((index, "when"))):
+            if not holds(item.pop("when", None), folder, variants_tree.where((index, "when"))):
                 continue
             item["variant"] = item.pop("name", f"variant {index + 1}")
             for key, value in item.items():
-                tree.put((key,), value, places.part((index, key)))
+                tree.put((key,), value, variants_tree.part((index, key)))
             break
         else:
-            raise InputError("no variant's 'when' holds", places.where(()))
+            raise InputError("no variant's 'when' holds", variants_tree.where(()))
     notes = drop_unmet(tree, folder)
     tree.data = _expand(tree, tree.data, (), folder)
     extend_notice(tree, notes)
@@ -277,60 +277,60 @@ def _set(tree: Located, text: str) -> None:
     if not equals or not name:
         raise InputError(f"expected KEY=VALUE (for example decoding.temperature=0.7); found '{text}'", "--set")
     value = loads(raw, "--set").data if raw.strip() else ""
-    parts = [int(part) if re.fullmatch(r"[0-9]{1,9}", part) else part for part in name.split(".")]
-    if len(parts) > MAX_DEPTH:
-        raise InputError(f"a key has at most {MAX_DEPTH} parts; found {len(parts)}", "--set")
+    steps = [int(step) if re.fullmatch(r"[0-9]{1,9}", step) else step for step in name.split(".")]
+    if len(steps) > MAX_DEPTH:
+        raise InputError(f"a key has at most {MAX_DEPTH} parts; found {len(steps)}", "--set")
     here: YamlValue = tree.data
-    for depth, part in enumerate(parts):
-        last = depth == len(parts) - 1
+    for depth, step in enumerate(steps):
+        last = depth == len(steps) - 1
         try:
             if last:
-                here[part] = value
+                here[step] = value
             elif isinstance(here, dict):
                 mapping = cast("dict[Any, Any]", here)
-                if isinstance(mapping.get(part), str):  # a component name without parameters becomes a mapping
-                    mapping[part] = {mapping[part]: {}}
-                here = mapping.setdefault(part, {})
+                if isinstance(mapping.get(step), str):  # a component name without parameters becomes a mapping
+                    mapping[step] = {mapping[step]: {}}
+                here = mapping.setdefault(step, {})
             else:
-                if isinstance(here[part], str):
-                    here[part] = {here[part]: {}}
-                here = here[part]
+                if isinstance(here[step], str):
+                    here[step] = {here[step]: {}}
+                here = here[step]
         except (TypeError, IndexError, KeyError):
             raise InputError(
-                f"'{name}' is no key of the spec: no '{part}' in {type(cast(object, here)).__name__}", "--set"
+                f"'{name}' is no key of the spec: no '{step}' in {type(cast(object, here)).__name__}", "--set"
             ) from None
-    tree.places = {path: place for path, place in tree.places.items() if path[: len(parts)] != tuple(parts)}
+    tree.locations = {path: location for path, location in tree.locations.items() if path[: len(steps)] != tuple(steps)}
     short = text if len(text) <= 100 else f"{text[:97]}..."
-    tree.places[tuple(parts)] = (f"--set {short}", 0)
+    tree.locations[tuple(steps)] = (f"--set {short}", 0)
 
 
 def explain(error: ValidationError, tree: Located, model: type[BaseModel] = Spec) -> InputError:
     """Return the first problem of a validation as an error with file and line, the value and the expected ones."""
     problems = sorted(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", tuple(map(str, e["loc"]))))
     problem = problems[0]
-    loc: Key = tuple(part for part in problem["loc"] if _in_data(tree.data, problem["loc"], part))
-    where = tree.where(loc)
+    loc: Key = tuple(step for step in problem["loc"] if _in_data(tree.data, problem["loc"], step))
+    location = tree.where(loc)
     label = ".".join(map(str, loc))
     if problem["type"] == "extra_forbidden":
         options = _fields_at(loc[:-1], model)
         text = f"unknown key '{loc[-1]}'{did_you_mean(str(loc[-1]), options)}; keys here are {', '.join(options)}"
-        return InputError(text, where)
+        return InputError(text, location)
     if problem["type"] == "missing":
         parent = tree.where(tuple(problem["loc"][:-1]))
         return InputError(f"'{'.'.join(map(str, problem['loc']))}' is missing", parent)
     message = problem["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     suffix = "" if "found" in message else f"; found {_short(problem.get('input'))}"
-    return InputError(f"{label}: {message}{suffix}" if label else message, where)
+    return InputError(f"{label}: {message}{suffix}" if label else message, location)
 
 
-def _in_data(data: YamlValue, loc: Sequence[Any], part: YamlValue) -> bool:
+def _in_data(data: YamlValue, loc: Sequence[Any], last_step: YamlValue) -> bool:
     """Return True when ``part`` of a pydantic location is a key of the data, not the name of a union branch."""
     here: YamlValue = data
     for step in loc:
         is_key = isinstance(here, dict) and step in here
         is_index = isinstance(here, list) and isinstance(step, int) and step < len(cast("list[YamlValue]", here))
-        if step == part:
+        if step == last_step:
             return is_key or is_index
         if is_key or is_index:
             here = cast("Any", here)[step]
@@ -340,10 +340,10 @@ def _in_data(data: YamlValue, loc: Sequence[Any], part: YamlValue) -> bool:
 def _fields_at(loc: Key, root: type[BaseModel]) -> list[str]:
     """Return the field names of the model at a path of ``root``; empty where there is none."""
     model: type[BaseModel] | None = root
-    for part in loc:
-        if isinstance(part, int):
+    for step in loc:
+        if isinstance(step, int):
             continue
-        field = model.model_fields.get(str(part)) if model is not None else None
+        field = model.model_fields.get(str(step)) if model is not None else None
         model = _model_in(field.annotation) if field is not None else None
     if model is None:
         return []
@@ -354,7 +354,7 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
     """Return the first model in a type annotation, such as that of ``list[ViewSpec] | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((model for part in get_args(annotation) if (model := _model_in(part)) is not None), None)
+    return next((model for argument in get_args(annotation) if (model := _model_in(argument)) is not None), None)
 
 
 def _short(value: YamlValue) -> str:

@@ -15,13 +15,13 @@ def parse_metric(text: str) -> dict[str, Values]:
     >>> parse_metric("trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled")
     {'trm': {'distance': {'cider': {'df': 'x', 'tokenizer': 'none'}}, 'pooling': 'pooled'}}
     """
-    name, _, rest = text.partition(":")
+    name, _, parameters_text = text.partition(":")
     params: Values = {}
-    for part in filter(None, split_outside_brackets(rest)):
-        key, equals, value = part.partition("=")
+    for segment in filter(None, split_outside_brackets(parameters_text)):
+        key, equals, value = segment.partition("=")
         if not equals or not key.strip():
             raise HarnessError(
-                f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{part}'", value=text
+                f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{segment}'", value=text
             )
         try:
             params[key.strip()] = parse_value(value)
@@ -42,16 +42,18 @@ def split_metrics(text: str) -> list[str]:
     ['bleu', 'trm:distance=cider,pooling=pooled', 'meteor']
     """
     metrics: list[str] = []
-    for part in filter(None, map(str.strip, split_outside_brackets(text))):
-        head, equals, _ = part.partition("=")
+    for segment in filter(None, map(str.strip, split_outside_brackets(text))):
+        head, equals, _ = segment.partition("=")
         if not equals or ":" in head:
-            metrics.append(part)
+            metrics.append(segment)
         elif metrics and ":" in metrics[-1]:
-            metrics[-1] += f",{part}"
+            metrics[-1] += f",{segment}"
         else:
             before = metrics[-1] if metrics else "NAME"
             raise HarnessError(
-                f"metric '{text}': '{part}' belongs to no metric; write {before}:{part}", value=text, nearest=before
+                f"metric '{text}': '{segment}' belongs to no metric; write {before}:{segment}",
+                value=text,
+                nearest=before,
             )
     if not metrics:
         raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...", value=text)
@@ -64,11 +66,11 @@ def split_outside_brackets(text: str) -> list[str]:
     >>> split_outside_brackets("a=[1,2],b")
     ['a=[1,2]', 'b']
     """
-    parts, depth = [""], 0
+    segments, depth = [""], 0
     for character in text:
         depth += (character in "[{") - (character in "]}")
         if character == "," and depth == 0:
-            parts.append("")
+            segments.append("")
         else:
-            parts[-1] += character
-    return parts
+            segments[-1] += character
+    return segments

@@ -45,11 +45,11 @@ def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
     here: YamlValue = data
     reader: str | None = None
     below = key
-    for depth, part in enumerate(key):
+    for depth, step in enumerate(key):
         name = cast("Mapping[Any, Any]", here).get("reader") if isinstance(here, Mapping) else None
         if isinstance(name, str):
             reader, below = name, key[depth:]
-        here = cast("Any", here)[part]
+        here = cast("Any", here)[step]
     return reader, below
 
 
@@ -58,14 +58,14 @@ def _below(kind: str, name: str, key: Key) -> bool:
     if key[0] in _paths_of(kind, name):
         return True
     for depth in range(1, len(key) - 1):  # {distance: {cider: {df: PATH}}}: a component within a parameter
-        nested = [other for other in KINDS if isinstance(key[depth], str) and _is_registered(other, str(key[depth]))]
-        if any(key[depth + 1] in _paths_of(other, str(key[depth])) for other in nested):
+        nested = [kind for kind in KINDS if isinstance(key[depth], str) and _is_registered(kind, str(key[depth]))]
+        if any(key[depth + 1] in _paths_of(kind, str(key[depth])) for kind in nested):
             return True
     return False
 
 
 def _is_registered(kind: str, name: str) -> bool:
-    return kind != "tasks" and bool(current().called(kind, name))
+    return kind != "tasks" and bool(current().match_entries(kind, name))
 
 
 def _paths_of(kind: str, name: str) -> set[str]:

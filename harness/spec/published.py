@@ -124,10 +124,10 @@ class _Resolver:
                 f"a row has 'at' or 'cells', and label, title, task; found {sorted(_mapping(row))}", "rows", index
             )
         if at is not None:
-            cells = {ours: _column(theirs, at) for ours, theirs in self.columns.items()}
+            cells = {column: _column(address, at) for column, address in self.columns.items()}
             entry.setdefault("title", ", ".join(map(str, at)))
-        values = {str(ours): self._cell(address, index) for ours, address in cells.items()}
-        return {**entry, "values": {ours: value for ours, value in values.items() if value is not None}}
+        values = {str(column): self._cell(address, index) for column, address in cells.items()}
+        return {**entry, "values": {column: value for column, value in values.items() if value is not None}}
 
     def _cell(self, address: YamlValue, index: int) -> float | str | None:
         """Return the value at ``[LABEL, ..., COLUMN]``, times ``factor`` of a mapping ``{at, factor}``; None for an empty cell."""
@@ -135,27 +135,27 @@ class _Resolver:
         if isinstance(address, dict):
             factor = float(_mapping(address).get("factor", 1.0))
             address = _mapping(address).get("at")
-        parts = [str(part) for part in cast("list[YamlValue]", address)] if isinstance(address, list) else []
-        if len(parts) != len(self.labels) + 1:
+        keys = [str(key) for key in cast("list[YamlValue]", address)] if isinstance(address, list) else []
+        if len(keys) != len(self.labels) + 1:
             names = ", ".join([*self.labels, "column"])
             raise self.error(f"found the cell {address!r}; expected [{names}]", "rows", index)
         rows = cast("list[Values]", self.item.get("rows") or [])
         by_labels = {tuple(str(row.get(name)) for name in self.labels): row for row in rows}
-        row = by_labels.get(tuple(parts[:-1]))
+        row = by_labels.get(tuple(keys[:-1]))
         if row is None:
             options = [", ".join(labels) for labels in by_labels]
             raise self.error(
-                f"no row '{', '.join(parts[:-1])}'{did_you_mean(', '.join(parts[:-1]), options)}", "rows", index
+                f"no row '{', '.join(keys[:-1])}'{did_you_mean(', '.join(keys[:-1]), options)}", "rows", index
             )
-        if parts[-1] not in row:
-            raise self.error(f"no column '{parts[-1]}'{did_you_mean(parts[-1], row)}", "rows", index)
-        return cell_value(row[parts[-1]], factor)
+        if keys[-1] not in row:
+            raise self.error(f"no column '{keys[-1]}'{did_you_mean(keys[-1], row)}", "rows", index)
+        return cell_value(row[keys[-1]], factor)
 
 
-def _column(theirs: YamlValue, at: Sequence[YamlValue]) -> YamlValue:
-    if isinstance(theirs, dict):
-        return {"at": [*at, _mapping(theirs).get("column")], "factor": _mapping(theirs).get("factor", 1.0)}
-    return [*at, theirs]
+def _column(address: YamlValue, at: Sequence[YamlValue]) -> YamlValue:
+    if isinstance(address, dict):
+        return {"at": [*at, _mapping(address).get("column")], "factor": _mapping(address).get("factor", 1.0)}
+    return [*at, address]
 
 
 def _mapping(value: YamlValue) -> Values:

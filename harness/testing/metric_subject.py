@@ -122,7 +122,7 @@ class MetricSubject(BaseSubject[Numbers]):
 
     def state(self, features: Features) -> State:
         """Return the corpus state of the metric for the references of ``features``."""
-        return scoring.fitted(self.component, features)
+        return scoring.fit_once(self.component, features)
 
     def reshape_sets(self, n: int, m: int) -> list[CaptionSet]:
         """Return the sets with their texts cut, or repeated, to n candidates and m references."""

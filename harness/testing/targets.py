@@ -234,7 +234,7 @@ def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[T
     if kind is None and prefix in KINDS and bare_name:
         kind, text = prefix, bare_name
     kinds = [kind] if kind else list(KINDS)
-    entries = [entry for single_kind in kinds for entry in registry.called(single_kind, text)]
+    entries = [entry for single_kind in kinds for entry in registry.match_entries(single_kind, text)]
     if not entries:
         names = [entry.name for entry in registry.entries() if entry.kind in kinds]
         raise UnknownName(f"there is nothing called '{text}'{did_you_mean(text, names)} (or give package.module:Class)")

@@ -116,7 +116,7 @@ def _of_system(
     """Return example -> explanation; None where a score differs from that of the run."""
     scores = system.scores(label)
     explained: dict[str, dict[str, object]] = {}
-    state = scoring.fitted(metric, features)
+    state = scoring.fit_once(metric, features)
     for positions, batch in scoring.batches(sets, features):
         if not scoring.can_score(metric, batch) or not isinstance(metric, Explains):
             continue

@@ -201,7 +201,7 @@ def _entry(provenance: Provenance, record: ResultRecord) -> Entry | None:
     """Return the registry entry of the metric of a record; None where this installation has none."""
     for metric in provenance.metrics:
         if record.metric == metric.label or record.signature == metric.signature:
-            return next(iter(current().called("metrics", metric.name)), None)
+            return next(iter(current().match_entries("metrics", metric.name)), None)
     return None
 
 

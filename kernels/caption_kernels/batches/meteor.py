@@ -126,8 +126,8 @@ def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
     if len(counts) and counts.min() == 0:
         raise UnusableTexts(f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one reference")
     for first in range(0, len(pairs), _PAIRS_PER_PART):
-        part = slice(first, first + _PAIRS_PER_PART)
-        out[part] = _best_of_part(texts, pairs[part], counts[part])
+        block = slice(first, first + _PAIRS_PER_PART)
+        out[block] = _best_of_part(texts, pairs[block], counts[block])
     return out
 
 
@@ -222,19 +222,19 @@ def _tiles(pairs: np.ndarray) -> Iterator[_Tile]:
     slots = np.cumsum(pairs).reshape(pairs.shape) - 1
     for top in range(0, width, step):
         for left in range(0, width, step):
-            part = slice(top, top + step), slice(left, left + step)
-            hyps, refs = np.nonzero(pairs[part])
+            window = slice(top, top + step), slice(left, left + step)
+            hyps, refs = np.nonzero(pairs[window])
             if len(hyps):
-                columns, places = np.unique(np.concatenate([hyps + top, refs + left]), return_inverse=True)
-                yield _Tile(columns, places[: len(hyps)], places[len(hyps) :], slots[part][hyps, refs])
+                columns, positions = np.unique(np.concatenate([hyps + top, refs + left]), return_inverse=True)
+                yield _Tile(columns, positions[: len(hyps)], positions[len(hyps) :], slots[window][hyps, refs])
 
 
 def _bounds(counts: list[int], repeats: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.repeat(np.asarray(counts, dtype=np.int64), repeats))])
 
 
-def _concatenate(parts: list[np.ndarray], dtype: type) -> np.ndarray:
-    return np.concatenate([np.empty(0, dtype=dtype), *parts]).astype(dtype, copy=False)
+def _concatenate(arrays: list[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype=dtype), *arrays]).astype(dtype, copy=False)
 
 
 def align(texts: MeteorTexts, groups: Groups) -> Aligned:
@@ -259,7 +259,7 @@ def align(texts: MeteorTexts, groups: Groups) -> Aligned:
 def _too_many_matches(texts: MeteorTexts, groups: Groups, pair: int) -> UnusableTexts:
     group = int(np.searchsorted(groups.pair_starts, pair, side="right")) - 1
     members = groups.texts[groups.text_starts[group] :]
-    hyp, ref = (texts.n_words(int(members[place[pair]])) for place in (groups.hyps, groups.refs))
+    hyp, ref = (texts.n_words(int(members[member_of_pair[pair]])) for member_of_pair in (groups.hyps, groups.refs))
     return UnusableTexts(
         f"METEOR cannot align texts of {hyp} and {ref} words: more than 4 million word matches between them; expected sentences"
     )

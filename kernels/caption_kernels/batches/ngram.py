@@ -81,14 +81,14 @@ def clip_at_all(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarra
     """Return the matches (B, n, 4) of each order, clipped at the largest count in any reference, int64."""
     hyp, ref = rows_in_order(hyp), rows_in_order(ref)
     out = np.empty((*hyp.shape, ORDERS), dtype=np.int64)
-    return fill_slices(out, lambda part: clip_all(index, hyp[part], ref[part]), pairs=hyp.shape[1] * ref.shape[1])
+    return fill_slices(out, lambda chunk: clip_all(index, hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
 
 
 def clip_at_each(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
     """Return the matches (B, n, m, 4) of each order, clipped at each single reference, int64."""
     hyp, ref = rows_in_order(hyp), rows_in_order(ref)
     out = np.empty((*hyp.shape, ref.shape[1], ORDERS), dtype=np.int64)
-    return fill_slices(out, lambda part: clip_pairs(index, hyp[part], ref[part]), pairs=hyp.shape[1] * ref.shape[1])
+    return fill_slices(out, lambda chunk: clip_pairs(index, hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
 
 
 def bleu(
@@ -144,7 +144,7 @@ def relabel_bleu(index: TextIndex, rows: np.ndarray, labels: np.ndarray, order: 
     """Return mean sentence BLEU (B, P) of gram rows (B, N) under the relabelings ``labels`` (P, N), True = candidate."""
     rows, bits = rows_in_order(rows), label_bits(labels)
     out = np.empty((len(rows), len(bits)))
-    return fill_slices(out, lambda part: bleu_relabel(index, rows[part], bits, order), pairs=len(bits))
+    return fill_slices(out, lambda chunk: bleu_relabel(index, rows[chunk], bits, order), pairs=len(bits))
 
 
 def label_bits(labels: np.ndarray) -> np.ndarray:
@@ -156,7 +156,7 @@ def common_lengths(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.nda
     """Return the lengths (B, n, m) of the longest common subsequences of rows ``hyp`` (B, n) and ``ref`` (B, m), int64."""
     hyp, ref = rows_in_order(hyp), rows_in_order(ref)
     out = np.empty((*hyp.shape, ref.shape[1]), dtype=np.int64)
-    return fill_slices(out, lambda part: lcs_pairs(index, hyp[part], ref[part]), pairs=hyp.shape[1] * ref.shape[1])
+    return fill_slices(out, lambda chunk: lcs_pairs(index, hyp[chunk], ref[chunk]), pairs=hyp.shape[1] * ref.shape[1])
 
 
 def f_measure(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
@@ -166,9 +166,9 @@ def f_measure(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
     [0.6289, 0.0]
     """
     weight = BETA**2
-    both = (precision != 0) & (recall != 0)
-    below = np.where(both, recall + weight * precision, 1.0)
-    return np.where(both, (1 + weight) * precision * recall / below, 0.0)
+    nonzero = (precision != 0) & (recall != 0)
+    below = np.where(nonzero, recall + weight * precision, 1.0)
+    return np.where(nonzero, (1 + weight) * precision * recall / below, 0.0)
 
 
 def rouge_l(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
@@ -189,14 +189,14 @@ def relabel_rouge(index: TextIndex, rows: np.ndarray, labels: np.ndarray) -> np.
     """Return mean ROUGE-L (B, P) of rows (B, N) under the relabelings ``labels`` (P, N), True = candidate."""
     common, lengths, bits = common_lengths(index, rows, rows), row_lengths(index, rows), label_bits(labels)
     out = np.empty((len(rows), len(bits)))
-    return fill_slices(out, lambda part: rouge_relabel(common[part], lengths[part], bits, BETA), pairs=len(bits))
+    return fill_slices(out, lambda chunk: rouge_relabel(common[chunk], lengths[chunk], bits, BETA), pairs=len(bits))
 
 
 def relabel_best(pairs: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the mean over candidates (B, P) of the best pair score over references, from scores (B, N, N), higher is better."""
     pairs, bits = np.ascontiguousarray(pairs, dtype=np.float64), label_bits(labels)
     out = np.empty((len(pairs), len(bits)))
-    return fill_slices(out, lambda part: best_relabel(pairs[part], bits), pairs=len(bits))
+    return fill_slices(out, lambda chunk: best_relabel(pairs[chunk], bits), pairs=len(bits))
 
 
 def unseen_idf(documents: float) -> float:
@@ -234,8 +234,8 @@ def cider(
     hyp, ref = rows_in_order(hyp), rows_in_order(ref)
     out = np.empty((*hyp.shape, ref.shape[1]))
 
-    def score(part: slice) -> np.ndarray:
-        return cider_pairs(index, idf, unseen, hyp[part], ref[part], clip, sigma)
+    def score(chunk: slice) -> np.ndarray:
+        return cider_pairs(index, idf, unseen, hyp[chunk], ref[chunk], clip, sigma)
 
     return fill_slices(out, score, pairs=hyp.shape[1] * ref.shape[1])
 

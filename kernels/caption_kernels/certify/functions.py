@@ -90,12 +90,12 @@ def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[s
     return engine.scores_of(statistics).tolist()
 
 
-def build_lexicon(parts: Mapping[str, Any]) -> Lexicon:
+def build_lexicon(contents: Mapping[str, Any]) -> Lexicon:
     """Return a lexicon of the parts that :func:`meteor` takes."""
     table = ParaphraseReader()
-    table.feed("".join(f"1\n{phrase}\n{other}\n" for phrase, other in parts["paraphrases"]).encode())
+    table.feed("".join(f"1\n{phrase}\n{paraphrase}\n" for phrase, paraphrase in contents["paraphrases"]).encode())
     names = ("function_words", "prefixes", "exceptions", "synsets")
-    return Lexicon(finish_lexicon(table, read_lists(*(parts[name].encode() for name in names))))
+    return Lexicon(finish_lexicon(table, read_lists(*(contents[name].encode() for name in names))))
 
 
 def _cider(candidates: Sequence[str], references: References, score: Callable[..., np.ndarray]) -> list[float]:

@@ -181,9 +181,11 @@ def _compare(
             tally.add(math.inf, tolerance, lambda: f"{len(values)} values in place of {len(expected)}: {argument_text}")
         return
     for number, (value, right) in enumerate(zip(values, expected)):
-        place = f"{arguments[0][number]!r:.120}" if entry.batch == 0 else f"value {number + 1} of {argument_text}"
+        location = f"{arguments[0][number]!r:.120}" if entry.batch == 0 else f"value {number + 1} of {argument_text}"
         tally.add(
-            _error(value, right), tolerance, lambda v=value, r=right, p=place: f"{v!r:.80} in place of {r!r:.80}: {p}"
+            _error(value, right),
+            tolerance,
+            lambda v=value, r=right, p=location: f"{v!r:.80} in place of {r!r:.80}: {p}",
         )
 
 
@@ -250,7 +252,7 @@ def _functions(target: str, metric: str | None) -> Iterable[tuple[str, Callable[
         names = [metric] if metric else [name for name in METRICS if callable(getattr(module, name, None))]
         if not names:
             raise ValueError(f"{name!r} has no function named as a metric: {', '.join(METRICS)}")
-        return [(each, _function(module, name, each)) for each in names]
+        return [(attribute, _function(module, name, attribute)) for attribute in names]
     if metric is None:
         raise ValueError(f"--metric is missing; expected one of {', '.join(METRICS)}")
     return [(metric, _function(module, name, attribute))]
@@ -258,8 +260,8 @@ def _functions(target: str, metric: str | None) -> Iterable[tuple[str, Callable[
 
 def _function(module: object, name: str, attribute: str) -> Callable[..., Any]:
     target: object = module
-    for part in attribute.split("."):
-        target = getattr(target, part, None)
+    for step in attribute.split("."):
+        target = getattr(target, step, None)
     if not callable(target):
         raise ValueError(f"{name!r} has no function {attribute!r}")
     return target

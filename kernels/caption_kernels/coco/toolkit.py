@@ -61,9 +61,9 @@ class PTBTokenizer:
         for k, text in enumerate(texts[:-1]):
             if text.rstrip().endswith(".") and (lines[k].endswith(".") or texts[k + 1].lstrip()[:1].isdigit()):
                 lines[k] = _before_line(tokenizer, text, lines[k], texts[k + 1] + " " * (k + 2 < len(texts)))
-        rest = iter(lines)
+        remaining_lines = iter(lines)
         counted = ((image, len(items)) for image, items in captions_for_image.items() if len(items))
-        return {image: [next(rest) for _ in range(count)] for image, count in counted}
+        return {image: [next(remaining_lines) for _ in range(count)] for image, count in counted}
 
 
 def _before_line(tokenizer: Tokenizer, text: str, line: str, following: str) -> str:
@@ -84,7 +84,7 @@ def _before_line(tokenizer: Tokenizer, text: str, line: str, following: str) -> 
 class Group(NamedTuple):
     """Examples with the same number of references."""
 
-    places: np.ndarray
+    positions: np.ndarray
     """(B,) positions in the order of the images."""
     hyp: np.ndarray
     """(B, 1) rows of the candidates."""
@@ -124,17 +124,17 @@ class Corpus:
         """Yield the examples by their number of references, rows from ``rows`` (N,) and ``reference_rows`` (all references,)."""
         counts = np.diff(self.starts)
         for count in np.unique(counts).tolist():
-            places = np.flatnonzero(counts == count)
-            columns = self.starts[places, None] + np.arange(count)
-            yield Group(places, rows[places, None], reference_rows[columns])
+            positions = np.flatnonzero(counts == count)
+            columns = self.starts[positions, None] + np.arange(count)
+            yield Group(positions, rows[positions, None], reference_rows[columns])
 
 
 def _check(gts: Texts, res: Texts) -> None:
     if gts.keys() != res.keys():
-        without = [image for image in gts if image not in res] or [image for image in res if image not in gts]
+        unmatched = [image for image in gts if image not in res] or [image for image in res if image not in gts]
         kind = "candidate" if any(image not in res for image in gts) else "references"
         raise AssertionError(
-            f"{len(without)} images without {kind}, the first is {without[0]!r}; score one set of images"
+            f"{len(unmatched)} images without {kind}, the first is {unmatched[0]!r}; score one set of images"
         )
     for image, texts in res.items():
         if not (isinstance(texts, list) and len(texts) == 1):
@@ -172,9 +172,9 @@ class Bleu:
         gram_rows, reference_rows = index.gram_rows(corpus.rows), index.gram_rows(corpus.reference_rows)
         matches, closest = np.zeros((size, ngram.ORDERS), dtype=np.int64), np.zeros(size, dtype=np.int64)
         lengths = ngram.row_lengths(index, gram_rows)
-        for places, hyp, ref in corpus.groups(gram_rows, reference_rows):
-            matches[places] = ngram.clip_at_all(index, hyp, ref)[:, 0]
-            closest[places] = ngram.closest_lengths(lengths[places, None], ngram.row_lengths(index, ref))[:, 0]
+        for positions, hyp, ref in corpus.groups(gram_rows, reference_rows):
+            matches[positions] = ngram.clip_at_all(index, hyp, ref)[:, 0]
+            closest[positions] = ngram.closest_lengths(lengths[positions, None], ngram.row_lengths(index, ref))[:, 0]
         guesses = ngram.count_guesses(lengths)
         if verbose > 1:
             references = np.split(ngram.row_lengths(index, reference_rows), corpus.starts[1:-1])
@@ -186,8 +186,8 @@ class Bleu:
             print({"testlen": int(n_words), "reflen": int(n_reference)} | self._grams(all_guesses, all_matches))
             print("ratio:", (int(n_words) + 1e-15) / (int(n_reference) + 1e-9))
         orders = range(1, self._n + 1)
-        whole = [float(ngram.bleu(all_matches, all_guesses, n_words, n_reference, n)) for n in orders]
-        return whole, [ngram.bleu(matches, guesses, lengths, closest, n).tolist() for n in orders]
+        corpus_scores = [float(ngram.bleu(all_matches, all_guesses, n_words, n_reference, n)) for n in orders]
+        return corpus_scores, [ngram.bleu(matches, guesses, lengths, closest, n).tolist() for n in orders]
 
     def _grams(self, guesses: np.ndarray, matches: np.ndarray) -> dict[str, object]:
         return {"guess": guesses[: self._n].tolist(), "correct": matches[: self._n].tolist()}
@@ -214,8 +214,8 @@ class Rouge:
     def score_corpus(self, corpus: Corpus) -> tuple[np.float64, np.ndarray]:
         """Return the same of a corpus."""
         scores = np.zeros(len(corpus))
-        for places, hyp, ref in corpus.groups(corpus.rows, corpus.reference_rows):
-            scores[places] = ngram.rouge_l(corpus.index, hyp, ref)[:, 0]
+        for positions, hyp, ref in corpus.groups(corpus.rows, corpus.reference_rows):
+            scores[positions] = ngram.rouge_l(corpus.index, hyp, ref)[:, 0]
         return np.float64(np.mean(scores)), scores
 
     def method(self) -> str:
@@ -251,9 +251,9 @@ class Cider:
         gram_rows, reference_rows = index.gram_rows(corpus.rows), index.gram_rows(corpus.reference_rows)
         frequencies = index.document_frequencies(reference_rows, corpus.starts)
         idf, unseen = cider_idf(frequencies, float(len(corpus))), ngram.unseen_idf(len(corpus))
-        for places, hyp, ref in corpus.groups(gram_rows, reference_rows):
+        for positions, hyp, ref in corpus.groups(gram_rows, reference_rows):
             pairs = ngram.cider(index, idf, unseen, hyp, ref, sigma=self._sigma)[:, 0]
-            scores[places] = np.cumsum(pairs, axis=1)[:, -1] / ref.shape[1]  # added one by one, as the toolkit does
+            scores[positions] = np.cumsum(pairs, axis=1)[:, -1] / ref.shape[1]  # added one by one, as the toolkit does
         return np.float64(np.mean(scores)), scores
 
     def method(self) -> str:

@@ -123,8 +123,8 @@ def _write_buffer(sections: Sections, n_synsets: int) -> memoryview:
     sizes = [section.nbytes for section in sections]
     ends = np.cumsum([_SIZE_OF_HEADER, *(size + -size % 8 for size in sizes)])
     buffer = np.zeros(ends[-1], dtype=np.uint8)
-    places = b"".join(_PLACE.pack(offset, size) for offset, size in zip(ends.tolist(), sizes))
-    header = _HEADER.pack(_MAGIC, VERSION, len(sections), len(buffer), 0, n_synsets) + places
+    section_table = b"".join(_PLACE.pack(offset, size) for offset, size in zip(ends.tolist(), sizes))
+    header = _HEADER.pack(_MAGIC, VERSION, len(sections), len(buffer), 0, n_synsets) + section_table
     buffer[: len(header)] = np.frombuffer(header, dtype=np.uint8)
     for offset, section in zip(ends.tolist(), sections):
         buffer[offset : offset + section.nbytes] = section.view(np.uint8)

@@ -48,12 +48,12 @@ def read_lists(function_words: bytes, prefixes: bytes, exceptions: bytes, synset
         text.decode("utf-8")
     sets = dict(_line_pairs(synsets))
     members = np.repeat(np.arange(len(sets)), [len(numbers.split()) for numbers in sets.values()])
-    numbers, places = np.unique(_numbers(b" ".join(sets.values()).split()), return_inverse=True)
-    pairs = np.unique(members * max(len(numbers), 1) + places)
+    numbers, number_indices = np.unique(_numbers(b" ".join(sets.values()).split()), return_inverse=True)
+    pairs = np.unique(members * max(len(numbers), 1) + number_indices)
     kinds = (line.split() for line in _lines(prefixes) if line.strip() and not line.startswith(b"#"))
     return WordLists(
         _lines(function_words),
-        {first: b"#NUMERIC_ONLY#" in rest for first, *rest in kinds},
+        {first: b"#NUMERIC_ONLY#" in fields for first, *fields in kinds},
         [(form, base) for base, forms in _line_pairs(exceptions) for form in forms.split()],
         list(sets),
         pairs // max(len(numbers), 1),

@@ -48,8 +48,8 @@ def pair_score(hyp: list[dict[int, float]], ref: list[dict[int, float]], penalty
     for h, r in zip(hyp, ref):
         product = 0.0
         for gram, weight in h.items():
-            other = r.get(gram, 0.0)
-            product += (min(weight, other) if clip else weight) * other
+            ref_weight = r.get(gram, 0.0)
+            product += (min(weight, ref_weight) if clip else weight) * ref_weight
         scale = norm(h) * norm(r)
         if scale != 0.0:
             product /= scale

@@ -71,9 +71,9 @@ def pair_score(
         penalty = math.exp(-(difference**2) / (2 * SIGMA**2))
     total = 0.0
     for h, r in zip(vectors(hyp, df, documents), vectors(ref, df, documents)):
-        part = sum((weight if plain else min(weight, r[gram])) * r[gram] for gram, weight in h.items() if gram in r)
+        product = sum((weight if plain else min(weight, r[gram])) * r[gram] for gram, weight in h.items() if gram in r)
         scale = math.sqrt(sum(w * w for w in h.values())) * math.sqrt(sum(w * w for w in r.values()))
-        total += (part / scale if scale else part) * penalty
+        total += (product / scale if scale else product) * penalty
     return total / ORDERS * SCALE
 
 

@@ -71,8 +71,8 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
     """
     x = np.asarray(x, dtype=np.float64)
     y = float(y)
-    whole = bool(np.isinf(y)) or y == np.floor(y)
-    odd = whole and abs(y) < 2.0**53 and int(y) % 2 == 1
+    is_integer = bool(np.isinf(y)) or y == np.floor(y)
+    odd = is_integer and abs(y) < 2.0**53 and int(y) % 2 == 1
     size = np.abs(x)
     sign = np.where(np.signbit(x) & odd, -1.0, 1.0)
     if y == 0:
@@ -85,7 +85,7 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
             exponent = _product(logarithm.high, np.array(y))
             result = sign * _exp_pair(_ordered_sum(exponent.high, exponent.low + logarithm.low * y))
         result = np.where(size == 1, sign, result)
-        result = np.where(np.signbit(x) & (not whole), np.nan, result)
+        result = np.where(np.signbit(x) & (not is_integer), np.nan, result)
         limits = sign * np.where((size == 0) == (y < 0), np.inf, 0.0)
         result = np.where((size == 0) | (size == np.inf), limits, result)
         if np.isinf(y):
@@ -151,8 +151,8 @@ def _log_pair(x: np.ndarray) -> _Pair:
     s2 = _sum(s1.high, r.high)
     s3 = _sum(s2.high, -0.5 * squared.high)
     s4 = _sum(s3.high, cubic.high)
-    rest = (exponent * table.log2[1] + log_low) + (r.low - 0.5 * squared.low + cubic.low)
-    return _ordered_sum(s4.high, (((s1.low + s2.low) + s3.low) + s4.low) + rest)
+    low_sum = (exponent * table.log2[1] + log_low) + (r.low - 0.5 * squared.low + cubic.low)
+    return _ordered_sum(s4.high, (((s1.low + s2.low) + s3.low) + s4.low) + low_sum)
 
 
 def _exp_pair(x: _Pair) -> np.ndarray:

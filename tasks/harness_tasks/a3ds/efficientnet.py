@@ -112,7 +112,7 @@ class EfficientNetLite0:
         return functional.conv2d(functional.pad(x, pad), weight, bias, stride=stride, groups=groups)
 
 
-def _fold_normalisation(state: Mapping[str, Any], where: str) -> dict[str, tuple[Any, Any]]:
+def _fold_normalisation(state: Mapping[str, Any], location: str) -> dict[str, tuple[Any, Any]]:
     """Return convolution name -> (weight, bias) with the batch normalisation that follows folded in."""
     import torch
 
@@ -131,5 +131,5 @@ def _fold_normalisation(state: Mapping[str, Any], where: str) -> dict[str, tuple
             weight = state[f"{conv}.weight"] * scale[:, None, None, None]
             folded[conv] = (weight.contiguous(memory_format=torch.channels_last), bias)
     except KeyError as error:
-        raise InputError(f"no weights of EfficientNet-lite0: the key {error} is missing", where) from None
+        raise InputError(f"no weights of EfficientNet-lite0: the key {error} is missing", location) from None
     return folded

@@ -132,9 +132,9 @@ class NetworkFeatures:
         scenes = check_ids(ids).tolist()
         new = sorted({scene for scene in scenes if scene not in self._rows})
         if new:
-            parts = [self._network(self._images.images(new[start : start + 64])) for start in range(0, len(new), 64)]
+            blocks = [self._network(self._images.images(new[start : start + 64])) for start in range(0, len(new), 64)]
             self._rows.update((scene, len(self._table) + k) for k, scene in enumerate(new))
-            self._table = np.concatenate([self._table, *parts])
+            self._table = np.concatenate([self._table, *blocks])
         return self._table[[self._rows[scene] for scene in scenes]].reshape(-1, self.width)
 
 

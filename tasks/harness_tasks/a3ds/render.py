@@ -72,8 +72,8 @@ def _camera_rays(degrees: float) -> tuple[np.ndarray, np.ndarray]:
 def _box(origin: np.ndarray, rays: np.ndarray, low: np.ndarray, high: np.ndarray) -> Hit:
     """Return the first intersections with an axis-aligned box (slab method)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        one, two = (low - origin) / rays, (high - origin) / rays
-    near, far = np.minimum(one, two), np.maximum(one, two)
+        at_low, at_high = (low - origin) / rays, (high - origin) / rays
+    near, far = np.minimum(at_low, at_high), np.maximum(at_low, at_high)
     axis = near.argmax(-1)
     enter, leave = near.max(-1), far.min(-1)
     hit = (enter <= leave) & (enter > 1e-6)

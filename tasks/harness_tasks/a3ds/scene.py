@@ -150,10 +150,10 @@ def _exhaustive() -> list[str]:
 
 def _short() -> list[str]:
     """Return the 27 patterns of the short grammar."""
-    plain = ("<scale> <shape>", "<object_hue> <shape>", *(f"<shape> {place}" for place in _PLACE))
-    placed = [f"<{word}> <shape> {place}" for word in ("scale", "object_hue") for place in _PLACE]
+    plain = ("<scale> <shape>", "<object_hue> <shape>", *(f"<shape> {position}" for position in _PLACE))
+    placed = [f"<{word}> <shape> {position}" for word in ("scale", "object_hue") for position in _PLACE]
     objects = [f"a {phrase}" for phrase in (*plain, *placed)]
-    statements = [f"the <shape> is {what}" for what in (*_PLACE, "<scale>", "<object_hue>")]
+    statements = [f"the <shape> is {attribute}" for attribute in (*_PLACE, "<scale>", "<object_hue>")]
     return [*(f"there is {phrase}" for phrase in objects), *objects, *statements]
 
 

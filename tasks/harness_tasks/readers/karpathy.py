@@ -64,17 +64,17 @@ class KarpathySplits(CaptionFile):
         check_splits(self.splits, [row.fields.get("split") for row in rows], str(self.path))
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
         references: dict[str, list[str]] = {}
-        for where, record in rows:
+        for location, record in rows:
             if self.splits and record.get("split") not in self.splits:
                 continue
             name = self.id or ("cocoid" if "cocoid" in record else "imgid")
-            key = checks.identity(record.get(name), where, name)
+            key = checks.identity(record.get(name), location, name)
             if key in images:
-                raise InputError(f"the id '{key}' occurs twice", where)
+                raise InputError(f"the id '{key}' occurs twice", location)
             images[key] = (self._media(record), {"split": record.get("split")})
             references[key] = [
                 checks.caption(sentence.get("raw"), at, what="reference", allow_empty=self.allow_empty)
-                for at, sentence in files.list_items(record.get("sentences", []), f"{where}, sentences")
+                for at, sentence in files.list_items(record.get("sentences", []), f"{location}, sentences")
             ]
         yield from examples_by_image(
             images, references, str(self.path), noun="image", limit_references=self.limit_references

@@ -117,7 +117,7 @@ class Lines:
         """
         corpus = [text for path in self.paths for text in self._file(path)]
         corpus += [text for reader in self.readers for example in reader for text in example.references]
-        lines = self._filtered(corpus)
+        lines = self._filter_lines(corpus)
         if self.shuffle is not None:
             lines = [lines[i] for i in np.random.default_rng(self.shuffle).permutation(len(lines)).tolist()]
         left = f"{len(lines)} of {len(corpus)} lines are left after filtering"
@@ -125,41 +125,43 @@ class Lines:
             raise InputError(
                 f"offset is {self.offset}, but {left}", self._where(), parameter="offset", value=self.offset
             )
-        part = lines[self.offset : None if self.limit is None else self.offset + self.limit]
-        if self.limit is not None and len(part) < self.limit:
+        selected_lines = lines[self.offset : None if self.limit is None else self.offset + self.limit]
+        if self.limit is not None and len(selected_lines) < self.limit:
             raise InputError(
                 f"limit is {self.limit} and offset {self.offset}, but {left}",
                 self._where(),
                 parameter="limit",
                 value=self.limit,
             )
-        return part
+        return selected_lines
 
-    def _filtered(self, lines: list[str]) -> list[str]:
+    def _filter_lines(self, lines: list[str]) -> list[str]:
         """Return the lines that ``distinct``, ``max_words`` and ``min_count`` leave."""
         if self.distinct:
             lines = list(dict.fromkeys(lines))
         if self.max_words is None and self.min_count is None:
             return lines
         words = [words_of(text) for text in lines]
-        most = self.max_words or max(map(len, words), default=0)
+        word_limit = self.max_words or max(map(len, words), default=0)
         counts = Counter(word for line in words for word in line)
         rare = {word for word, count in counts.items() if count < (self.min_count or 1)}
-        return [text for text, line in zip(lines, words) if len(line) <= most and rare.isdisjoint(line)]
+        return [text for text, line in zip(lines, words) if len(line) <= word_limit and rare.isdisjoint(line)]
 
     def _file(self, path: Path) -> Iterator[str]:
         """Yield the lines of a file that are not blank, stripped."""
         with files.open_binary(path) as file:
             for number, raw in enumerate(file, 1):
-                where = f"{path}:{number}"
+                location = f"{path}:{number}"
                 try:
                     text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
                 except UnicodeDecodeError as error:
-                    raise InputError(f"not UTF-8 at byte {error.start} of the line: {error.reason}", where) from error
+                    raise InputError(
+                        f"not UTF-8 at byte {error.start} of the line: {error.reason}", location
+                    ) from error
                 if text:
-                    yield checks.caption(text, where, what="line")
+                    yield checks.caption(text, location, what="line")
                 elif self.blank == "error":
-                    raise InputError("blank line (blank: skip accepts it)", where)
+                    raise InputError("blank line (blank: skip accepts it)", location)
 
     def _where(self) -> str:
         return str(self.paths[0]) if self.paths else "lines"

@@ -69,24 +69,24 @@ class MsrVtt(CaptionFile):
         check_splits(self.splits, [row.fields.get("split") for row in rows], str(self.path))
         videos: dict[str, tuple[str | None, dict[str, Any]]] = {}
         others: set[str] = set()
-        for where, record in rows:
-            key = checks.identity(record.get("video_id"), where, "video_id")
+        for location, record in rows:
+            key = checks.identity(record.get("video_id"), location, "video_id")
             if key in videos or key in others:
-                raise InputError(f"the video id '{key}' occurs twice", where)
+                raise InputError(f"the video id '{key}' occurs twice", location)
             if self.splits and record.get("split") not in self.splits:
                 others.add(key)
                 continue
             meta = {name: record[name] for name in ("category", "split") if name in record}
             videos[key] = (with_root(f"{key}{self.suffix}", self.media_root), meta)
         references: dict[str, list[str]] = {key: [] for key in videos}
-        for where, record in section(data, "sentences", str(self.path)):
-            key = checks.identity(record.get("video_id"), where, "video_id")
+        for location, record in section(data, "sentences", str(self.path)):
+            key = checks.identity(record.get("video_id"), location, "video_id")
             if key in references:
                 references[key].append(
-                    checks.caption(record.get("caption"), where, what="reference", allow_empty=self.allow_empty)
+                    checks.caption(record.get("caption"), location, what="reference", allow_empty=self.allow_empty)
                 )
             elif key not in others:
-                raise InputError(f"the sentence refers to the video '{key}', which 'videos' does not list", where)
+                raise InputError(f"the sentence refers to the video '{key}', which 'videos' does not list", location)
         yield from examples_by_image(
             videos, references, str(self.path), noun="video", limit_references=self.limit_references
         )

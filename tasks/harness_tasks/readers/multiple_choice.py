@@ -88,7 +88,7 @@ class ChoiceReader:
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples, each followed by its companion where ``blind`` is set."""
         seen: set[str] = set()
-        for number, record, file in self._numbered():
+        for number, record, file in self._number_records():
             for example in self._examples(number, record.fields, record.where):
                 if file:
                     example = replace(example, id=f"{file}/{example.id}", meta={**example.meta, "file": file})
@@ -99,7 +99,7 @@ class ChoiceReader:
                 if self.blind:
                     yield Example(f"{example.id}/blind", example.references, self.blank, example.source, example.meta)
 
-    def _numbered(self) -> Iterator[tuple[int, files.Record, str]]:
+    def _number_records(self) -> Iterator[tuple[int, files.Record, str]]:
         """Yield each record with its number in its file and, where there are several, the name of the file."""
         for path in self.paths:
             for number, record in enumerate(self._records(path)):
@@ -119,45 +119,46 @@ class ChoiceReader:
         for key, item in value.items():
             yield files.Record(f"{path}: {key}", {name: key, **item})
 
-    def _examples(self, number: int, fields: Mapping[str, Any], where: str) -> Iterator[Example]:
+    def _examples(self, number: int, fields: Mapping[str, Any], location: str) -> Iterator[Example]:
         """Yield the example of a record, or one example per image of a record with several images and as many captions."""
         names = self.columns["media"]
         if isinstance(names, str):
-            yield self._example(number, fields, where)
+            yield self._example(number, fields, location)
             return
-        options = self._options(fields, where)
+        options = self._options(fields, location)
         if len(names) != len(options):
             raise InputError(
-                f"the record has {len(names)} images and {len(options)} options; expected one option per image", where
+                f"the record has {len(names)} images and {len(options)} options; expected one option per image",
+                location,
             )
         identity = fields.get(self.columns["id"])
         name = str(number if identity is None else identity)
         used = {self.columns["id"], self.columns["source"], *names, *_as_list(self.columns["options"])}
         meta = {key: value for key, value in fields.items() if key not in used}
         for k, column in enumerate(names):
-            media = with_root(checks.check_text(fields.get(column), where, what="media name"), self.media_root)
-            rest = (text for i, text in enumerate(options) if i != k)
-            yield Example(f"{name}/{k}", (options[k], *rest), media, None, meta)
+            media = with_root(checks.check_text(fields.get(column), location, what="media name"), self.media_root)
+            wrong_options = (text for i, text in enumerate(options) if i != k)
+            yield Example(f"{name}/{k}", (options[k], *wrong_options), media, None, meta)
 
-    def _example(self, number: int, fields: Mapping[str, Any], where: str) -> Example:
+    def _example(self, number: int, fields: Mapping[str, Any], location: str) -> Example:
         """Return the example of a record."""
-        options = self._options(fields, where)
-        first = self._correct(options, fields, where)
+        options = self._options(fields, location)
+        first = self._correct(options, fields, location)
         names = self.columns
         identity = fields.get(names["id"])
         used = {names["id"], names["answer"], names["media"], names["source"], *_as_list(names["options"])}
         media, source = fields.get(names["media"]), fields.get(names["source"])
         if media is not None:
-            media = with_root(checks.check_text(media, where, what="media name"), self.media_root)
+            media = with_root(checks.check_text(media, location, what="media name"), self.media_root)
         return Example(
             str(number if identity is None else identity),
             (options[first], *(text for k, text in enumerate(options) if k != first)),
             media,
-            None if source is None else checks.check_text(source, where, what="source"),
+            None if source is None else checks.check_text(source, location, what="source"),
             {key: value for key, value in fields.items() if key not in used},
         )
 
-    def _options(self, fields: Mapping[str, Any], where: str) -> list[str]:
+    def _options(self, fields: Mapping[str, Any], location: str) -> list[str]:
         """Return the options of a record in their order in the file."""
         if self.options is not None:
             values: Any = self.options
@@ -168,14 +169,14 @@ class ChoiceReader:
         if not isinstance(values, (list, tuple)) or len(values) < 2:
             raise InputError(
                 f"the options (column {self.columns['options']!r}) are {values!r:.60}; expected a list of at least 2 texts",
-                where,
+                location,
             )
-        texts = [checks.caption(value, where, what="option") for value in values]
+        texts = [checks.caption(value, location, what="option") for value in values]
         if len(set(texts)) != len(texts):
-            raise InputError("two options of the record are equal", where)
+            raise InputError("two options of the record are equal", location)
         return texts
 
-    def _correct(self, options: Sequence[str], fields: Mapping[str, Any], where: str) -> int:
+    def _correct(self, options: Sequence[str], fields: Mapping[str, Any], location: str) -> int:
         """Return the index of the correct option."""
         value = fields.get(self.columns["answer"]) if self.answer is None else self.answer
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(options):
@@ -185,7 +186,7 @@ class ChoiceReader:
         raise InputError(
             f"the answer (column '{self.columns['answer']}') is {value!r:.60}; expected one of the options or an index from 0 "
             f"to {len(options) - 1}",
-            where,
+            location,
         )
 
 

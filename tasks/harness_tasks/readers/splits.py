@@ -19,9 +19,9 @@ def split_names(split: str | Sequence[str] | None) -> tuple[str, ...]:
     return (split,) if isinstance(split, str) else tuple(split)
 
 
-def check_splits(names: Sequence[str], present: Iterable[Any], where: str) -> None:
+def check_splits(names: Sequence[str], present: Iterable[Any], location: str) -> None:
     """Raise :class:`InputError` for the first of ``names`` that is not among the splits of the records."""
     splits = list(dict.fromkeys(str(name) for name in present if name is not None))
     for name in names:
         if name not in splits:
-            raise InputError.of_name("no split", name, splits, "found", where, parameter="split")
+            raise InputError.of_name("no split", name, splits, "found", location, parameter="split")

@@ -43,16 +43,16 @@ class VdtkList(CaptionFile):
         """Yield the examples; raise :class:`InputError` for records without references and for duplicate ids."""
         rows, ids = vdtk_records(self.path)
         seen: set[str] = set()
-        for (where, record), key in zip(rows, ids):
+        for (location, record), key in zip(rows, ids):
             if key in seen:
-                raise InputError(f"the id '{key}' occurs twice", where)
+                raise InputError(f"the id '{key}' occurs twice", location)
             seen.add(key)
             value = record.get("references")
             if not isinstance(value, list):
-                raise InputError(f"'references' is {files.kind(value)}; expected a list of captions", where)
-            references = checks.captions(value, where, what="reference", allow_empty=self.allow_empty)
+                raise InputError(f"'references' is {files.kind(value)}; expected a list of captions", location)
+            references = checks.captions(value, location, what="reference", allow_empty=self.allow_empty)
             if not references:
-                raise InputError(f"the example '{key}' has no references", where)
+                raise InputError(f"the example '{key}' has no references", location)
             media = with_root(record.get("media_path") or record.get("file_name"), self.media_root)
             meta = {name: value for name, value in record.items() if name not in _OTHER_FIELDS}
             yield Example(key, references[: self.limit_references], media, None, meta)

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import InputError
-from harness.judgments.values import marked, number, preference, ratings, same, scalars, votes_of_mean
+from harness.judgments.values import is_marked, number, preference, ratings, same, scalars, votes_of_mean
 
 
 def test_numbers():
@@ -39,9 +39,9 @@ def test_votes_of_a_mean():
 
 
 def test_marks():
-    assert marked({"own": True}, "own") and not marked({"own": "false"}, "own") and not marked({}, "own")
-    assert marked({"source": 6}, {"source": 6}) and marked({"source": "6"}, {"source": 6})
-    assert not marked({"source": 7}, {"source": 6}) and not marked({}, None)
+    assert is_marked({"own": True}, "own") and not is_marked({"own": "false"}, "own") and not is_marked({}, "own")
+    assert is_marked({"source": 6}, {"source": 6}) and is_marked({"source": "6"}, {"source": 6})
+    assert not is_marked({"source": 7}, {"source": 6}) and not is_marked({}, None)
     assert same("en-de", "en-de") and not same("1", "2") and not same(None, 0)
 
 

@@ -44,7 +44,7 @@ def plans(*specs):
 def test_a_fit_in_shards_equals_one_pass(store, spec):
     (plan,) = plans(spec)
     out = fit([plan], store.references, shards=3)
-    assert (out.streaming, out.whole) == ([0], [])
+    assert (out.streaming, out.in_memory) == ([0], [])
     assert ("state", plan.metric.signature()) in out.features.corpus_state()  # fitted before the first shard is scored
     features = FeatureCache([e.references for e in EXAMPLES])
     sets = [CaptionSet(s.id, (*s.candidates, "a dog runs in the park"), s.references) for s in SETS]
@@ -59,7 +59,7 @@ def test_a_fit_in_shards_equals_one_pass(store, spec):
 
 def test_metrics_without_state_stream(store):
     out = fit(plans(("bleu4", {}), ("distinct", {}), ("meteor", {})), store.references, shards=3)
-    assert (out.streaming, out.whole) == ([0, 1, 2], [])
+    assert (out.streaming, out.in_memory) == ([0, 1, 2], [])
 
 
 def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store, caplog):
@@ -76,7 +76,7 @@ def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store,
     (plan,) = plans(("bleu4", {}))
     mine = metric_plan("mine", {}, Fitted())  # type: ignore[arg-type]
     out = fit([plan, mine], store.references, shards=3)
-    assert (out.streaming, out.whole) == ([0], [1])
+    assert (out.streaming, out.in_memory) == ([0], [1])
     assert "is fitted in one pass and keeps all texts in memory" in caplog.text
     assert fit([plan, mine], store.references, shards=1).streaming == [0, 1]
 

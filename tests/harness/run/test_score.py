@@ -97,7 +97,7 @@ def test_p_values_and_their_combination(cache):
     assert np.array_equal(result.p_values, [1.0, 2 / 3, 1 / 3, np.nan], equal_nan=True)
     assert result.p_floors is not None
     assert np.array_equal(result.p_floors, [1 / 3] * 4)
-    combined = scoring.combined(result.p_values, result.p_floors, fdr=0.05)
+    combined = scoring.combine_p_values(result.p_values, result.p_floors, fdr=0.05)
     # Of the 27 triples of ranks, 10 have a product of at most 1 x 2 x 3 = 6, as has the observed one: the tail of the law of the product.
     products = np.array([a * b * c for a in (1, 2, 3) for b in (1, 2, 3) for c in (1, 2, 3)])
     assert combined["calibrated"] == pytest.approx((products <= 6).mean())
@@ -108,8 +108,8 @@ def test_p_values_and_their_combination(cache):
 
 
 def test_nothing_is_combined_without_p_values():
-    assert scoring.combined(None, None, 0.05) == {}
-    assert scoring.combined(np.array([np.nan]), np.array([0.2]), 0.05) == {}
+    assert scoring.combine_p_values(None, None, 0.05) == {}
+    assert scoring.combine_p_values(np.array([np.nan]), np.array([0.2]), 0.05) == {}
 
 
 def test_arrays_of_a_piece_are_read_back(cache):

@@ -65,8 +65,8 @@ def test_scorable_examples_have_the_texts_that_a_metric_needs(captions):
 
 
 def test_a_description_has_what_differs_from_the_defaults(captions):
-    assert system(captions).described() == {}
-    assert system(captions, 2, 3).described() == {"candidates": 2, "references": 3}
+    assert system(captions).describe() == {}
+    assert system(captions, 2, 3).describe() == {"candidates": 2, "references": 3}
 
 
 def test_keys_name_everything_that_statistics_depend_on(store, captions):

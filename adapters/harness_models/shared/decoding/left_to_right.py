@@ -183,11 +183,11 @@ class LeftToRight:
                 flat = [
                     (row, self._tokens(examples[i], t)) for row, i in enumerate(group) for t in examples[i].references
                 ]
-                for (row, _), score in zip(flat, self._score_forced(prefix, flat)):
+                for (row, _), score in zip(flat, self._score_forced_tokens(prefix, flat)):
                     scores[group[row]].append(score)
         return scores
 
-    def _score_forced(self, prefix: Prefix, flat: Sequence[tuple[int, list[int]]]) -> list[TokenScores]:
+    def _score_forced_tokens(self, prefix: Prefix, flat: Sequence[tuple[int, list[int]]]) -> list[TokenScores]:
         """Return the scores of (row of the prefix, tokens) pairs in order; :data:`ROWS` pairs of similar length share a padded pass."""
         # References of similar length share a pass, since each row is padded to the longest. The order within the batch does not change
         # a score, and `result` restores it.

@@ -102,17 +102,17 @@ def _add_paraphrases(matches: list[Match], hyp: Text, ref: Text) -> None:
     for phrase in ref.phrases:
         for target in phrase.targets:
             matches += [
-                Match(phrase.at, phrase.length, other.at, other.length, PARAPHRASE)
-                for other in hyp.phrases
-                if other.node == target
+                Match(phrase.at, phrase.length, hyp_phrase.at, hyp_phrase.length, PARAPHRASE)
+                for hyp_phrase in hyp.phrases
+                if hyp_phrase.node == target
             ]
         _check_number(matches)
     for phrase in hyp.phrases:
         for target in phrase.targets:
             matches += [
-                Match(other.at, other.length, phrase.at, phrase.length, PARAPHRASE)
-                for other in ref.phrases
-                if other.node == target
+                Match(ref_phrase.at, ref_phrase.length, phrase.at, phrase.length, PARAPHRASE)
+                for ref_phrase in ref.phrases
+                if ref_phrase.node == target
             ]
         _check_number(matches)
 

@@ -12,11 +12,11 @@ _GOLDEN = 0x9E3779B97F4A7C15
 def hash_bytes(text: bytes) -> int:
     """Return the hash of a word, as ``core/span.hpp`` defines it: 8 bytes at a time, finished by splitmix64 (Steele et al. 2014)."""
     h = _GOLDEN ^ len(text)
-    whole = len(text) // 8 * 8
-    for k in range(0, whole, 8):
+    block_end = len(text) // 8 * 8
+    for k in range(0, block_end, 8):
         h = (h ^ int.from_bytes(text[k : k + 8], "little")) * 0xFF51AFD7ED558CCD % 2**64
         h ^= h >> 32
-    return int(mix_hashes(np.array([h ^ int.from_bytes(text[whole:], "little")], dtype=np.uint64))[0])
+    return int(mix_hashes(np.array([h ^ int.from_bytes(text[block_end:], "little")], dtype=np.uint64))[0])
 
 
 def mix_hashes(h: np.ndarray) -> np.ndarray:
@@ -33,10 +33,10 @@ def slots_of(words: Sequence[bytes]) -> np.ndarray:
         size *= 2
     slots = np.full(size, -1, dtype=np.int32)
     for number, word in enumerate(words):
-        place = hash_bytes(word) % size
-        while slots[place] >= 0:
-            place = (place + 1) % size
-        slots[place] = number
+        slot = hash_bytes(word) % size
+        while slots[slot] >= 0:
+            slot = (slot + 1) % size
+        slots[slot] = number
     return slots
 
 
@@ -51,11 +51,11 @@ def edge_slots_of(edges: np.ndarray) -> np.ndarray:
         size *= 2
     # In the order of hashes, each edge takes its own slot or, if that is not behind the slot of the edge before, the next one.
     rank = np.arange(len(nodes))
-    places = np.maximum.accumulate(first_slot(hashes, size) - rank) + rank
+    positions = np.maximum.accumulate(first_slot(hashes, size) - rank) + rank
     slots = np.zeros(size, dtype=np.uint64)
     contents = hashes & np.uint64(0xFFFFFFFF00000000) | nodes.astype(np.uint64)
-    fits = places < size
-    slots[places[fits]] = contents[fits]
+    fits = positions < size
+    slots[positions[fits]] = contents[fits]
     free = iter(np.flatnonzero(slots == 0).tolist())  # those beyond the end go to the start
     for content in contents[~fits]:
         slots[next(free)] = content

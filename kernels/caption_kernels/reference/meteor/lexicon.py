@@ -86,14 +86,14 @@ class Lexicon:
             return -1
         slots, edges = self._sections.edge_slots, self._sections.edges
         edge = np.array([node << 32 | word], dtype=np.uint64)
-        place = int(first_slot(mix_hashes(edge), len(slots))[0])
+        slot = int(first_slot(mix_hashes(edge), len(slots))[0])
         for _ in range(len(slots)):
-            child = int(slots[place]) & 0xFFFFFFFF
-            if not slots[place]:
+            child = int(slots[slot]) & 0xFFFFFFFF
+            if not slots[slot]:
                 return -1
             if child < len(edges) and edges[child] == edge[0]:
                 return child
-            place = (place + 1) % len(slots)
+            slot = (slot + 1) % len(slots)
         return -1
 
     def paraphrase_targets(self, node: int) -> list[int]:
@@ -107,14 +107,14 @@ class Lexicon:
     def _find(self, word: bytes) -> int:
         """Return the number of a word, or -1."""
         slots = self._sections.slots
-        place = hash_bytes(word) % len(slots)
+        slot = hash_bytes(word) % len(slots)
         for _ in range(len(slots)):
-            number = int(slots[place])
+            number = int(slots[slot])
             if not 0 <= number < len(self._sections.flags):
                 return -1
             if bytes(_run(self._sections.word_starts, self._sections.word_bytes, number)) == word:
                 return number
-            place = (place + 1) % len(slots)
+            slot = (slot + 1) % len(slots)
         return -1
 
     def _base_forms(self, word: str, number: int) -> list[int]:

@@ -93,7 +93,7 @@ def _without_runs_of_dots(text: str) -> str:
     """
     consumed = -1
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace_dots(match: re.Match[str]) -> str:
         nonlocal consumed
         if match[0].startswith("."):
             consumed = match.end() if len(match[0]) == 2 else -1
@@ -102,14 +102,14 @@ def _without_runs_of_dots(text: str) -> str:
         consumed = -1 if blocked else match.end()
         return f"DOT{_PLACEHOLDER}" if blocked else f"DOT{_PLACEHOLDER} "
 
-    return _DOTS.sub(replaced, text)
+    return _DOTS.sub(replace_dots, text)
 
 
 def _full_stops(text: str, lexicon: Lexicon) -> str:
     """Return the text with full stops split from the words before them; dots of abbreviations stay."""
-    parts = [word for word in _WORD_BREAK.split(text) if word]
+    words = [word for word in _WORD_BREAK.split(text) if word]
     out = []
-    for word, following in zip(parts, [*parts[1:], ""]):
+    for word, following in zip(words, [*words[1:], ""]):
         out.append(_without_full_stop(word, following, lexicon) if len(word) > 1 and word[-1] == "." else word)
     text = " ".join(out)
     text = _HIDDEN_DOTS.sub(lambda marks: "." * (len(marks[1]) // 3), text)
@@ -119,10 +119,10 @@ def _full_stops(text: str, lexicon: Lexicon) -> str:
 
 def _without_full_stop(word: str, following: str, lexicon: Lexicon) -> str:
     """Return a word that ends in a dot with the dot split off, dropped (an acronym) or unchanged (a prefix)."""
-    rest = word[:-1]
-    if "." in rest and _LETTER.search(rest):
+    stem = word[:-1]
+    if "." in stem and _LETTER.search(stem):
         return word.replace(".", "")
-    kind = lexicon.prefix_kind(rest)
+    kind = lexicon.prefix_kind(stem)
     if kind == 1 or _LOWER.match(following) or (kind == 2 and _DIGIT.match(following)):
         return word
-    return f"{rest} ."
+    return f"{stem} ."

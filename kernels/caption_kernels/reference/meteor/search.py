@@ -65,9 +65,9 @@ class Path:
         In the search a match that is not exact weighs one half, and the jar rounds this down: a single stem or synonym counts nothing, so
         that any exact match beats it.
         """
-        whole = match.module == EXACT
-        self.hyp_count += match.hyp_length if whole else match.hyp_length // 2
-        self.ref_count += match.ref_length if whole else match.ref_length // 2
+        is_exact = match.module == EXACT
+        self.hyp_count += match.hyp_length if is_exact else match.hyp_length // 2
+        self.ref_count += match.ref_length if is_exact else match.ref_length // 2
         if self.chunk_end not in (-1, match.hyp_start):
             self.chunks += 1
         self.next_ref = match.ref_start + match.ref_length

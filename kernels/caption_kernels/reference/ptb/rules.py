@@ -295,10 +295,10 @@ def _rules(ascii_only: bool) -> tuple[Rule, ...]:
     return tuple(Rule(re.compile(_pattern(rule, classes if ascii_only else ())).match, emit) for rule, emit in TABLE)
 
 
-def _pattern(rule: str, without: Sequence[str]) -> str:
+def _pattern(rule: str, excluded: Sequence[str]) -> str:
     """Return the expression of a rule without some character classes."""
-    for characters in without:
+    for characters in excluded:
         rule = rule.replace(characters, "")
     if _OTHER_CAPITALS in rule:
-        rule = rule.replace(_OTHER_CAPITALS, "" if without else _other_capitals())
+        rule = rule.replace(_OTHER_CAPITALS, "" if excluded else _other_capitals())
     return rule
