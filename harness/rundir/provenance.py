@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
+
+from pydantic import ConfigDict
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError, did_you_mean
@@ -17,6 +19,7 @@ from harness.spec.models import ViewSpec
 class ModelEntry:
     """One model of a run."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
     label: str
     adapter: str
     params: Parameters
@@ -29,6 +32,7 @@ class ModelEntry:
 class MetricEntry:
     """One metric of a run."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
     label: str
     name: str
     params: Parameters

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, cast
+from numbers import Real
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator
 
 from harness.contracts import Decoding, Level, Parameters, Values
 from harness.rundir.format import JsonObject, plain
@@ -19,11 +22,36 @@ _SHORT = {
     "top_k": "k",
     "strategy": "",
 }
+_WRITTEN_AS_NULL = ("higher_is_better", "ci95", "p_value", "p_method")
+"""Fields that results.json has even without a value; others are left out."""
+
+
+def number(value: object) -> float:
+    """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and ``"-inf"``; raise ValueError for anything else."""
+    if value is None:
+        return math.nan
+    if value not in ("inf", "-inf") and (isinstance(value, bool) or not isinstance(value, Real)):
+        raise ValueError("expected a number or null")
+    return float(cast("float | str", value))
+
+
+def _check_number(value: object) -> object:
+    number(value)
+    return value
+
+
+Number = Annotated[float, BeforeValidator(number)]
+"""A number that is read from JSON as float."""
+CheckedNumber = Annotated[Any, BeforeValidator(_check_number)]
+"""A number or null that stays as it is in JSON, such as a whole number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRecord:
-    """One result: value, interval and p-value of a metric for a model and decoding."""
+    """One result: value, interval and p-value of a metric for a model and decoding.
+
+    The fields, in this order, are the keys of a result in results.json, and their types are what :mod:`harness.rundir.shapes` checks.
+    """
 
     model: str
     """Label of the model."""
@@ -33,17 +61,21 @@ class ResultRecord:
     """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
     metric: str
     """Label of the metric."""
+    statistic: str | None = None
+    """Agreement with people that the value is, such as ``kendall_c``; None for the score of a model."""
+    group: str | None = None
+    """Group of judgments of which ``statistic`` is taken: ``all``, ``mean``, or a label."""
     params: Parameters = field(default_factory=Values)
     higher_is_better: bool | None = None
     level: Level = "item"
     signature: str = ""
-    value: float = math.nan
+    value: Number = math.nan
     """The corpus number; NaN where undefined."""
-    ci95: tuple[float, float] | None = None
+    ci95: tuple[Number, Number] | None = None
     """95 % interval."""
     interval_note: str | None = None
     """Reason for no interval, or a property of the interval; written only where there is one."""
-    p_value: float | None = None
+    p_value: Number | None = None
     """Combined p-value over the examples, in (0, 1]; None without p-values."""
     p_method: str | None = None
     """Test of one example and combination, such as ``exact, fisher-discrete``."""
@@ -53,19 +85,15 @@ class ResultRecord:
     """Number of examples without a score."""
     sizes: Mapping[str, Sequence[int]] | None = None
     """Set sizes that occur: ``candidates`` and ``references``."""
-    seconds: float = 0.0
+    seconds: Number = 0.0
     details: Parameters | None = None
-    p: Parameters | None = None
+    p: Mapping[str, CheckedNumber] | None = None
     """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combine_p_values`), and ``floor``, the
     smallest p-value that one example can have."""
     p_note: str | None = None
     """Reason why there is no p-value although one was requested, to follow the metric's name."""
     statistics: str | None = None
     """Name of the piece that holds the sufficient statistics (``scores/NAME.npz``)."""
-    statistic: str | None = None
-    """Agreement with people that the value is, such as ``kendall_c``; None for the score of a model."""
-    group: str | None = None
-    """Group of judgments of which ``statistic`` is taken: ``all``, ``mean``, or a label."""
 
     @property
     def decoding_key(self) -> str:
@@ -78,52 +106,14 @@ class ResultRecord:
         return (self.p or {}).get("harmonic_mean")
 
     def to_dict(self) -> JsonObject:
-        """Return the record as in results.json, keys in their documented order."""
-        values: JsonObject = {
-            "model": self.model,
-            "model_params": dict(self.model_params),
-            "task": self.task,
-            "decoding": dict(self.decoding),
-            "metric": self.metric,
-            **({"statistic": self.statistic, "group": self.group} if self.statistic is not None else {}),
-            "params": dict(self.params),
-            "higher_is_better": self.higher_is_better,
-            "level": self.level,
-            "signature": self.signature,
-            "value": self.value,
-            "ci95": list(self.ci95) if self.ci95 else None,
-            **({"interval_note": self.interval_note} if self.interval_note else {}),
-            "p_value": self.p_value,
-            "p_method": self.p_method,
-            "n": self.n,
-            "skipped": self.skipped,
+        """Return the record as in results.json."""
+        values: Values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["ci95"] = list(self.ci95) if self.ci95 else None
+        return {
+            name: dict(cast("Parameters", value)) if isinstance(value, Mapping) else value
+            for name, value in values.items()
+            if value is not None or name in _WRITTEN_AS_NULL
         }
-        if self.sizes is not None:
-            values["sizes"] = {name: list(sizes) for name, sizes in self.sizes.items()}
-        values["seconds"] = self.seconds
-        if self.details is not None:
-            values["details"] = dict(self.details)
-        if self.p is not None:
-            values["p"] = dict(self.p)
-        if self.p_note is not None:
-            values["p_note"] = self.p_note
-        if self.statistics is not None:
-            values["statistics"] = self.statistics
-        return values
-
-    @classmethod
-    def from_dict(cls, values: Parameters) -> ResultRecord:
-        """Return the record of a mapping as in results.json; unknown keys are ignored."""
-        read = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
-        read["value"] = number(values.get("value"))
-        interval = values.get("ci95")
-        read["ci95"] = (number(interval[0]), number(interval[1])) if interval else None
-        return cls(**read)
-
-
-def records_from(items: object) -> tuple[ResultRecord, ...]:
-    """Return the records of the ``results`` list of results.json."""
-    return tuple(ResultRecord.from_dict(item) for item in cast("Iterable[Parameters]", items))
 
 
 def lookup(record: ResultRecord, path: str) -> Any:
@@ -141,11 +131,6 @@ def lookup(record: ResultRecord, path: str) -> Any:
             return getattr(Decoding(), step, None) if path == f"decoding.{step}" else None
         here = cast("Parameters", here)[step]
     return here
-
-
-def number(value: object) -> float:
-    """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and ``"-inf"``."""
-    return math.nan if value is None else float(cast("float | str", value))
 
 
 def changed_fields(decoding: Decoding) -> Values:

@@ -41,9 +41,9 @@ from harness.rundir.format import (
 from harness.rundir.lock import RunLock
 from harness.rundir.pieces import PieceStore, content_digest
 from harness.rundir.provenance import Provenance
-from harness.rundir.records import ResultRecord, records_from
+from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
-from harness.rundir.shapes import check_manifest, check_results
+from harness.rundir.shapes import Results, check_manifest, check_results
 
 _log = logging.getLogger(__name__)
 
@@ -264,11 +264,11 @@ class RunDir:
         return Provenance(content)
 
     @cached_property
-    def _results(self) -> JsonObject:
-        results = read_json_object(self.path / RESULTS)
-        check_results(results, self.path / RESULTS)
-        checksum = results.pop(CHECKSUM, None)
-        if results.get("schema") == RESULTS_SCHEMA and checksum not in (None, content_digest(results)):
+    def _results(self) -> Results:
+        content = read_json_object(self.path / RESULTS)
+        results = check_results(content, self.path / RESULTS)
+        checksum = content.pop(CHECKSUM, None)
+        if content.get("schema") == RESULTS_SCHEMA and checksum not in (None, content_digest(content)):
             raise InputError(
                 "is damaged (its checksum differs); run the spec again to rebuild it", str(self.path / RESULTS)
             )
@@ -277,27 +277,27 @@ class RunDir:
     @cached_property
     def records(self) -> tuple[ResultRecord, ...]:
         """Result records, in the order of the run."""
-        return records_from(self._results["results"])
+        return tuple(self._results.results)
 
     @cached_property
     def samples(self) -> SampleTable:
         """Captions and per-example scores; reading them raises :class:`InputError` when the file is not the one that the run wrote."""
-        return SampleTable.open(self.path / SAMPLES, cast("str | None", self._results.get(SAMPLES_CHECKSUM)))
+        return SampleTable.open(self.path / SAMPLES, self._results.samples_sha256)
 
     @property
     def failed(self) -> dict[str, str]:
         """Examples that a model could not process: ``model/example`` -> reason."""
-        return cast("dict[str, str]", self._results.get("failed", {}))
+        return self._results.failed
 
     @property
     def notes(self) -> list[str]:
         """Remarks on the numbers, such as sizes beyond the data."""
-        return cast("list[str]", self._results.get("notes", []))
+        return self._results.notes
 
     @property
     def costs(self) -> dict[str, Values]:
         """Model -> work of its adapter in the last session of the run."""
-        return cast("dict[str, Values]", self._results.get("costs", {}))
+        return self._results.costs
 
     # ------------------------------------------------------------------ shards
     def shard_size(self) -> int | None:

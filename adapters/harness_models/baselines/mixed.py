@@ -89,7 +89,8 @@ class Mixture(MixedCaptions):
         held_out: Index | None = None,
         skip_small: bool = False,
     ) -> None:
-        correct = self._set_counts(unique, correct, n)
+        correct = unique if correct is None else correct
+        self.unique, self.correct, self.n, self.skip_small = unique, correct, n, skip_small
         self.held_out = correct if held_out is None else held_out
         if correct > unique:
             raise InputError(f"mixture: correct is {correct}, more than the {unique} unique captions")
@@ -97,13 +98,8 @@ class Mixture(MixedCaptions):
             raise InputError(f"mixture: held_out is {self.held_out}, fewer than the {correct} correct captions")
         if n is not None and n < unique:
             raise InputError(f"mixture: n is {n}, too few for {unique} unique captions")
-        self.drawn_correct, self.drawn_wrong, self.skip_small = correct, unique - correct, skip_small
+        self.drawn_correct, self.drawn_wrong = correct, unique - correct
         self._pool: list[Example] = []
-
-    def _set_counts(self, unique: int, correct: int | None, n: int | None) -> int:
-        """Store the counts and return the number of correct captions."""
-        self.unique, self.correct, self.n = unique, unique if correct is None else correct, n
-        return self.correct
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
@@ -155,13 +151,12 @@ class Mixture(MixedCaptions):
     def _draw_correct(self, example: Example, rng: np.random.Generator) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return different references of the example and its remaining references."""
         references = example.references
-        order = rng.permutation(len(references)).tolist()
+        order: list[int] = rng.permutation(len(references)).tolist()
         first: dict[str, int] = {}
         for i in order:
             first.setdefault(references[i], i)
-        distinct = list(first.values())
-        repeated = [i for i in order if i not in distinct]  # same words as another reference: held out last
-        split = hold_out(references, [*distinct, *repeated][: self.held_out])
+        order.sort(key=lambda i: first[references[i]] != i)  # references that repeat another one are held out last
+        split = hold_out(references, order[: self.held_out])
         assert split.references is not None
         return split.candidates[: self.drawn_correct], split.references
 
@@ -239,11 +234,11 @@ class Pools(Mixture):
     ) -> None:
         if held_out is not None and held_out < unique:
             raise InputError(f"pools: held_out is {held_out}, fewer than the {unique} captions of the correct pool")
-        super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
-        self._set_counts(unique, correct, n)
         if n is not None and correct > n:
             raise InputError(f"pools: correct is {correct}, more than the {n} candidates of a set")
-        self.drawn_correct = self.drawn_wrong = unique
+        super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
+        # A mixture of ``unique`` correct captions, with as many wrong ones beside them.
+        self.correct, self.n, self.drawn_wrong = correct, n, unique
 
     def check_size(self, size: int) -> None:
         """Raise :class:`InputError` for more correct candidates than candidates."""
