@@ -15,8 +15,8 @@ from harness.analysis.comparisons import Comparison
 from harness.contracts import Values
 from harness.errors import InputError
 from harness.run.finished import Run
+from harness.rundir.artifacts import content_digest
 from harness.rundir.format import COMPARISONS, read_json_object, to_json, write_atomically
-from harness.rundir.pieces import content_digest
 
 SCHEMA = 4
 """Schema version of comparisons.json."""

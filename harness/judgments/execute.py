@@ -1,6 +1,6 @@
 """Execution of a task of judgments: scores of every metric, agreement with people, tests between metrics, records.
 
-Statistics of metrics are pieces of the run directory. A second look at the same data (another statistic, another tie policy, one
+Statistics of metrics are artifacts of the run directory. A second look at the same data (another statistic, another tie policy, one
 more metric) continues the run in its directory and computes only what is missing.
 """
 

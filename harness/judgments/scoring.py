@@ -22,7 +22,7 @@ from harness.run.score import Scored
 from harness.run.scoring_pass import ScoringPass
 from harness.run.shard_grid import ShardGrid
 from harness.run.systems import PlannedSystem
-from harness.rundir.pieces import PieceKey, content_digest
+from harness.rundir.artifacts import ArtifactKey, content_digest
 from harness.spec.models import SignificanceSpec
 
 RATE_SETS = 200
@@ -41,7 +41,7 @@ class ScoredMetric:
     rate: float
     """Sets per second that the metric scores alone."""
     statistics: str
-    """Name of the pieces with the statistics."""
+    """Name of the artifacts with the statistics."""
 
 
 def score_metrics(plan: JudgmentPlan, sets: ScoringSets, execution: Execution) -> list[ScoredMetric]:
@@ -76,20 +76,20 @@ def _scored_metric(
     scored, names = Scored.join([scored for scored, _ in statistics]), [name for _, name in statistics]
     name = names[0]
     if len(names) > 1:
-        name = PieceKey.of(metric.label, names).stem
-        execution.pieces.write_shards(name, names)
+        name = ArtifactKey.of(metric.label, names).stem
+        execution.artifacts.write_shards(name, names)
     first = sets.sets[sets.corpora[0].start : sets.corpora[0].stop]
-    rate = _stored_rate(metric, first, PieceKey.of(f"{metric.label} rate", names), execution)
+    rate = _stored_rate(metric, first, ArtifactKey.of(f"{metric.label} rate", names), execution)
     per_set = scored.per_example(metric.metric)
     return ScoredMetric(metric, scored, _metric_scores(metric, scored, per_set, sets), per_set, rate, name)
 
 
-def _stored_rate(metric: MetricPlan, sets: Sequence[CaptionSet], key: PieceKey, execution: Execution) -> float:
+def _stored_rate(metric: MetricPlan, sets: Sequence[CaptionSet], key: ArtifactKey, execution: Execution) -> float:
     """Return the speed of a metric as it was measured when the run scored it."""
-    stored = execution.pieces.read_arrays(key.stem)
+    stored = execution.artifacts.read_arrays(key.stem)
     if stored is None:
         stored = {"rate": np.asarray(_rate(metric, sets))}
-        execution.pieces.write_arrays(key, stored)
+        execution.artifacts.write_arrays(key, stored)
     return float(stored["rate"])
 
 

@@ -1,6 +1,6 @@
 """Execution of a plan: examples, captions, statistics, results.
 
-The unit of work is a shard of examples under one model and decoding. Its captions and the statistics of each metric are pieces: on
+The unit of work is a shard of examples under one model and decoding. Its captions and the statistics of each metric are artifacts: on
 disk before the run ends, under keys of everything that they depend on. A killed run reads them again and ends with the same
 results, and neither the number of shards nor the executor changes a digit.
 """
@@ -78,7 +78,7 @@ def execute(
     show : bool
         Draw progress bars on stderr.
     options : Options, optional
-        Executor and shards. With a part, the run directory holds the pieces of the part, and the run has no results.
+        Executor and shards. With a part, the run directory holds the artifacts of the part, and the run has no results.
     """
     options, identity = options or Options(), digest(plan)
     # A finished run of this plan is opened without reading its data set.
@@ -196,7 +196,7 @@ class ModelExecution(Execution):
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
         with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
             captions = generate(
-                model, task, seed=spec.seed, pieces=self.pieces, advance=advance, span=self.span, ask=self._asks(model),
+                model, task, seed=spec.seed, artifacts=self.artifacts, advance=advance, span=self.span, ask=self._asks(model),
                 prepared=len(self.plan.generations) == 1,
             )  # fmt: skip
         self._count_cost(model)
@@ -274,7 +274,7 @@ class ModelExecution(Execution):
             )
         start, stop = self.span
         with bar(self.stage(f"token scores: {model.label}"), stop - start, show=self.show) as advance:
-            scores = token_scores(model, self.examples, self.span, self.pieces, advance)
+            scores = token_scores(model, self.examples, self.span, self.artifacts, advance)
         if self.options.part is not None:
             return
         for plan in plans:

@@ -12,7 +12,7 @@ from harness.registry.hooks import Plugins
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
 from harness.run.shard_grid import Part, ShardGrid, grid_of
-from harness.rundir.pieces import MemoryPieces, Pieces
+from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -50,7 +50,7 @@ class Execution:
     """Model -> work of its adapter: tokens per second, requests, cost; it changes no number."""
 
     def __post_init__(self) -> None:
-        self.pieces: Pieces = self.rundir.pieces if self.rundir else MemoryPieces()
+        self.artifacts: Artifacts = self.rundir.artifacts if self.rundir else MemoryArtifacts()
 
     def log(self, event: str, **values: object) -> None:
         """Append an event to the log of the run directory."""
@@ -91,7 +91,7 @@ class Execution:
         else:
             assert samples is not None
             run = Run(
-                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.pieces, self.costs
+                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs
             )
         self.log("finished", results=len(self.records))
         self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=run.results)

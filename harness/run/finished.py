@@ -11,7 +11,7 @@ import harness
 from harness.contracts import Parameters, Statistics, join_statistics
 from harness.errors import require
 from harness.run.score import read_statistics
-from harness.rundir.pieces import MemoryPieces, Pieces
+from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
@@ -36,7 +36,7 @@ class Run:
     """Remarks on the numbers, such as sizes beyond the data."""
     path: Path | None = None
     """The run directory, if there is one."""
-    pieces: Pieces = field(default_factory=MemoryPieces)
+    artifacts: Artifacts = field(default_factory=MemoryArtifacts)
     """Captions and statistics, in memory or in the directory."""
     costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
     """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
@@ -51,7 +51,7 @@ class Run:
             rundir.failed,
             rundir.notes,
             rundir.path,
-            rundir.pieces,
+            rundir.artifacts,
             rundir.costs,
         )
 
@@ -80,7 +80,7 @@ class Run:
         """Return the sufficient statistics of a record, rows as its examples in the samples; None when they are missing."""
         if record.statistics is None:
             return None
-        shard_arrays = [self.pieces.read_arrays(name) for name in self.pieces.shards_of(record.statistics)]
+        shard_arrays = [self.artifacts.read_arrays(name) for name in self.artifacts.shards_of(record.statistics)]
         stats = [read_statistics(arrays) for arrays in shard_arrays if arrays is not None]
         return join_statistics(stats) if stats and len(stats) == len(shard_arrays) else None
 

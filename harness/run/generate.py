@@ -36,8 +36,8 @@ from harness.run.progress import note
 from harness.run.provenance import code_of
 from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import AnswerWriter, Row
+from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
 from harness.rundir.format import plain
-from harness.rundir.pieces import MemoryPieces, PieceKey, Pieces
 from harness.stats.seeds import derive
 
 REQUEST_EXAMPLES = 256
@@ -52,7 +52,7 @@ Asks = Callable[[Sequence[Example], Decoding, Sequence[int]], Iterator["Generati
 
 @dataclass
 class Captions:
-    """Captions of a model under a decoding: sizes and keys in memory, the texts in the pieces of the run."""
+    """Captions of a model under a decoding: sizes and keys in memory, the texts in the artifacts of the run."""
 
     label: str
     """Label of the model."""
@@ -124,7 +124,7 @@ def generate(
     task: TaskView,
     *,
     seed: int,
-    pieces: Pieces | None = None,
+    artifacts: Artifacts | None = None,
     advance: Callable[[int], None] = lambda n: None,
     span: tuple[int, int] | None = None,
     ask: Asks | None = None,
@@ -142,8 +142,8 @@ def generate(
         Examples and decoding.
     seed : int
         Seed of the run; each example gets a seed derived from it and its id.
-    pieces : Pieces, optional
-        Pieces of the run; None: kept in memory.
+    artifacts : Artifacts, optional
+        Artifacts of the run; None: kept in memory.
     advance : callable
         Called with the number of examples after each answer.
     span : tuple of int, optional
@@ -161,7 +161,7 @@ def generate(
     if not prepared:
         prepare(model, task)
     store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
-    work = _Work(model, task.decoding, store, seed, pieces or MemoryPieces(), ask or _asking(model), advance)
+    work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or _asking(model), advance)
     start, stop = span or (0, len(store))
     block_summaries = [work.block(first, last) for first, last in blocks(start, stop)]
     failures = {name: reason for summary in block_summaries for name, reason in summary.failures.items()}
@@ -218,30 +218,30 @@ class _Work:
         decoding: Decoding,
         store: ExampleStore,
         seed: int,
-        pieces: Pieces,
+        artifacts: Artifacts,
         ask: Asks,
         advance: Callable[[int], None],
     ) -> None:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
-        self.pieces, self.ask, self.advance = pieces, ask, advance
+        self.artifacts, self.ask, self.advance = artifacts, ask, advance
         identity = caption_identity(model, decoding, store, seed)
-        self.identity = PieceKey.of(model.label, *identity)
+        self.identity = ArtifactKey.of(model.label, *identity)
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
         self._shared = ReplyStore("answers", self.identity.digest) if shared else None
         self._shared_keys: dict[int, str | None] = {}
 
-    def key(self, block: int) -> PieceKey:
+    def key(self, block: int) -> ArtifactKey:
         """Return the key of the answers of a block."""
-        return PieceKey.of(f"{block:06d} {self.identity.label}", self.identity.digest, block)
+        return ArtifactKey.of(f"{block:06d} {self.identity.label}", self.identity.digest, block)
 
     def drop(self, start: int, stop: int) -> None:
         """Remove the answers."""
-        self.pieces.drop_answers([self.key(first // BLOCK) for first, _ in blocks(start, stop)])
+        self.artifacts.drop_answers([self.key(first // BLOCK) for first, _ in blocks(start, stop)])
 
     def block(self, start: int, stop: int) -> _Part:
         """Return the sizes and keys of the captions of a range within a block; missing ones are generated."""
-        answers = self.pieces.answers(self.key(start // BLOCK))
+        answers = self.artifacts.answers(self.key(start // BLOCK))
         rows = dict(answers.read())
         missing = [index for index in range(start, stop) if self.store.key(index) not in rows]
         self.advance(stop - start - len(missing))
@@ -277,12 +277,12 @@ class _Work:
         return [index for index in missing if index not in present]
 
     def rows(self, start: int, stop: int) -> list[Row]:
-        """Return the rows of a range of examples, from the pieces."""
+        """Return the rows of a range of examples, from the artifacts."""
         out: list[Row] = []
         for first, last in blocks(start, stop):
             number = first // BLOCK
             if number not in self._recent:
-                self._recent = {number: self.pieces.answers(self.key(number)).read()}
+                self._recent = {number: self.artifacts.answers(self.key(number)).read()}
             stored = self._recent[number]
             out.extend(stored[self.store.key(index)] for index in range(first, last))
         return out

@@ -154,7 +154,7 @@ def _list_changes(plan: Plan, manifest: JsonObject) -> list[str]:
 
 
 def _copy(part_folders: Sequence[PartFolder], output: Path) -> None:
-    """Bring the pieces of all parts into the folder of the run; answers of one block are joined."""
+    """Bring the artifacts of all parts into the folder of the run; answers of one block are joined."""
     for folder in ("candidates", "scores"):
         names = sorted(
             {file.name for item in part_folders for file in (item.path / folder).glob("*") if file.name[0] != "."}

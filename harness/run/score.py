@@ -73,7 +73,7 @@ class Scored:
         return example_scores(metric, self.stats)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the content as arrays, for a statistics piece: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""
+        """Return the content as arrays, for a statistics artifact: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""
         arrays = {
             **(self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}),
             "p_method": np.asarray(self.p_method),
@@ -115,7 +115,7 @@ class Scored:
 
 
 def read_statistics(arrays: Mapping[str, np.ndarray]) -> Statistics:
-    """Return the statistics among the arrays of a statistics piece: rows (B, d), or objects."""
+    """Return the statistics among the arrays of a statistics artifact: rows (B, d), or objects."""
     return arrays["stats"] if "stats" in arrays else Objects.from_arrays(arrays)
 
 

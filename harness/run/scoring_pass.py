@@ -23,7 +23,7 @@ from harness.run.progress import bar
 from harness.run.score import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
 from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
-from harness.rundir.pieces import PieceKey
+from harness.rundir.artifacts import ArtifactKey
 from harness.spec.models import SignificanceSpec
 
 Shard = tuple[int, int]
@@ -49,7 +49,7 @@ class ScoringPass:
     """Examples per batch; None: more examples the fewer texts they have."""
 
     def __post_init__(self) -> None:
-        self.pieces, self.options, self.show = self.execution.pieces, self.execution.options, self.execution.show
+        self.artifacts, self.options, self.show = self.execution.artifacts, self.execution.options, self.execution.show
         self.partial = self.options.part is not None  # what needs all examples is left to the whole run
         self.keys = StatisticsKeys(self.significance, self.seed, self.corpus_key)
         self.whole = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
@@ -77,7 +77,7 @@ class ScoringPass:
                 for scores in executor.scores((self._job(shard, missing) for shard, missing in jobs.items()), advance):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
-                        self.pieces.write_arrays(key, scored.to_arrays())
+                        self.artifacts.write_arrays(key, scored.to_arrays())
                         if self.show and self.options.executor.name != "local":
                             estimates.add(system, metric, scored.stats)
         finally:
@@ -107,7 +107,7 @@ class ScoringPass:
     def _present(self, captions: Captions, shard: Shard) -> int:
         return int(np.count_nonzero(captions.present[shard[0] - captions.start : shard[1] - captions.start]))
 
-    def _key(self, system: int, metric: int, shard: Shard) -> PieceKey:
+    def _key(self, system: int, metric: int, shard: Shard) -> ArtifactKey:
         examples = self._examples[system, metric] if self._needs_all_examples[metric] else None
         return self.keys.of(self.systems[system], self.metrics[metric], *shard, examples)
 
@@ -120,7 +120,7 @@ class ScoringPass:
                 for metric in range(len(self.metrics)):
                     if self.partial and self._needs_all_examples[metric]:
                         continue
-                    if self.pieces.read_arrays(self._key(system, metric, shard).stem) is None:
+                    if self.artifacts.read_arrays(self._key(system, metric, shard).stem) is None:
                         missing[system].append(metric)
             if missing:
                 jobs[number] = missing
@@ -187,11 +187,11 @@ class ScoringPass:
             return self.fit.features  # all texts are in it
         return FeatureCache(self.references)
 
-    def _whole(self, system: int, metric: int) -> tuple[Scored, PieceKey]:
+    def _whole(self, system: int, metric: int) -> tuple[Scored, ArtifactKey]:
         """Return the statistics of a metric that is not scored shard by shard: read, or computed on all examples."""
         plan, item = self.metrics[metric], self.systems[system]
         key = self._key(system, metric, self.whole)
-        stored = self.pieces.read_arrays(key.stem)
+        stored = self.artifacts.read_arrays(key.stem)
         if stored is not None:
             scoring.fit_once(plan.metric, self._whole_features)  # its reduction may read corpus state
             return Scored.from_arrays(stored), key
@@ -199,18 +199,18 @@ class ScoringPass:
         sets = self._uncut_sets(item, self.whole)
         with bar(": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show) as advance:
             scored = scorer.score(Job(0, [sets], [self._request(0, system, [metric])]), advance).scored[system, metric]
-        self.pieces.write_arrays(key, scored.to_arrays())
+        self.artifacts.write_arrays(key, scored.to_arrays())
         return scored, key
 
     def statistics(self, system: int, metric: int) -> tuple[Scored, str]:
-        """Return the statistics of a metric on all examples of a system, and the name of their pieces."""
+        """Return the statistics of a metric on all examples of a system, and the name of their artifacts."""
         keys = [self._key(system, metric, shard) for shard in self.shards]
-        shard_arrays = [self.pieces.read_arrays(key.stem) for key in keys]
+        shard_arrays = [self.artifacts.read_arrays(key.stem) for key in keys]
         present = [Scored.from_arrays(arrays) for arrays in shard_arrays if arrays is not None]
         if len(present) < len(shard_arrays):
             scored, key = self._whole(system, metric)
             return scored, key.stem
         run_key = self._key(system, metric, self.whole)
         if len(keys) > 1:
-            self.pieces.write_shards(run_key.stem, [key.stem for key in keys])
+            self.artifacts.write_shards(run_key.stem, [key.stem for key in keys])
         return Scored.join(present), run_key.stem

@@ -14,7 +14,7 @@ from harness.run.generate import Captions
 from harness.run.metric_plan import MetricPlan
 from harness.run.provenance import code_of, kernels_build
 from harness.run.score import scorable
-from harness.rundir.pieces import PieceKey
+from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.records import changed_fields
 from harness.spec.models import SignificanceSpec
 
@@ -77,7 +77,7 @@ class StatisticsKeys:
         self._significance, self._seed, self._corpus_key = significance, seed, corpus_key
         self._of_metric: dict[str, tuple[dict[str, str], str]] = {}
 
-    def of(self, system: PlannedSystem, plan: MetricPlan, start: int, stop: int, examples: int | None) -> PieceKey:
+    def of(self, system: PlannedSystem, plan: MetricPlan, start: int, stop: int, examples: int | None) -> ArtifactKey:
         """Return the key of the statistics of a metric on the examples from ``start`` to ``stop``.
 
         ``examples`` is the number of examples that the metric can score in the run, where its p-values depend on it.
@@ -86,7 +86,7 @@ class StatisticsKeys:
             corpus = "" if is_corpus_free(plan.metric) else self._corpus_key
             self._of_metric[plan.label] = code_of([plan.metric]), corpus
         code, corpus = self._of_metric[plan.label]
-        return PieceKey.of(
+        return ArtifactKey.of(
             f"{system.label} {plan.label}",
             __version__, kernels_build(), plan.metric.signature(), dict(plan.params), code,
             self._significance.model_dump(), self._seed,

@@ -15,14 +15,14 @@ from harness.run.generate import blocks
 from harness.run.provenance import code_of
 from harness.run.task_plan import ModelPlan
 from harness.rundir.answers import Row
-from harness.rundir.pieces import PieceKey, Pieces
+from harness.rundir.artifacts import ArtifactKey, Artifacts
 
 
 def token_scores(
     model: ModelPlan,
     store: ExampleStore,
     span: tuple[int, int],
-    pieces: Pieces,
+    artifacts: Artifacts,
     advance: Callable[[int], None],
 ) -> list[list[TokenScores]]:
     """Return for each example of a range one :class:`~harness.contracts.TokenScores` per reference.
@@ -35,13 +35,15 @@ def token_scores(
         The adapter returns scores for another number of examples.
     """
     assert isinstance(model.adapter, Scorer)
-    identity = PieceKey.of(
+    identity = ArtifactKey.of(
         f"{model.label} token scores",
         __version__, model.name, dict(model.params), model.adapter.fingerprint(), code_of([model.adapter]),
     )  # fmt: skip
     out: list[list[TokenScores]] = []
     for start, stop in blocks(*span):
-        answers = pieces.answers(PieceKey.of(f"{start // BLOCK:06d} {identity.label}", identity.digest, start // BLOCK))
+        answers = artifacts.answers(
+            ArtifactKey.of(f"{start // BLOCK:06d} {identity.label}", identity.digest, start // BLOCK)
+        )
         rows = dict(answers.read())
         missing = [index for index in range(start, stop) if store.key(index) not in rows]
         advance(stop - start - len(missing))

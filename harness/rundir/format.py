@@ -26,8 +26,8 @@ MANIFEST_SCHEMA = 1
 MANIFEST, RESULTS, SAMPLES, LOG, LOCK = "manifest.json", "results.json", "samples.parquet", "log.jsonl", ".lock"
 COMPARISONS = "comparisons.json"
 SHARDS = "shards.json"
-PIECE_FOLDERS = ("candidates", "scores")
-RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *PIECE_FOLDERS, COMPARISONS, SHARDS, "report.html")
+ARTIFACT_FOLDERS = ("candidates", "scores")
+RUN_FILES = (MANIFEST, RESULTS, SAMPLES, LOG, LOCK, *ARTIFACT_FOLDERS, COMPARISONS, SHARDS, "report.html")
 """Everything that a run writes into its directory."""
 
 JsonObject = dict[str, object]

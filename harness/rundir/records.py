@@ -93,7 +93,7 @@ class ResultRecord:
     p_note: str | None = None
     """Reason why there is no p-value although one was requested, to follow the metric's name."""
     statistics: str | None = None
-    """Name of the piece that holds the sufficient statistics (``scores/NAME.npz``)."""
+    """Name of the artifact that holds the sufficient statistics (``scores/NAME.npz``)."""
 
     @property
     def decoding_key(self) -> str:

@@ -21,11 +21,12 @@ from typing import Literal, cast
 from harness.contracts import Values
 from harness.errors import BUG_LOG, HarnessError, InputError
 from harness.files.readable import DAMAGED
+from harness.rundir.artifacts import ArtifactStore, content_digest
 from harness.rundir.format import (
+    ARTIFACT_FOLDERS,
     COMPARISONS,
     LOG,
     MANIFEST,
-    PIECE_FOLDERS,
     RESULTS,
     RESULTS_SCHEMA,
     RUN_FILES,
@@ -39,7 +40,6 @@ from harness.rundir.format import (
     write_atomically,
 )
 from harness.rundir.lock import RunLock
-from harness.rundir.pieces import PieceStore, content_digest
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
@@ -61,7 +61,7 @@ class RunDir:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.pieces = PieceStore(path)
+        self.artifacts = ArtifactStore(path)
         self._lock = RunLock(path)
 
     # ------------------------------------------------------------------ opening
@@ -197,18 +197,18 @@ class RunDir:
         """Remove the run in the directory: results first, the manifest last."""
         for name in (RESULTS, COMPARISONS, SAMPLES, SHARDS, LOG, "report.html"):
             (self.path / name).unlink(missing_ok=True)
-        self.pieces.clear()
+        self.artifacts.clear()
         self._remove_temporary()
         (self.path / MANIFEST).unlink(missing_ok=True)
 
     def _drop_damaged_results(self) -> None:
-        """Remove results that cannot be read, so that the run goes on and writes them again from its pieces."""
+        """Remove results that cannot be read, so that the run goes on and writes them again from its artifacts."""
         if not self.finished:
             return
         probe = RunDir(self.path)
         try:
             _ = len(probe.samples)
-            lost = [r.statistics for r in probe.records if r.statistics and not self.pieces.is_whole(r.statistics)]
+            lost = [r.statistics for r in probe.records if r.statistics and not self.artifacts.is_whole(r.statistics)]
             if lost:
                 raise InputError(f"lacks the statistics {lost[0]}, or they are damaged", str(self.path))
             if (self.path / SHARDS).is_file() and self.shard_size() is None:
@@ -221,7 +221,7 @@ class RunDir:
         """Remove what a killed process was writing; only the holder of the lock writes these names."""
         for folder, names in (
             (self.path, (MANIFEST, RESULTS, SAMPLES, SHARDS)),
-            *((self.path / name, None) for name in PIECE_FOLDERS),
+            *((self.path / name, None) for name in ARTIFACT_FOLDERS),
         ):
             for file in folder.glob(".*.tmp"):
                 if names is None or file.name.startswith(tuple(f".{name}." for name in names)):
@@ -229,7 +229,7 @@ class RunDir:
 
     def discard_if_empty(self) -> None:
         """Remove the files of a run that failed before it had any captions or scores."""
-        if self.pieces.is_empty() and not (self.path / RESULTS).exists():
+        if self.artifacts.is_empty() and not (self.path / RESULTS).exists():
             self._clear()
             self.close()
             if not any(self.path.iterdir()):

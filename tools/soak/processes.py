@@ -156,7 +156,7 @@ def state(folder: Path) -> dict[str, str]:
 
 
 def _arrays(data: bytes) -> bytes:
-    """Return the arrays of a piece but its times, and the checksum over all; the data itself when it is damaged."""
+    """Return the arrays of an artifact but its times, and the checksum over all; the data itself when it is damaged."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
             arrays = [

@@ -250,7 +250,7 @@ def _torn_run(shop: Workshop, name: str, file: str, where: str, content: bytes, 
     end = Child(arguments, shop.folder / "project", environment=shop.environment).wait()
     shop.first_end("torn-runs", f"{where}, report", end)
     if file.startswith(("scores/", "candidates/")) and finished:
-        _torn_piece(shop, name, file, where, out)
+        _torn_artifact(shop, name, file, where, out)
         return
     if file != "manifest.json":
         shop.check("torn-runs", where, name, out)
@@ -261,8 +261,8 @@ def _torn_run(shop: Workshop, name: str, file: str, where: str, content: bytes, 
     shop.check("torn-runs", where, name, out, fresh=True)
 
 
-def _torn_piece(shop: Workshop, name: str, file: str, where: str, out: Path) -> None:
-    """Check a torn piece of a finished run: the run has its results; paired tests, which read pieces, are as before."""
+def _torn_artifact(shop: Workshop, name: str, file: str, where: str, out: Path) -> None:
+    """Check a torn artifact of a finished run: the run has its results; paired tests, which read artifacts, are as before."""
     end = shop.run(name, out)
     found, expected = state(out), shop.expected[name]
     different = sorted(name for name in {*found, *expected} - {file} if found.get(name) != expected.get(name))

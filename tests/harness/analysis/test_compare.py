@@ -13,7 +13,7 @@ from harness.analysis import compare as module
 from harness.analysis.compare import ComparedRun, adjusted, compare_pairs, compare_runs, pairs, pairs_against
 from harness.analysis.comparisons import verdict
 from harness.errors import HarnessError, InputError
-from harness.rundir.pieces import PieceStore
+from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from tests.support.comparisons import make_comparison
@@ -174,7 +174,7 @@ def test_draws_below_one_are_refused(project):
         compare_runs(["r"], draws=0)
 
 
-def test_a_damaged_piece_is_a_note(project):
+def test_a_damaged_artifact_is_a_note(project):
     harness.evaluate(SPEC, output="r")
     for file in (project / "r" / "scores").iterdir():
         file.write_bytes(b"torn")
@@ -192,7 +192,7 @@ def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
             "p_method": arrays["p_method"],
             "seconds": arrays["seconds"],
         }
-        PieceStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
+        ArtifactStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
     (row,) = compare_runs(["r"])
     assert row["note"] == "the run has no statistics of this metric; run the spec again"
 

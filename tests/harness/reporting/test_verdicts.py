@@ -15,7 +15,7 @@ from harness.reporting import export as files
 from harness.reporting import page
 from harness.reporting.verdicts import verdict_table
 from harness.run.finished import Run
-from harness.rundir.pieces import MemoryPieces, PieceKey
+from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
@@ -38,11 +38,11 @@ def table(columns, monkeypatch, **changes):
         {"name": name, "label": name, "params": {"name": name, "higher_is_better": direction}, "signature": name}
         for name, direction in DIRECTIONS.items()
     ]
-    records, pieces = [], MemoryPieces()
+    records, artifacts = [], MemoryArtifacts()
     for system in samples.systems:
         for name, direction in DIRECTIONS.items():
-            key = PieceKey.of(name, system.model, system.decoding_key, name)
-            pieces.write_arrays(key, {"stats": system.scores(name)[:, None]})
+            key = ArtifactKey.of(name, system.model, system.decoding_key, name)
+            artifacts.write_arrays(key, {"stats": system.scores(name)[:, None]})
             records.append(
                 ResultRecord(
                     model=system.model,
@@ -53,7 +53,7 @@ def table(columns, monkeypatch, **changes):
                 )
             )
     monkeypatch.setattr(type(current()), "create", lambda self, kind, name, params: Fixed(**params))
-    run = Run(Provenance({"metrics": entries}), tuple(records), samples, pieces=pieces)
+    run = Run(Provenance({"metrics": entries}), tuple(records), samples, artifacts=artifacts)
     return verdict_table(ViewSpec.model_validate({**VIEW, **changes}), run)
 
 

@@ -1,4 +1,4 @@
-"""Captions piece by piece: results of adapters, failures, pieces on disk."""
+"""Captions artifact by artifact: results of adapters, failures, artifacts on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.errors import HarnessError, InputError
 from harness.run import generate as module
 from harness.run.generate import Captions, as_generation, generate
 from harness.run.task_plan import ModelPlan
-from harness.rundir.pieces import PieceStore
+from harness.rundir.artifacts import ArtifactStore
 
 EXAMPLES = [Example(f"e{i}", (f"r{i}",), media=f"{i}.png") for i in range(5)]
 
@@ -36,15 +36,15 @@ def caption(example: Example):
     return (f"a {example.id}", "b", "c")
 
 
-def run(model: Model, pieces=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> Captions:  # noqa: B008  (immutable)
+def run(model: Model, artifacts=None, seed=0, decoding=Decoding(), examples=EXAMPLES) -> Captions:  # noqa: B008  (immutable)
     task = TaskView(examples, decoding)
-    return generate(ModelPlan("m", "mine", {}, model), task, seed=seed, pieces=pieces)
+    return generate(ModelPlan("m", "mine", {}, model), task, seed=seed, artifacts=artifacts)
 
 
 @pytest.fixture
-def small_pieces(monkeypatch, tmp_path):
+def small_artifacts(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "REQUEST_EXAMPLES", 2)
-    return PieceStore(tmp_path)
+    return ArtifactStore(tmp_path)
 
 
 def test_tuples_generations_and_failures_become_results():
@@ -94,10 +94,10 @@ def test_seeds_depend_on_the_run_seed_and_the_id_alone():
     assert {seed for _, seed in other.calls}.isdisjoint(seed for _, seed in whole.calls)
 
 
-def test_pieces_on_disk_are_not_generated_again(small_pieces):
+def test_artifacts_on_disk_are_not_generated_again(small_artifacts):
     first, second = Model(caption), Model(caption)
-    captions = run(first, small_pieces).caption_sets()
-    assert run(second, small_pieces).caption_sets() == captions
+    captions = run(first, small_artifacts).caption_sets()
+    assert run(second, small_artifacts).caption_sets() == captions
     assert (len(first.calls), second.calls) == (5, [])
 
 
@@ -109,36 +109,36 @@ def test_pieces_on_disk_are_not_generated_again(small_pieces):
         {"decoding": Decoding(temperature=0.5)},
     ],
 )
-def test_everything_that_captions_depend_on_is_part_of_the_key(small_pieces, change):
-    run(Model(caption), small_pieces)
+def test_everything_that_captions_depend_on_is_part_of_the_key(small_artifacts, change):
+    run(Model(caption), small_artifacts)
     model = change.pop("model", Model(caption))
-    run(model, small_pieces, **change)
+    run(model, small_artifacts, **change)
     assert len(model.calls) == 5
 
 
-def test_only_a_changed_example_is_generated_again(small_pieces):
-    run(Model(caption), small_pieces)
+def test_only_a_changed_example_is_generated_again(small_artifacts):
+    run(Model(caption), small_artifacts)
     model = Model(caption)
     run(
         model,
-        small_pieces,
+        small_artifacts,
         examples=[EXAMPLES[1], EXAMPLES[0], *EXAMPLES[2:4], Example("e4", ("edited",)), Example("e5", ())],
     )
     assert [name for name, _ in model.calls] == ["e4", "e5"], "order and number of the examples do not matter"
 
 
-def test_an_adapter_that_looks_at_the_whole_task_generates_all_again_when_one_example_changes(small_pieces):
+def test_an_adapter_that_looks_at_the_whole_task_generates_all_again_when_one_example_changes(small_artifacts):
     class Whole(Model):
         def prepare(self, task: TaskView) -> None:
             return
 
-    run(Whole(caption), small_pieces)
+    run(Whole(caption), small_artifacts)
     model = Whole(caption)
-    run(model, small_pieces, examples=[*EXAMPLES[:4], Example("e4", ("edited",))])
+    run(model, small_artifacts, examples=[*EXAMPLES[:4], Example("e4", ("edited",))])
     assert len(model.calls) == 5
 
 
-def test_answers_received_before_an_error_are_kept(small_pieces):
+def test_answers_received_before_an_error_are_kept(small_artifacts):
     class Breaks(Model):
         def generate(self, examples, decoding, seeds):
             for item in super().generate(examples, decoding, seeds):
@@ -147,42 +147,42 @@ def test_answers_received_before_an_error_are_kept(small_pieces):
                 yield item
 
     with pytest.raises(RuntimeError):
-        run(Breaks(caption), small_pieces)
+        run(Breaks(caption), small_artifacts)
     again = Model(caption)
-    run(again, small_pieces)
+    run(again, small_artifacts)
     assert [name for name, _ in again.calls] == ["e3", "e4"]
 
 
-def test_a_torn_answer_is_asked_for_again(small_pieces):
-    run(Model(caption), small_pieces)
-    (file,) = (small_pieces.folder / "candidates").iterdir()
+def test_a_torn_answer_is_asked_for_again(small_artifacts):
+    run(Model(caption), small_artifacts)
+    (file,) = (small_artifacts.folder / "candidates").iterdir()
     file.write_bytes(file.read_bytes()[:-10])
     again = Model(caption)
-    assert run(again, small_pieces).caption_sets() == run(Model(caption)).caption_sets()
+    assert run(again, small_artifacts).caption_sets() == run(Model(caption)).caption_sets()
     assert [name for name, _ in again.calls] == ["e4"]
 
 
-def test_a_part_of_the_examples(small_pieces):
+def test_a_part_of_the_examples(small_artifacts):
     model = Model(caption)
     task = TaskView(EXAMPLES, Decoding())
-    part = generate(ModelPlan("m", "mine", {}, model), task, seed=0, pieces=small_pieces, span=(1, 3))
+    part = generate(ModelPlan("m", "mine", {}, model), task, seed=0, artifacts=small_artifacts, span=(1, 3))
     assert [item.id for item in part.caption_sets()] == [name for name, _ in model.calls] == ["e1", "e2"]
-    whole = run(model, small_pieces)
+    whole = run(model, small_artifacts)
     assert whole.digest(1, 3) == part.digest(1, 3)
     assert len(model.calls) == 5
 
 
-def test_failures_are_stored_but_not_those_of_a_model_that_always_fails(small_pieces):
+def test_failures_are_stored_but_not_those_of_a_model_that_always_fails(small_artifacts):
     def fail(example):
         return Failure("offline") if example.id != "e1" else ("x",)
 
-    run(Model(fail), small_pieces)
+    run(Model(fail), small_artifacts)
     again = Model(fail)
-    assert run(again, small_pieces).failures == dict.fromkeys(["e0", "e2", "e3", "e4"], "offline")
+    assert run(again, small_artifacts).failures == dict.fromkeys(["e0", "e2", "e3", "e4"], "offline")
     assert again.calls == []
     broken = Model(lambda example: Failure("offline"), version="broken")
-    run(broken, small_pieces)
-    run(broken, small_pieces)
+    run(broken, small_artifacts)
+    run(broken, small_artifacts)
     assert len(broken.calls) == 10
 
 
@@ -197,8 +197,8 @@ def test_an_adapter_may_refuse_the_task_before_anything_is_generated():
     assert model.calls == []
 
 
-def test_progress_is_reported_after_each_answer(small_pieces):
+def test_progress_is_reported_after_each_answer(small_artifacts):
     steps: list[int] = []
     task = TaskView(EXAMPLES, Decoding())
-    generate(ModelPlan("m", "mine", {}, Model(caption)), task, seed=0, pieces=None, advance=steps.append)
+    generate(ModelPlan("m", "mine", {}, Model(caption)), task, seed=0, artifacts=None, advance=steps.append)
     assert steps == [0, 1, 1, 1, 1, 1]

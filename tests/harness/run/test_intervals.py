@@ -55,7 +55,7 @@ def test_records_hold_the_note_only_where_there_is_one():
     assert "interval_note" not in ResultRecord(model="a", metric="b").to_dict()
     record = ResultRecord(model="a", metric="b", interval_note="reason")
     assert record.to_dict()["interval_note"] == "reason"
-    assert ResultRecord.from_dict(record.to_dict()).interval_note == "reason"
+    assert ResultRecord(**record.to_dict()).interval_note == "reason"
 
 
 class Share(MeanMetric):

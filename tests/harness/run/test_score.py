@@ -112,7 +112,7 @@ def test_nothing_is_combined_without_p_values():
     assert scoring.combine_p_values(np.array([np.nan]), np.array([0.2]), 0.05) == {}
 
 
-def test_arrays_of_a_piece_are_read_back(cache):
+def test_arrays_of_an_artifact_are_read_back(cache):
     result = scored(Words(), cache, SignificanceSpec(method="exact"))
     again = scoring.Scored.from_arrays(result.to_arrays())
     assert np.array_equal(again.stats, result.stats, equal_nan=True)

@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.run.example_store import ExampleStore
 from harness.run.task_plan import ModelPlan
 from harness.run.token_scores import token_scores
-from harness.rundir.pieces import PieceStore
+from harness.rundir.artifacts import ArtifactStore
 
 EXAMPLES = ExampleStore([Example(f"e{k}", ("a dog", "b")) for k in range(5)])
 
@@ -32,17 +32,17 @@ class Model:
             ]
 
 
-def scores(model, pieces, span=(0, 5)):
-    return token_scores(ModelPlan("m", "mine", {}, model), EXAMPLES, span, pieces, lambda n: None)
+def scores(model, artifacts, span=(0, 5)):
+    return token_scores(ModelPlan("m", "mine", {}, model), EXAMPLES, span, artifacts, lambda n: None)
 
 
 def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
-    pieces, first, second = PieceStore(tmp_path), Model(), Model()
-    part = scores(first, pieces, (1, 3))
-    whole = scores(second, pieces)
+    artifacts, first, second = ArtifactStore(tmp_path), Model(), Model()
+    part = scores(first, artifacts, (1, 3))
+    whole = scores(second, artifacts)
     assert (first.asked, second.asked) == (["e1", "e2"], ["e0", "e3", "e4"])
     assert len(part) == 2
-    for one, other in zip(whole, scores(Model(), pieces)):
+    for one, other in zip(whole, scores(Model(), artifacts)):
         for a, b in zip(one, other):
             assert (a.tokens, a.likelihood, a.log_probs.dtype, a.ranks.dtype) == (
                 b.tokens,
@@ -57,4 +57,4 @@ def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
 
 def test_another_number_of_examples_is_an_error(tmp_path):
     with pytest.raises(HarnessError, match="model 'm' returned token scores for 2 of 5 examples"):
-        scores(Model(2), PieceStore(tmp_path))
+        scores(Model(2), ArtifactStore(tmp_path))

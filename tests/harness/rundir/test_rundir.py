@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
+from harness.rundir.artifacts import ArtifactKey
 from harness.rundir.lock import RunLock
-from harness.rundir.pieces import PieceKey
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
@@ -233,9 +233,9 @@ def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(tmp_pa
     assert create(tmp_path / "r").finished
 
 
-def test_a_run_that_failed_with_pieces_keeps_them(tmp_path):
+def test_a_run_that_failed_with_artifacts_keeps_them(tmp_path):
     run = create(tmp_path / "r")
-    run.pieces.write_arrays(PieceKey.of("piece", 1), {"stats": np.ones(3)})
+    run.artifacts.write_arrays(ArtifactKey.of("artifact", 1), {"stats": np.ones(3)})
     run.discard_if_empty()
     run.close()
     assert (tmp_path / "r" / "manifest.json").is_file()

@@ -1,6 +1,6 @@
-"""Pieces of a run: captions and statistics on disk, each named by a key of everything that it depends on.
+"""Artifacts of a run: captions and statistics on disk, each named by a key of everything that it depends on.
 
-A piece is written once, under a temporary name that is then renamed, and carries a checksum of its content. A piece that is
+An artifact is written once, under a temporary name that is then renamed, and carries a checksum of its content. An artifact that is
 missing or damaged is computed again; a key never names two contents. The unit of work is (model, decoding, shard of examples).
 """
 
@@ -26,19 +26,19 @@ from harness.rundir.format import plain, write_atomically
 _log = logging.getLogger(__name__)
 
 COMPRESSED_FROM = 1 << 20
-"""Size in bytes from which the arrays of a statistics piece are compressed."""
+"""Size in bytes from which the arrays of a statistics artifact are compressed."""
 
 
 @dataclass(frozen=True)
-class PieceKey:
-    """Name of a piece: a readable label and a hash of all parts that the piece depends on."""
+class ArtifactKey:
+    """Name of an artifact: a readable label and a hash of all parts that the artifact depends on."""
 
     label: str
     digest: str
 
     @classmethod
-    def of(cls, label: str, *values: object) -> PieceKey:
-        """Return the key of a piece.
+    def of(cls, label: str, *values: object) -> ArtifactKey:
+        """Return the key of an artifact.
 
         Parameters
         ----------
@@ -62,54 +62,54 @@ def content_digest(value: object) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-class MemoryPieces:
-    """The pieces of a run without a directory."""
+class MemoryArtifacts:
+    """The artifacts of a run without a directory."""
 
     def __init__(self) -> None:
         self._answers: dict[str, MemoryAnswers] = {}
         self._arrays: dict[str, dict[str, np.ndarray]] = {}
         self._shards: dict[str, list[str]] = {}
 
-    def answers(self, key: PieceKey) -> Answers:
+    def answers(self, key: ArtifactKey) -> Answers:
         """Return the answers of a model for a block of examples."""
         return self._answers.setdefault(key.stem, MemoryAnswers())
 
-    def drop_answers(self, keys: Sequence[PieceKey]) -> None:
+    def drop_answers(self, keys: Sequence[ArtifactKey]) -> None:
         """Remove the answers of blocks."""
         for key in keys:
             self._answers.pop(key.stem, None)
 
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays of the statistics piece called ``stem`` (any shape, by name), or None when there is none."""
+        """Return the arrays of the statistics artifact called ``stem`` (any shape, by name), or None when there is none."""
         return self._arrays.get(stem)
 
-    def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
-        """Keep the arrays of a statistics piece: any shape, by name."""
+    def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep the arrays of a statistics artifact: any shape, by name."""
         self._arrays[key.stem] = dict(arrays)
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
-        """Keep the names of the pieces that together are the statistics called ``stem``, in the order of the examples."""
+        """Keep the names of the artifacts that together are the statistics called ``stem``, in the order of the examples."""
         self._shards[stem] = list(shards)
 
     def shards_of(self, stem: str) -> list[str]:
-        """Return the names of the pieces of a result's statistics: itself, or its shards; empty when they are unknown."""
+        """Return the names of the artifacts of a result's statistics: itself, or its shards; empty when they are unknown."""
         if stem in self._arrays:
             return [stem]
         return [name for shard in self._shards.get(stem, ()) for name in self.shards_of(shard)]
 
 
-class PieceStore:
-    """The pieces of one run directory."""
+class ArtifactStore:
+    """The artifacts of one run directory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     # ------------------------------------------------------------------ captions
-    def answers(self, key: PieceKey) -> Answers:
+    def answers(self, key: ArtifactKey) -> Answers:
         """Return the answers of a model for a block of examples."""
         return AnswerFile(self.folder / "candidates" / f"{key.stem}.jsonl")
 
-    def drop_answers(self, keys: Sequence[PieceKey]) -> None:
+    def drop_answers(self, keys: Sequence[ArtifactKey]) -> None:
         """Remove the answers of blocks, and their folder when it is empty."""
         for key in keys:
             self.answers(key).drop()
@@ -119,7 +119,7 @@ class PieceStore:
 
     # ------------------------------------------------------------------ statistics
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays of the statistics piece called ``stem`` (any shape, by name); None when it is missing or damaged."""
+        """Return the arrays of the statistics artifact called ``stem`` (any shape, by name); None when it is missing or damaged."""
         file = self._file(stem, "npz")
         if not file.is_file():
             return None
@@ -131,8 +131,8 @@ class PieceStore:
             return self._warn_of_damage(file)
         return arrays if checksum == _checksum(arrays) else self._warn_of_damage(file)
 
-    def write_arrays(self, key: PieceKey, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write a statistics piece: arrays of any shape, by name; large ones are compressed."""
+    def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write a statistics artifact: arrays of any shape, by name; large ones are compressed."""
         buffer = io.BytesIO()
         size = sum(array.nbytes for array in arrays.values())
         save = np.savez if size < COMPRESSED_FROM else np.savez_compressed
@@ -140,11 +140,11 @@ class PieceStore:
         write_atomically(self._file(key.stem, "npz"), buffer.getvalue())
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
-        """Write the names of the pieces that together are the statistics called ``stem``, in the order of the examples."""
+        """Write the names of the artifacts that together are the statistics called ``stem``, in the order of the examples."""
         write_atomically(self._file(stem, "json"), json.dumps({"shards": list(shards)}).encode())
 
     def shards_of(self, stem: str) -> list[str]:
-        """Return the names of the pieces of a result's statistics: itself, or its shards; empty when they are unknown."""
+        """Return the names of the artifacts of a result's statistics: itself, or its shards; empty when they are unknown."""
         if self._file(stem, "npz").is_file():
             return [stem]
         try:
@@ -160,11 +160,11 @@ class PieceStore:
 
     # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:
-        """Return True when the run has no piece yet."""
+        """Return True when the run has no artifact yet."""
         return not any((self.folder / name).exists() for name in ("candidates", "scores"))
 
     def clear(self) -> None:
-        """Remove all pieces."""
+        """Remove all artifacts."""
         for name in ("candidates", "scores"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
@@ -175,7 +175,7 @@ class PieceStore:
         _log.warning("%s is damaged; it is computed again", file)
 
 
-Pieces = MemoryPieces | PieceStore
+Artifacts = MemoryArtifacts | ArtifactStore
 """Captions and statistics of a run by key: in memory, or in its directory."""
 
 

@@ -1,22 +1,22 @@
-"""Pieces: keys, checksums, damaged files."""
+"""Artifacts: keys, checksums, damaged files."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from harness.rundir.pieces import MemoryPieces, PieceKey, PieceStore, content_digest
+from harness.rundir.artifacts import ArtifactKey, ArtifactStore, MemoryArtifacts, content_digest
 
 ROWS = [{"candidates": ["café \ud800"]}, {"failure": "no"}]
 
 
 @pytest.fixture
 def store(tmp_path):
-    return PieceStore(tmp_path / "r")
+    return ArtifactStore(tmp_path / "r")
 
 
 def test_rows_and_arrays_come_back_as_written(store):
-    key = PieceKey.of("a model/with: odd name", {"x": 1})
+    key = ArtifactKey.of("a model/with: odd name", {"x": 1})
     assert store.answers(key).read() == {}
     with store.answers(key).writer() as writer:
         writer.append("e1", ROWS[0])
@@ -30,17 +30,17 @@ def test_rows_and_arrays_come_back_as_written(store):
 
 
 def test_a_key_depends_on_every_part_and_not_on_the_label():
-    key = PieceKey.of("m", "data", {"t": 1.0}, [1, 2])
-    assert PieceKey.of("other", "data", {"t": 1.0}, [1, 2]).digest == key.digest
+    key = ArtifactKey.of("m", "data", {"t": 1.0}, [1, 2])
+    assert ArtifactKey.of("other", "data", {"t": 1.0}, [1, 2]).digest == key.digest
     for parts in (("data2", {"t": 1.0}, [1, 2]), ("data", {"t": 2.0}, [1, 2]), ("data", {"t": 1.0}, [2, 1])):
-        assert PieceKey.of("m", *parts).digest != key.digest
-    assert PieceKey.of("A b/C", 1).stem.startswith("a-b-c-")
+        assert ArtifactKey.of("m", *parts).digest != key.digest
+    assert ArtifactKey.of("A b/C", 1).stem.startswith("a-b-c-")
     assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
-def test_a_truncated_statistics_piece_is_absent(store, keep):
-    key = PieceKey.of("m", 1)
+def test_a_truncated_statistics_artifact_is_absent(store, keep):
+    key = ArtifactKey.of("m", 1)
     store.write_arrays(key, {"stats": np.arange(1000.0)})
     (file,) = (store.folder / "scores").iterdir()
     data = file.read_bytes()
@@ -49,7 +49,7 @@ def test_a_truncated_statistics_piece_is_absent(store, keep):
 
 
 def test_a_changed_number_is_noticed(store):
-    key = PieceKey.of("m", 1)
+    key = ArtifactKey.of("m", 1)
     store.write_arrays(key, {"stats": np.arange(4.0)})
     (file,) = (store.folder / "scores").iterdir()
     with np.load(file) as arrays:
@@ -60,7 +60,7 @@ def test_a_changed_number_is_noticed(store):
 
 
 def test_dropped_answers_leave_no_folder(store):
-    keys = [PieceKey.of("m", i) for i in range(3)]
+    keys = [ArtifactKey.of("m", i) for i in range(3)]
     for key in keys:
         with store.answers(key).writer() as writer:
             writer.append("e", ROWS[0])
@@ -69,7 +69,7 @@ def test_dropped_answers_leave_no_folder(store):
 
 
 def test_shards_are_the_statistics_of_a_result(store):
-    keys = [PieceKey.of("m", i) for i in range(2)]
+    keys = [ArtifactKey.of("m", i) for i in range(2)]
     for k, key in enumerate(keys):
         store.write_arrays(key, {"stats": np.full((2, k + 1), float(k))})
     assert store.shards_of(keys[0].stem) == [keys[0].stem]
@@ -81,15 +81,15 @@ def test_shards_are_the_statistics_of_a_result(store):
     assert not store.is_whole("whole")
 
 
-def test_pieces_in_memory_are_those_that_were_written():
-    pieces, key = MemoryPieces(), PieceKey.of("m", 1)
-    assert pieces.read_arrays(key.stem) is None
-    pieces.write_arrays(key, {"stats": np.zeros((1, 1))})
-    assert pieces.read_arrays(key.stem) is not None
-    pieces.write_shards("whole", [key.stem])
-    assert pieces.shards_of("whole") == pieces.shards_of(key.stem) == [key.stem]
-    with pieces.answers(key).writer() as writer:
+def test_artifacts_in_memory_are_those_that_were_written():
+    artifacts, key = MemoryArtifacts(), ArtifactKey.of("m", 1)
+    assert artifacts.read_arrays(key.stem) is None
+    artifacts.write_arrays(key, {"stats": np.zeros((1, 1))})
+    assert artifacts.read_arrays(key.stem) is not None
+    artifacts.write_shards("whole", [key.stem])
+    assert artifacts.shards_of("whole") == artifacts.shards_of(key.stem) == [key.stem]
+    with artifacts.answers(key).writer() as writer:
         writer.append("e", ROWS[0])
-    assert pieces.answers(key).read() == {"e": ROWS[0]}
-    pieces.drop_answers([key])
-    assert pieces.answers(key).read() == {}
+    assert artifacts.answers(key).read() == {"e": ROWS[0]}
+    artifacts.drop_answers([key])
+    assert artifacts.answers(key).read() == {}
