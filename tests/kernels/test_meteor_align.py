@@ -57,6 +57,9 @@ def assert_engines_agree(new_meteor_texts, texts):
 @settings(max_examples=150, deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=4))
 @example(["a the a the a the a dog", "the a dog a the a the a the"])
+@example(
+    ["dog a hound a a a a before", "a dog hound dog before hound dog a hound dog dog a"]
+)  # paths in another order after a fixed match
 @example(["em aé", "aé em"])  # two words with equal Java hashes
 @example(["dog dog dogs hound a dog", "a dog the dog an animal that barks dog"])
 def test_sentences_with_many_overlapping_matches(new_meteor_texts, texts):

@@ -33,10 +33,10 @@ texts = (
 
 @pytest.fixture(scope="module")
 def lexicons():
-    """A lexicon with two prefixes, for each engine."""
+    """A lexicon with two prefixes, of which one is a function word too, for each engine."""
     table = compiled.ParaphraseReader()
     table.feed(b"1\na\nb\n")
-    data = finish_lexicon(table, read_lists(b"a\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"))
+    data = finish_lexicon(table, read_lists(b"a\nMr\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"))
     return {compiled: compiled.Lexicon(data), reference: reference.Lexicon(data)}
 
 
