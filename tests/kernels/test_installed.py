@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
@@ -79,6 +80,29 @@ def test_damaged_file_is_built_again_with_one_note(sources, root, caplog, damage
     assert "is damaged" in note
     assert path.read_bytes() == whole
     assert [item.name for item in (root / "meteor").iterdir() if item.name.startswith(".")] == []
+
+
+def test_file_is_written_in_the_background(sources, root, monkeypatch):
+    begin, store = threading.Event(), files._store_file
+    monkeypatch.setattr(files, "_store_file", lambda data, path: begin.wait() and store(data, path))
+    lexicon = files.load_lexicon(sources, in_background=True)
+    assert not list((root / "meteor").glob("*.lexicon"))
+    begin.set()
+    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+        thread.join(10)
+    monkeypatch.setattr(files, "build", lambda _: pytest.fail("built again"))
+    assert content(files.load_lexicon(sources)) == content(lexicon)
+
+
+def test_failed_background_write_is_one_note(sources, root, monkeypatch, caplog):
+    def fails(data, path):
+        raise OSError("no space")
+
+    monkeypatch.setattr(files, "_store_file", fails)
+    files.load_lexicon(sources, in_background=True)
+    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+        thread.join(10)
+    assert len(notes(caplog)) == 1 and "no space" in notes(caplog)[0]
 
 
 def test_failed_build_leaves_no_file(sources, root, monkeypatch):

@@ -15,6 +15,7 @@ import importlib.util
 import logging
 import mmap
 import os
+import threading
 import time
 import uuid
 import zipfile
@@ -22,7 +23,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,6 +58,9 @@ class DamagedSources(ValueError):
     """A file of pycocoevalcap cannot be read, or not as METEOR's data; the message is one line."""
 
 
+_NOT_STORED = "METEOR: its lexicon is built anew in each process: %s; set HARNESS_CACHE to a folder with 100 MB free"
+
+
 class Sources(NamedTuple):
     """Paths of the two files of pycocoevalcap that hold the data."""
 
@@ -82,10 +86,12 @@ def find_sources() -> Sources:
 @cache
 def installed_lexicon() -> Lexicon:
     """Return the lexicon of the installed pycocoevalcap, loaded once per process (see :func:`load_lexicon`)."""
-    return load_lexicon(find_sources())
+    return load_lexicon(find_sources(), in_background=True)
 
 
-def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] | None = None) -> Lexicon:
+def load_lexicon(
+    sources: Sources, *, building: AbstractContextManager[object] | None = None, in_background: bool = False
+) -> Lexicon:
     """Return the lexicon of the source files, built if no file holds it.
 
     Parameters
@@ -93,6 +99,8 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
     sources : Sources
     building : context manager, optional
         Entered while the lexicon is built, for a line that says so.
+    in_background : bool
+        Return a lexicon that was built before its file is written; the process ends when it is.
 
     Raises
     ------
@@ -106,14 +114,17 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError, ValueError):
             return _map_file(path)
-        return _built_under_lock(sources, path, building)
+        return _build_under_lock(sources, path, building, in_background)
     except (OSError, RuntimeError) as error:  # no folder to write to; RuntimeError: no home folder
         with building:
             return _held_in_memory(build(sources), error)
 
 
-def _built_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object]) -> Lexicon:
-    with _hold_lock(path.with_suffix(".lock")):
+def _build_under_lock(
+    sources: Sources, path: Path, building: AbstractContextManager[object], in_background: bool
+) -> Lexicon:
+    with ExitStack() as lock:
+        lock.enter_context(_hold_lock(path.with_suffix(".lock")))
         try:
             return _map_file(path)  # another process may have built it meanwhile
         except FileNotFoundError:
@@ -123,18 +134,28 @@ def _built_under_lock(sources: Sources, path: Path, building: AbstractContextMan
         started = time.monotonic()
         with building:
             data = build(sources)
-            try:
-                lexicon = _store_file(data, path)
-            except OSError as error:
-                return _held_in_memory(data, error)
         log.info("METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started)
-        return lexicon
+        if in_background:
+            # Flushing 100 MB to the disk takes a third of a second. Other processes wait for the lock until it is done.
+            lexicon = Lexicon(data)
+            threading.Thread(target=_store_and_release, args=(data, path, lock.pop_all()), daemon=False).start()
+            return lexicon
+        try:
+            return _store_file(data, path)
+        except OSError as error:
+            return _held_in_memory(data, error)
+
+
+def _store_and_release(data: Buffer, path: Path, lock: ExitStack) -> None:
+    with lock:
+        try:
+            _store_file(data, path)
+        except OSError as error:
+            log.warning(_NOT_STORED, error)
 
 
 def _held_in_memory(data: Buffer, error: Exception) -> Lexicon:
-    log.warning(
-        "METEOR: its lexicon is built anew in each process: %s; set HARNESS_CACHE to a folder with 100 MB free", error
-    )
+    log.warning(_NOT_STORED, error)
     return Lexicon(data)
 
 

@@ -49,7 +49,8 @@ def _load_quietly() -> None:
 def _load() -> Lexicon:
     with _harness_errors():
         sources = source.find_sources()
-        return source.load_lexicon(sources, building=announce("METEOR: building its lexicon, once on this machine"))
+        line = announce("METEOR: building its lexicon, once on this machine")
+        return source.load_lexicon(sources, building=line, in_background=True)
 
 
 @contextmanager
