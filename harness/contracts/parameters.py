@@ -191,7 +191,8 @@ def _accepts_lists_alone(hint: object) -> bool:
     return origin in (list, tuple, Sequence, Collection)
 
 
-def type_hints(factory: Callable[..., object]) -> Values:
+@functools.cache
+def type_hints(factory: Callable[..., object]) -> Parameters:
     """Return the type hints of the constructor, ``Annotated`` included, without those that cannot be evaluated."""
     function = factory.__init__ if inspect.isclass(factory) else factory
     try:
@@ -239,7 +240,7 @@ def check_parameters(component: str, factory: Callable[..., object], params: Par
     missing = [name for name, p in accepted.items() if p.default is inspect.Parameter.empty and name not in params]
     if missing:
         raise InputError(f"{component} needs the parameter '{missing[0]}'", parameter=missing[0])
-    hints = type_hints(factory) if params else {}
+    hints: Parameters = type_hints(factory) if params else {}
     for name, value in params.items():
         if name in hints:
             _check_type(component, name, value, hints[name])

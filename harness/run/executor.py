@@ -188,7 +188,7 @@ class NamingPickler(pickle.Pickler):
         self.modules: set[str] = set()
 
     def reducer_override(self, obj: object) -> Any:
-        """Note the module of an object, which is then written as ever."""
+        """Note the module of an object, which is then written as usual."""
         self.modules.add(str(getattr(obj, "__module__", "")))
         return NotImplemented
 
